@@ -1,0 +1,164 @@
+//! The area drawn on a campaign's map.
+
+use geo::{BoundingRect, Coord, Intersects, LineString, Polygon, Rect};
+use geojson::{Feature, GeoJson, Geometry, GeometryValue, PolygonType, Position};
+
+/// The longest GeoJSON text that is read, in bytes.
+pub const MAX_BYTES: usize = 1024 * 1024;
+/// The most positions of all rings of an area together.
+pub const MAX_VERTICES: usize = 10_000;
+/// The fewest positions of a ring: a triangle whose last position repeats the first (RFC 7946 §3.1.6).
+const MIN_RING_POSITIONS: usize = 4;
+/// The widest step between neighbours in a ring, in degrees of longitude. A wider one is taken to
+/// go the other way around, over the 180th meridian.
+const MAX_STEP_DEGREES: f64 = 180.0;
+
+/// One or more polygons, each with holes if it has any. Borders belong to the area.
+///
+/// Lines between positions are straight in longitude and latitude, as GeoJSON defines them
+/// (RFC 7946 §3.1.1). An area over the 180th meridian, such as the whole of Alaska, is drawn as a
+/// MultiPolygon cut there (RFC 7946 §3.1.9).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Area {
+    parts: Vec<Part>,
+}
+
+/// A polygon and the box around it, which answers most questions at once.
+#[derive(Clone, Debug, PartialEq)]
+struct Part {
+    bounds: Rect,
+    polygon: Polygon,
+}
+
+/// Why a text is no area.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AreaError {
+    /// Longer than [`MAX_BYTES`].
+    #[error("the map area is longer than {MAX_BYTES} bytes")]
+    TooLong,
+    /// More than [`MAX_VERTICES`] positions.
+    #[error("the map area has more than {MAX_VERTICES} positions")]
+    TooManyVertices,
+    /// Not JSON, or not GeoJSON.
+    #[error("the map area is not GeoJSON: {0}")]
+    NotGeoJson(String),
+    /// A geometry that has no inside.
+    #[error("the map area must be a Polygon or MultiPolygon, not a {0}")]
+    NotAPolygon(&'static str),
+    /// No polygon at all.
+    #[error("the map area has no polygon")]
+    Empty,
+    /// A position outside of longitude -180 to 180 and latitude -90 to 90.
+    #[error("the map area has a position that is not [longitude, latitude] in degrees")]
+    Position,
+    /// A ring of fewer than four positions, or whose last position is not its first.
+    #[error(
+        "a ring of the map area must have at least {MIN_RING_POSITIONS} positions and end where it starts"
+    )]
+    Ring,
+    /// A ring over the 180th meridian.
+    #[error("a ring of the map area crosses the 180th meridian; cut it there into two polygons")]
+    Antimeridian,
+}
+
+impl Area {
+    /// Reads GeoJSON text (RFC 7946): a Polygon or MultiPolygon, or a Feature, FeatureCollection or
+    /// GeometryCollection of nothing else. Altitudes and properties are ignored.
+    pub fn parse(text: &str) -> Result<Self, AreaError> {
+        if text.len() > MAX_BYTES {
+            return Err(AreaError::TooLong);
+        }
+        // The JSON reader stops at 128 levels, so that neither it nor what follows goes too deep.
+        let document: GeoJson =
+            text.parse().map_err(|error: geojson::Error| AreaError::NotGeoJson(error.to_string()))?;
+        let mut collector = Collector::default();
+        collector.add_document(&document)?;
+        if collector.parts.is_empty() {
+            return Err(AreaError::Empty);
+        }
+        Ok(Self { parts: collector.parts })
+    }
+
+    /// Whether a place, in degrees, is inside or on the border. A place that is not a number is
+    /// nowhere.
+    pub fn contains(&self, latitude: f64, longitude: f64) -> bool {
+        let place = Coord { x: longitude, y: latitude };
+        self.parts.iter().any(|part| part.bounds.intersects(&place) && part.polygon.intersects(&place))
+    }
+}
+
+/// The polygons met so far.
+#[derive(Default)]
+struct Collector {
+    parts: Vec<Part>,
+    vertices: usize,
+}
+
+impl Collector {
+    fn add_document(&mut self, document: &GeoJson) -> Result<(), AreaError> {
+        match document {
+            GeoJson::Geometry(geometry) => self.add_geometry(geometry),
+            GeoJson::Feature(feature) => self.add_feature(feature),
+            GeoJson::FeatureCollection(collection) => {
+                collection.features.iter().try_for_each(|feature| self.add_feature(feature))
+            }
+        }
+    }
+
+    fn add_feature(&mut self, feature: &Feature) -> Result<(), AreaError> {
+        match &feature.geometry {
+            Some(geometry) => self.add_geometry(geometry),
+            None => Err(AreaError::NotAPolygon("Feature without a geometry")),
+        }
+    }
+
+    fn add_geometry(&mut self, geometry: &Geometry) -> Result<(), AreaError> {
+        match &geometry.value {
+            GeometryValue::Polygon { coordinates } => self.add_polygon(coordinates),
+            GeometryValue::MultiPolygon { coordinates } => {
+                coordinates.iter().try_for_each(|rings| self.add_polygon(rings))
+            }
+            GeometryValue::GeometryCollection { geometries } => {
+                geometries.iter().try_for_each(|geometry| self.add_geometry(geometry))
+            }
+            other => Err(AreaError::NotAPolygon(other.type_name())),
+        }
+    }
+
+    fn add_polygon(&mut self, rings: &PolygonType) -> Result<(), AreaError> {
+        let mut rings = rings.iter().map(|ring| self.ring(ring));
+        let exterior = rings.next().ok_or(AreaError::Ring)??;
+        let holes = rings.collect::<Result<Vec<_>, _>>()?;
+        let bounds = exterior.bounding_rect().ok_or(AreaError::Ring)?;
+        self.parts.push(Part { bounds, polygon: Polygon::new(exterior, holes) });
+        Ok(())
+    }
+
+    fn ring(&mut self, positions: &[Position]) -> Result<LineString, AreaError> {
+        self.vertices += positions.len();
+        if self.vertices > MAX_VERTICES {
+            return Err(AreaError::TooManyVertices);
+        }
+        let ring = positions.iter().map(coordinate).collect::<Result<Vec<_>, _>>()?;
+        if ring.len() < MIN_RING_POSITIONS || ring.first() != ring.last() {
+            return Err(AreaError::Ring);
+        }
+        let is_too_wide = |step: &[Coord]| (step[0].x - step[1].x).abs() > MAX_STEP_DEGREES;
+        if ring.windows(2).any(is_too_wide) {
+            return Err(AreaError::Antimeridian);
+        }
+        Ok(LineString::new(ring))
+    }
+}
+
+fn coordinate(position: &Position) -> Result<Coord, AreaError> {
+    match position.as_slice() {
+        [x, y, ..] if (-180.0..=180.0).contains(x) && (-90.0..=90.0).contains(y) => {
+            Ok(Coord { x: *x, y: *y })
+        }
+        _ => Err(AreaError::Position),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+use super::*;
+use proptest::prelude::*;
+
+fn day(year: i32, month: u32, day: u32) -> NaiveDate {
+    NaiveDate::from_ymd_opt(year, month, day).unwrap()
+}
+
+fn parts(text: &str) -> Option<(u32, u32, Option<i32>)> {
+    Birthday::parse(text).map(|birthday| (birthday.month(), birthday.day(), birthday.year()))
+}
+
+#[test]
+fn birthdays_are_read_with_and_without_a_year() {
+    for text in ["3/5", "03/05", " 3/5 ", "3-5", "03-05", "--03-05"] {
+        assert_eq!(parts(text), Some((3, 5, None)), "{text:?}");
+    }
+    for text in ["1985-03-05", "3/5/1985", "03/05/1985", "1985-03-05T22:00:00-08:00"] {
+        assert_eq!(parts(text), Some((3, 5, Some(1985))), "{text:?}");
+    }
+}
+
+#[test]
+fn a_leap_day_needs_a_leap_year_or_no_year() {
+    assert_eq!(parts("2/29"), Some((2, 29, None)));
+    assert_eq!(parts("2/29/2024"), Some((2, 29, Some(2024))));
+    assert_eq!(parts("2/29/2023"), None);
+    assert_eq!(parts("1900-02-29"), None);
+}
+
+#[test]
+fn impossible_days_and_other_forms_are_refused() {
+    let refused = [
+        "",
+        " ",
+        "2/30",
+        "4/31",
+        "13/1",
+        "0/5",
+        "5/0",
+        "3/5/85",
+        "3",
+        "3/",
+        "/5",
+        "3/5/",
+        "--3",
+        "---03-05",
+        "--03/05",
+        "003/5",
+        "+3/5",
+        "March 5",
+        "0000-03-05",
+        "3/5-1985",
+        "1985",
+    ];
+    for text in refused {
+        assert_eq!(parts(text), None, "{text:?}");
+    }
+}
+
+#[test]
+fn a_wanted_birthday_without_a_year_takes_any_year() {
+    let [born, same_day, other_year] =
+        ["1985-03-05", "3/5", "1986-03-05"].map(|text| Birthday::parse(text).unwrap());
+    assert!(born.is(same_day) && born.is(born));
+    assert!(!born.is(other_year) && !same_day.is(born));
+}
+
+#[test]
+fn the_days_of_an_anniversary_reach_into_the_next_year() {
+    let birthday = Birthday::parse("1/2").unwrap();
+    assert!(birthday.is_kept_within_days(day(2026, 1, 2), 0));
+    assert!(!birthday.is_kept_within_days(day(2025, 12, 30), 2));
+    assert!(birthday.is_kept_within_days(day(2025, 12, 30), 3));
+    assert!(!birthday.is_kept_within_days(day(2026, 1, 3), 30));
+}
+
+#[test]
+fn a_leap_day_is_kept_on_february_28_in_other_years() {
+    let birthday = Birthday::parse("2/29").unwrap();
+    assert!(birthday.is_kept_within_days(day(2026, 2, 28), 0));
+    assert!(!birthday.is_kept_within_days(day(2026, 3, 1), 0));
+    assert!(!birthday.is_kept_within_days(day(2028, 2, 28), 0));
+    assert!(birthday.is_kept_within_days(day(2028, 2, 29), 0));
+}
+
+#[test]
+fn the_ends_of_the_calendar_are_days_like_others() {
+    let birthday = Birthday::parse("1/1").unwrap();
+    assert!(!birthday.is_kept_within_days(NaiveDate::MAX, 366));
+    assert!(birthday.is_kept_within_days(NaiveDate::MIN, 0));
+}
+
+proptest! {
+    #[test]
+    fn a_birthday_reads_back_as_it_is_written(days in 0u64..3_652_059, with_year: bool) {
+        let date = day(1, 1, 1) + chrono::Days::new(days);
+        let birthday = Birthday {
+            month: date.month(),
+            day: date.day(),
+            year: with_year.then(|| date.year()),
+        };
+        prop_assert_eq!(Birthday::parse(&birthday.to_string()), Some(birthday));
+    }
+
+    #[test]
+    fn every_birthday_is_kept_once_or_twice_in_366_days(month in 1u32..=12, date in 1u32..=31, days in 0u64..40_000) {
+        if let Some(birthday) = Birthday::parse(&format!("{month}/{date}")) {
+            let today = day(1990, 1, 1) + chrono::Days::new(days);
+            prop_assert!(birthday.is_kept_within_days(today, 366));
+            let kept = (0..=366u64).filter(|ahead| {
+                birthday.is_kept_within_days(today + chrono::Days::new(*ahead), 0)
+            });
+            prop_assert!((1..=2).contains(&kept.count()));
+        }
+    }
+
+    #[test]
+    fn reading_never_panics(text in any::<String>()) {
+        let _ = Birthday::parse(&text);
+    }
+}

@@ -1,0 +1,184 @@
+//! Columns of the address book: their types, their names and the ones that every team has.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+/// The longest value that is stored, in characters (the API contract, "Limits").
+pub const MAX_VALUE_CHARS: usize = 600;
+
+/// How the values of a column are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ColumnType {
+    /// Any text.
+    Text,
+    /// A number or an amount of dollars.
+    Number,
+    /// A day of the calendar, without a time.
+    Date,
+    /// A yes or a no.
+    YesNo,
+}
+
+impl ColumnType {
+    /// Every type, in the order in which people are offered them.
+    pub const ALL: [Self; 4] = [Self::Text, Self::Number, Self::Date, Self::YesNo];
+
+    /// The name in JSON and in the database: `text`, `number`, `date` or `yes_no`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Number => "number",
+            Self::Date => "date",
+            Self::YesNo => "yes_no",
+        }
+    }
+}
+
+impl fmt::Display for ColumnType {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl FromStr for ColumnType {
+    type Err = UnknownColumnType;
+
+    /// Reads a name exactly as [`ColumnType::as_str`] writes it.
+    fn from_str(name: &str) -> Result<Self, UnknownColumnType> {
+        Self::ALL.into_iter().find(|column_type| column_type.as_str() == name).ok_or(UnknownColumnType)
+    }
+}
+
+/// The text is not the name of a column type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a column type is one of text, number, date, yes_no")]
+pub struct UnknownColumnType;
+
+/// A column that every address book has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BuiltIn {
+    /// `first_name`
+    FirstName,
+    /// `last_name`
+    LastName,
+    /// `address_1`: the street line.
+    Address1,
+    /// `address_2`: the unit line.
+    Address2,
+    /// `city`
+    City,
+    /// `state`
+    State,
+    /// `zip`: text, because a ZIP code may begin with a zero.
+    Zip,
+    /// `birthday`: text in one of the forms of [`crate::Birthday`].
+    Birthday,
+    /// `email`
+    Email,
+    /// `phone`
+    Phone,
+    /// `organization`
+    Organization,
+}
+
+impl BuiltIn {
+    /// Every built-in column, in the order in which people are shown them.
+    pub const ALL: [Self; 11] = [
+        Self::FirstName,
+        Self::LastName,
+        Self::Address1,
+        Self::Address2,
+        Self::City,
+        Self::State,
+        Self::Zip,
+        Self::Birthday,
+        Self::Email,
+        Self::Phone,
+        Self::Organization,
+    ];
+
+    /// The key in requests, which is also the folded name of the column.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::FirstName => "first_name",
+            Self::LastName => "last_name",
+            Self::Address1 => "address_1",
+            Self::Address2 => "address_2",
+            Self::City => "city",
+            Self::State => "state",
+            Self::Zip => "zip",
+            Self::Birthday => "birthday",
+            Self::Email => "email",
+            Self::Phone => "phone",
+            Self::Organization => "organization",
+        }
+    }
+
+    /// The built-in column of this name, in any case and with spaces around it.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let folded = fold_name(name);
+        Self::ALL.into_iter().find(|column| column.key() == folded)
+    }
+
+    /// The type of its values. A birthday counts as text too: it often has no year and then is
+    /// no date.
+    pub const fn column_type(self) -> ColumnType {
+        ColumnType::Text
+    }
+}
+
+/// What makes two names the same column: the name without outer white space, in lower case.
+pub fn fold_name(name: &str) -> String {
+    name.trim().to_lowercase()
+}
+
+/// The first [`MAX_VALUE_CHARS`] characters of a value: what is stored of it.
+pub fn cut_value(value: &str) -> &str {
+    match value.char_indices().nth(MAX_VALUE_CHARS) {
+        Some((end, _)) => &value[..end],
+        None => value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_column_type_has_one_name_in_json_and_in_text() {
+        for column_type in ColumnType::ALL {
+            assert_eq!(column_type.as_str().parse(), Ok(column_type));
+            let json = serde_json::to_value(column_type).unwrap();
+            assert_eq!(json, column_type.as_str());
+        }
+        assert_eq!("Text".parse::<ColumnType>(), Err(UnknownColumnType));
+    }
+
+    #[test]
+    fn names_that_differ_in_case_or_outer_space_are_the_same_column() {
+        assert_eq!(fold_name("  Größe M\u{a0}"), "größe m");
+        assert_eq!(fold_name("ÉTAGE"), fold_name("étage"));
+        assert_ne!(fold_name("first name"), fold_name("first_name"));
+    }
+
+    #[test]
+    fn a_built_in_column_is_found_by_its_name_in_any_case() {
+        for column in BuiltIn::ALL {
+            let shouted = format!(" {} ", column.key().to_uppercase());
+            assert_eq!(BuiltIn::from_name(&shouted), Some(column));
+        }
+        assert_eq!(BuiltIn::from_name("loyalty"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_cut_value_is_the_first_600_characters(value in "\\PC{0,50}", copies in 0usize..40) {
+            let long = value.repeat(copies);
+            let expected: String = long.chars().take(600).collect();
+            prop_assert_eq!(cut_value(&long), expected);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Filter conditions: data, not code.
+//!
+//! A tree of `{"all": [...]}` and `{"any": [...]}` over conditions
+//! `{"column": "loyalty", "operator": "greater", "value": 100}`. It is read once against the
+//! team's columns, with every operand already of its type, and then asked once per recipient.
+
+mod compare;
+mod error;
+mod operand;
+mod operator;
+mod parse;
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    hash::BuildHasher,
+};
+
+use chrono::NaiveDate;
+use serde::{Serialize, Serializer};
+
+pub use error::{ConditionError, Problem};
+pub use operator::{Operator, operators_for};
+
+use crate::column::ColumnType;
+use compare::Test;
+
+/// The deepest nesting of groups: the root is at depth 0.
+pub const MAX_DEPTH: usize = 8;
+/// The most groups and conditions of one tree together.
+pub const MAX_NODES: usize = 500;
+/// The most values of one `is_one_of`.
+pub const MAX_CHOICES: usize = 1000;
+/// The most days of `in_last_days` and `in_next_days`: a hundred years.
+pub const MAX_DAYS: u32 = 36_525;
+/// The most days of `anniversary_in_next_days`, which then holds for every birthday.
+pub const MAX_ANNIVERSARY_DAYS: u32 = 366;
+
+/// Where conditions find the values of one recipient.
+pub trait Lookup {
+    /// The value as stored, by the folded name of its column (see [`crate::fold_name`]); `None`
+    /// when there is no value or no such column.
+    fn value(&self, folded_column: &str) -> Option<&str>;
+}
+
+impl<S: BuildHasher> Lookup for HashMap<String, String, S> {
+    fn value(&self, folded_column: &str) -> Option<&str> {
+        self.get(folded_column).map(String::as_str)
+    }
+}
+
+impl Lookup for BTreeMap<String, String> {
+    fn value(&self, folded_column: &str) -> Option<&str> {
+        self.get(folded_column).map(String::as_str)
+    }
+}
+
+/// The filter conditions of a campaign, ready to be asked. Serialises to the document that it was
+/// read from; two are equal when their documents are.
+#[derive(Clone, Debug)]
+pub struct Conditions {
+    document: serde_json::Value,
+    root: Option<Node>,
+    columns: BTreeSet<String>,
+}
+
+/// A group that is never empty, or a condition.
+#[derive(Clone, Debug)]
+enum Node {
+    All(Vec<Node>),
+    Any(Vec<Node>),
+    Condition(Condition),
+}
+
+/// A test of one column, or its opposite.
+///
+/// Every test fails on a blank, so that its opposite (`is_not`, `is_empty`, ...) holds there.
+#[derive(Clone, Debug)]
+struct Condition {
+    column: String,
+    test: Test,
+    negated: bool,
+}
+
+impl Conditions {
+    /// Reads a tree. `columns` gives the type of a column of the team by its folded name; the
+    /// built-in columns are known without it.
+    ///
+    /// A column that is unknown to both is allowed, since a condition may be written before the
+    /// first value arrives and outlive its column: it is read as the first type that takes the
+    /// operator and its value, and whatever [`Lookup`] has for it (mostly nothing) is compared.
+    ///
+    /// The error names the place in the tree and what is allowed there.
+    pub fn parse(
+        document: &serde_json::Value,
+        columns: impl Fn(&str) -> Option<ColumnType>,
+    ) -> Result<Self, ConditionError> {
+        parse::parse(document, &columns)
+    }
+
+    /// Whether a recipient is in. `today` is the day in the team's time zone.
+    ///
+    /// Text compares without case and outer white space. A value that does not read as its
+    /// column's type counts as blank. A group without conditions counts for nothing, so that a
+    /// tree without conditions takes everybody.
+    pub fn matches(&self, recipient: &dyn Lookup, today: NaiveDate) -> bool {
+        self.root.as_ref().is_none_or(|root| root.matches(recipient, today))
+    }
+
+    /// The folded names of the columns that are used, in alphabetical order.
+    pub fn columns(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(String::as_str)
+    }
+
+    /// Whether there is no condition, so that everybody is in.
+    pub const fn is_empty(&self) -> bool {
+        self.root.is_none()
+    }
+}
+
+impl Default for Conditions {
+    /// No conditions: `{"all": []}`.
+    fn default() -> Self {
+        Self { document: serde_json::json!({ "all": [] }), root: None, columns: BTreeSet::new() }
+    }
+}
+
+impl PartialEq for Conditions {
+    fn eq(&self, other: &Self) -> bool {
+        self.document == other.document
+    }
+}
+
+impl Serialize for Conditions {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.document.serialize(serializer)
+    }
+}
+
+impl Node {
+    fn matches(&self, recipient: &dyn Lookup, today: NaiveDate) -> bool {
+        match self {
+            Self::All(nodes) => nodes.iter().all(|node| node.matches(recipient, today)),
+            Self::Any(nodes) => nodes.iter().any(|node| node.matches(recipient, today)),
+            Self::Condition(condition) => condition.matches(recipient, today),
+        }
+    }
+}
+
+impl Condition {
+    fn matches(&self, recipient: &dyn Lookup, today: NaiveDate) -> bool {
+        let value = recipient.value(&self.column).unwrap_or_default();
+        self.test.holds(value, today) != self.negated
+    }
+}
+
+#[cfg(test)]
+mod tests;

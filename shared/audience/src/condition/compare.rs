@@ -1,0 +1,197 @@
+//! The tests that conditions compile to. None of them holds for a blank or unreadable value.
+
+use std::{
+    collections::BTreeSet,
+    ops::{Bound, RangeBounds},
+};
+
+use chrono::NaiveDate;
+
+use super::{
+    operand::{Operand, Refused, fold_text},
+    operator::{Kind, Operator},
+};
+use crate::{birthday::Birthday, column::ColumnType, value};
+
+/// A test of one value, with the operand already of its type.
+#[derive(Clone, Debug)]
+pub(super) enum Test {
+    Text(TextTest),
+    Number(Range<f64>),
+    Date(DateTest),
+    /// Any answer, or one of the two.
+    YesNo(Option<bool>),
+    Birthday(BirthdayTest),
+}
+
+impl Test {
+    /// The test of an operator that has no "not" in it (see [`Operator::without_not`]).
+    pub(super) fn new(kind: Kind, operator: Operator, operand: Operand<'_>) -> Result<Self, Refused> {
+        Ok(match kind {
+            Kind::Typed(ColumnType::Text) => Self::Text(TextTest::new(operator, operand)?),
+            Kind::Typed(ColumnType::Number) => Self::Number(number_range(operator, operand)?),
+            Kind::Typed(ColumnType::Date) => Self::Date(DateTest::new(operator, operand)?),
+            Kind::Typed(ColumnType::YesNo) => Self::YesNo(answer(operator, operand)?),
+            Kind::Birthday => Self::Birthday(BirthdayTest::new(operator, operand)?),
+        })
+    }
+
+    /// Whether the test holds for a value as stored.
+    pub(super) fn holds(&self, text: &str, today: NaiveDate) -> bool {
+        match self {
+            Self::Text(test) => test.holds(text),
+            Self::Number(range) => value::read_number(text).is_some_and(|number| range.contains(&number)),
+            Self::Date(test) => value::read_date(text).is_some_and(|date| test.holds(date, today)),
+            Self::YesNo(wanted) => {
+                value::read_yes_no(text).is_some_and(|answer| wanted.is_none_or(|wanted| answer == wanted))
+            }
+            Self::Birthday(test) => Birthday::parse(text).is_some_and(|birthday| test.holds(birthday, today)),
+        }
+    }
+}
+
+/// Operands are folded and never empty.
+#[derive(Clone, Debug)]
+pub(super) enum TextTest {
+    NotEmpty,
+    Is(String),
+    Contains(String),
+    StartsWith(String),
+    EndsWith(String),
+    IsOneOf(BTreeSet<String>),
+}
+
+impl TextTest {
+    fn new(operator: Operator, operand: Operand<'_>) -> Result<Self, Refused> {
+        match operator {
+            Operator::IsNotEmpty => operand.absent().map(|()| Self::NotEmpty),
+            Operator::Is => operand.text().map(Self::Is),
+            Operator::Contains => operand.text().map(Self::Contains),
+            Operator::StartsWith => operand.text().map(Self::StartsWith),
+            Operator::EndsWith => operand.text().map(Self::EndsWith),
+            Operator::IsOneOf => operand.texts().map(Self::IsOneOf),
+            _ => Err(Refused::Operator),
+        }
+    }
+
+    fn holds(&self, text: &str) -> bool {
+        let text = fold_text(text);
+        match self {
+            Self::NotEmpty => !text.is_empty(),
+            Self::Is(wanted) => text == *wanted,
+            Self::Contains(part) => text.contains(part),
+            Self::StartsWith(start) => text.starts_with(start),
+            Self::EndsWith(end) => text.ends_with(end),
+            Self::IsOneOf(choices) => choices.contains(&text),
+        }
+    }
+}
+
+/// An interval of numbers or days; each end is included, excluded or open.
+#[derive(Clone, Debug)]
+pub(super) struct Range<T> {
+    low: Bound<T>,
+    high: Bound<T>,
+}
+
+impl<T: PartialOrd + Copy> Range<T> {
+    const EVERY: Self = Self::new(Bound::Unbounded, Bound::Unbounded);
+
+    const fn new(low: Bound<T>, high: Bound<T>) -> Self {
+        Self { low, high }
+    }
+
+    const fn from_to(low: T, high: T) -> Self {
+        Self::new(Bound::Included(low), Bound::Included(high))
+    }
+
+    fn contains(&self, value: &T) -> bool {
+        (self.low, self.high).contains(value)
+    }
+}
+
+fn number_range(operator: Operator, operand: Operand<'_>) -> Result<Range<f64>, Refused> {
+    use Bound::{Excluded, Included, Unbounded};
+    match operator {
+        Operator::IsNotEmpty => operand.absent().map(|()| Range::EVERY),
+        Operator::Is => operand.number().map(|number| Range::from_to(number, number)),
+        Operator::Greater => operand.number().map(|low| Range::new(Excluded(low), Unbounded)),
+        Operator::GreaterOrEqual => operand.number().map(|low| Range::new(Included(low), Unbounded)),
+        Operator::Less => operand.number().map(|high| Range::new(Unbounded, Excluded(high))),
+        Operator::LessOrEqual => operand.number().map(|high| Range::new(Unbounded, Included(high))),
+        Operator::Between => operand.pair(Operand::number).map(|(low, high)| Range::from_to(low, high)),
+        _ => Err(Refused::Operator),
+    }
+}
+
+fn answer(operator: Operator, operand: Operand<'_>) -> Result<Option<bool>, Refused> {
+    match operator {
+        Operator::IsNotEmpty => operand.absent().map(|()| None),
+        Operator::Is => operand.yes_no().map(Some),
+        _ => Err(Refused::Operator),
+    }
+}
+
+/// Days that stay, or that move with today.
+#[derive(Clone, Debug)]
+pub(super) enum DateTest {
+    In(Range<NaiveDate>),
+    LastDays(u32),
+    NextDays(u32),
+}
+
+impl DateTest {
+    fn new(operator: Operator, operand: Operand<'_>) -> Result<Self, Refused> {
+        use Bound::{Excluded, Unbounded};
+        let range = match operator {
+            Operator::InLastDays => return operand.days().map(Self::LastDays),
+            Operator::InNextDays => return operand.days().map(Self::NextDays),
+            Operator::IsNotEmpty => operand.absent().map(|()| Range::EVERY),
+            Operator::Is => operand.date().map(|date| Range::from_to(date, date)),
+            Operator::Before => operand.date().map(|date| Range::new(Unbounded, Excluded(date))),
+            Operator::After => operand.date().map(|date| Range::new(Excluded(date), Unbounded)),
+            Operator::Between => operand.pair(Operand::date).map(|(low, high)| Range::from_to(low, high)),
+            _ => Err(Refused::Operator),
+        };
+        range.map(Self::In)
+    }
+
+    fn holds(&self, date: NaiveDate, today: NaiveDate) -> bool {
+        let days_away = (date - today).num_days();
+        match self {
+            Self::In(range) => range.contains(&date),
+            Self::LastDays(days) => (-i64::from(*days)..=0).contains(&days_away),
+            Self::NextDays(days) => (0..=i64::from(*days)).contains(&days_away),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum BirthdayTest {
+    NotEmpty,
+    Is(Birthday),
+    NextDays(u32),
+    Month(u32),
+}
+
+impl BirthdayTest {
+    fn new(operator: Operator, operand: Operand<'_>) -> Result<Self, Refused> {
+        match operator {
+            Operator::IsNotEmpty => operand.absent().map(|()| Self::NotEmpty),
+            Operator::Is => operand.birthday().map(Self::Is),
+            Operator::AnniversaryToday => operand.absent().map(|()| Self::NextDays(0)),
+            Operator::AnniversaryInNextDays => operand.anniversary_days().map(Self::NextDays),
+            Operator::AnniversaryInMonth => operand.month().map(Self::Month),
+            _ => Err(Refused::Operator),
+        }
+    }
+
+    fn holds(&self, birthday: Birthday, today: NaiveDate) -> bool {
+        match self {
+            Self::NotEmpty => true,
+            Self::Is(wanted) => birthday.is(*wanted),
+            Self::NextDays(days) => birthday.is_kept_within_days(today, *days),
+            Self::Month(month) => birthday.month() == *month,
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Identifiers, one type each, parsed once at the edge.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+macro_rules! uuid_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(pub Uuid);
+
+        impl $name {
+            /// A new id: a UUID of version 7, so that new rows stand together in their index.
+            pub fn new() -> Self {
+                Self(Uuid::now_v7())
+            }
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self::new()
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(formatter)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = uuid::Error;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                Uuid::parse_str(text).map(Self)
+            }
+        }
+    };
+}
+
+uuid_id!(
+    /// A team: the owner of everything else.
+    TeamId
+);
+uuid_id!(
+    /// A person who can sign in.
+    UserId
+);
+uuid_id!(
+    /// An API key's row; never the key itself.
+    ApiKeyId
+);
+uuid_id!(
+    /// A CRM integration.
+    IntegrationId
+);
+uuid_id!(
+    /// A design document.
+    DesignId
+);
+uuid_id!(
+    /// One HTTP request, from the gateway to the last row that it caused.
+    RequestId
+);
+uuid_id!(
+    /// One charge to a team for the pieces of one batch. A send's charge has the send's request id.
+    ChargeId
+);
+uuid_id!(
+    /// One printed card.
+    PieceId
+);
+uuid_id!(
+    /// A piece of due work.
+    JobId
+);
+
+/// A campaign's public id: `PA-` and six of `A-Z0-9`, case-sensitive.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct CampaignId(String);
+
+/// A text that is not a campaign id.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a campaign id is PA- and six characters of A-Z and 0-9")]
+pub struct NotACampaignId;
+
+impl CampaignId {
+    /// The id as it is written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for CampaignId {
+    type Err = NotACampaignId;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let tail = text.strip_prefix("PA-").ok_or(NotACampaignId)?;
+        let fits =
+            tail.len() == 6 && tail.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
+        if fits { Ok(Self(text.to_owned())) } else { Err(NotACampaignId) }
+    }
+}
+
+impl TryFrom<String> for CampaignId {
+    type Error = NotACampaignId;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<CampaignId> for String {
+    fn from(id: CampaignId) -> Self {
+        id.0
+    }
+}
+
+impl fmt::Display for CampaignId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn campaign_id_is_pa_and_six_characters_and_case_sensitive() {
+        assert!("PA-7K2M9Q".parse::<CampaignId>().is_ok());
+        for wrong in
+            ["", "PA-", "PA-7K2M9", "PA-7K2M9QX", "pa-7K2M9Q", "PA-7k2M9Q", "PA-7K2M9É", " PA-7K2M9Q"]
+        {
+            assert_eq!(wrong.parse::<CampaignId>(), Err(NotACampaignId), "{wrong}");
+        }
+    }
+}

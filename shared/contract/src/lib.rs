@@ -1,0 +1,10 @@
+//! The wire: what clients send and receive over HTTP, what processes say to each other over
+//! the broker, and the codes and limits that the API contract fixes.
+//!
+//! Everything here is data. Nothing here knows how it is transported or stored.
+
+pub mod id;
+pub mod key;
+pub mod limits;
+pub mod message;
+pub mod send;

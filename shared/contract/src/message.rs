@@ -1,0 +1,17 @@
+//! What processes say to each other over the broker.
+//!
+//! A call carries the HTTP body as it came, so that nothing is copied or decoded twice; what the
+//! gateway found out about it travels in the message's headers. The type names a version: a worker
+//! parks what it does not know.
+
+/// The queue that mailers take sends from.
+pub const SEND_QUEUE: &str = "send";
+
+/// Type of a message on [`SEND_QUEUE`]; the body is that of POST /api/v1/recipients.
+pub const SEND_V1: &str = "send.v1";
+
+/// Type of a reply whose body is the HTTP answer's, to be relayed byte for byte.
+pub const REPLY_OK: &str = "ok";
+
+/// Type of a reply whose body is the JSON form of an error.
+pub const REPLY_ERROR: &str = "error";

@@ -1,0 +1,62 @@
+//! Why a whole request failed (contract: Errors, Dynamic Audience API).
+
+use serde::{Deserialize, Serialize};
+
+/// A request that failed as a whole: nothing was mailed, nothing charged. Only
+/// [`SendError::DeadlinePassed`] leaves open whether some recipients were mailed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(tag = "code", content = "message", rename_all = "snake_case")]
+pub enum SendError {
+    /// The key is wrong, revoked, or not a Full access key.
+    #[error("The API key is missing, wrong or revoked, or is not a Full access key.")]
+    InvalidApiKey,
+    /// No campaign with that id on the key's team, or no usable `campaign_id`.
+    #[error("There is no campaign with this campaign_id on your team.")]
+    CampaignNotFound,
+    /// The campaign cannot take recipients now; the text says why.
+    #[error("{0}")]
+    CampaignNotActive(String),
+    /// A design cannot print; the text names the item, surface and template.
+    #[error("{0}")]
+    DesignCannotRender(String),
+    /// Too many recipients, or a body over the limit; the text gives the limit.
+    #[error("{0}")]
+    PayloadTooLarge(String),
+    /// The body cannot be read; the text says where and why.
+    #[error("{0}")]
+    InvalidPayload(String),
+    /// Over the requests per minute of the key or of the source address.
+    #[error("Too many requests: wait a minute and send again.")]
+    RateLimited,
+    /// Something on our side failed before anything was mailed.
+    #[error("Something went wrong on our side. Nothing was mailed or charged; send the request again.")]
+    InternalError,
+    /// No answer within the deadline; the request may still finish.
+    #[error(
+        "The request was not finished in time. Some recipients may have been mailed: wait 20 minutes, then \
+         send the same request again; nobody is mailed twice."
+    )]
+    DeadlinePassed,
+    /// Addresses cannot be checked now.
+    #[error("Addresses cannot be checked at the moment. Nothing was mailed or charged; try again later.")]
+    ValidationUnavailable,
+}
+
+impl SendError {
+    /// The `code` of the contract's table. `timeout`, for a passed deadline, is an added code:
+    /// the contract gives the status 504 without one.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::InvalidApiKey => "invalid_api_key",
+            Self::CampaignNotFound => "campaign_not_found",
+            Self::CampaignNotActive(_) => "campaign_not_active",
+            Self::DesignCannotRender(_) => "design_cannot_render",
+            Self::PayloadTooLarge(_) => "payload_too_large",
+            Self::InvalidPayload(_) => "invalid_payload",
+            Self::RateLimited => "rate_limited",
+            Self::InternalError => "internal_error",
+            Self::DeadlinePassed => "timeout",
+            Self::ValidationUnavailable => "validation_unavailable",
+        }
+    }
+}

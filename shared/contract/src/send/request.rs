@@ -1,0 +1,365 @@
+//! Reading a send request.
+//!
+//! The gateway reads it to refuse what is malformed, the mailer to work on it; both through the same
+//! code. The body is walked in place: a recipient's values borrow from it wherever they hold no escape.
+//! Depth costs nothing (a nested value is skipped without recursion), and no number is converted, so
+//! `1.50` stays `1.50`.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use audience::ColumnType;
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::id::CampaignId;
+use crate::key::PresentedKey;
+use crate::limits::{FIELD_NAME_CHARS, RECIPIENTS_PER_REQUEST, REFERENCE_CHARS};
+
+/// A request body in its documented shape.
+#[derive(Debug)]
+pub struct SendRequest<'a> {
+    /// `None` when missing, not a text or not of the form: all of these are `campaign_not_found`.
+    pub campaign_id: Option<CampaignId>,
+    /// Types of the custom fields that this request creates, by name, trimmed.
+    pub field_types: Vec<(Cow<'a, str>, ColumnType)>,
+    /// Whether a recipient without a usable variable image is left out instead of printing the default image.
+    pub require_variable_images: bool,
+    /// One to [`RECIPIENTS_PER_REQUEST`] recipients.
+    pub recipients: Vec<Recipient<'a>>,
+}
+
+/// One recipient as sent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recipient<'a> {
+    /// The caller's own id, as sent (not trimmed: it is echoed).
+    pub reference: Option<Cow<'a, str>>,
+    /// Every other field in the order sent: trimmed name, trimmed value. Null values are absent; names are
+    /// distinct whatever their case.
+    pub fields: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+}
+
+impl Recipient<'_> {
+    /// The value of the field with this lower-case name; empty when absent.
+    pub fn value(&self, name: &str) -> &str {
+        self.fields.iter().find(|(field, _)| field.eq_ignore_ascii_case(name)).map_or("", |(_, value)| value)
+    }
+}
+
+/// A body that is not a send request.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidRequest {
+    /// Not JSON, or not of the documented shape (422); the text says where and why.
+    #[error("{0}")]
+    Shape(String),
+    /// More than [`RECIPIENTS_PER_REQUEST`] recipients (413).
+    #[error("A request takes at most {RECIPIENTS_PER_REQUEST} recipients; this one has {0}.")]
+    TooManyRecipients(usize),
+}
+
+impl InvalidRequest {
+    fn shape(message: impl Into<String>) -> Self {
+        Self::Shape(message.into())
+    }
+
+    fn json(error: &serde_json::Error) -> Self {
+        Self::Shape(format!("The body cannot be read: {error}."))
+    }
+}
+
+/// The top level, its parts still text. A name given twice is an error of the derived code.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    campaign_id: Option<&'a RawValue>,
+    recipients: Option<&'a RawValue>,
+    field_types: Option<&'a RawValue>,
+    require_variable_images: Option<&'a RawValue>,
+    api_key: Option<&'a RawValue>,
+}
+
+/// A text that borrows where it can.
+#[derive(Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'a> Envelope<'a> {
+    fn read(body: &'a [u8]) -> Result<Self, InvalidRequest> {
+        let text = std::str::from_utf8(body)
+            .map_err(|error| InvalidRequest::shape(format!("The body is not UTF-8: {error}.")))?;
+        if !text.trim_start().starts_with('{') {
+            return Err(InvalidRequest::shape("The body must be a JSON object."));
+        }
+        serde_json::from_str(text).map_err(|error| InvalidRequest::json(&error))
+    }
+
+    fn campaign_id(&self) -> Option<CampaignId> {
+        let Text(text) = serde_json::from_str(self.campaign_id?.get()).ok()?;
+        text.parse().ok()
+    }
+
+    fn require_variable_images(&self) -> Result<bool, InvalidRequest> {
+        match self.require_variable_images.map(RawValue::get) {
+            None | Some("null" | "false") => Ok(false),
+            Some("true") => Ok(true),
+            Some(_) => Err(InvalidRequest::shape("require_variable_images must be true or false.")),
+        }
+    }
+
+    fn field_types(&self) -> Result<Vec<(Cow<'a, str>, ColumnType)>, InvalidRequest> {
+        let Some(raw) = self.field_types.filter(|raw| raw.get() != "null") else {
+            return Ok(Vec::new());
+        };
+        let mut reader = serde_json::Deserializer::from_str(raw.get());
+        reader.deserialize_map(FieldTypesVisitor).map_err(|error| {
+            InvalidRequest::shape(format!(
+                "field_types must map field names to text, number, date or yes_no: {error}."
+            ))
+        })
+    }
+
+    fn each_recipient(&self, mut take: impl FnMut(Recipient<'a>)) -> Result<(), InvalidRequest> {
+        let raw = self
+            .recipients
+            .filter(|raw| raw.get().starts_with('['))
+            .ok_or_else(|| InvalidRequest::shape("recipients must be an array of recipients."))?;
+        let count = serde_json::Deserializer::from_str(raw.get())
+            .deserialize_seq(RecipientsVisitor(&mut take))
+            .map_err(|error| InvalidRequest::shape(place_of(&error)))?;
+        match count {
+            0 => Err(InvalidRequest::shape("recipients is empty: send at least one recipient.")),
+            1..=RECIPIENTS_PER_REQUEST => Ok(()),
+            _ => Err(InvalidRequest::TooManyRecipients(count)),
+        }
+    }
+}
+
+/// The text of an error about a recipient, without the line and column inside `recipients`: the message
+/// names the recipient and the field, which is what the sender can look up.
+fn place_of(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let end = text.rfind(" at line ").unwrap_or(text.len());
+    text[..end].to_owned()
+}
+
+/// Reads a body. Errors: [`InvalidRequest`], the first one found.
+pub fn parse(body: &[u8]) -> Result<SendRequest<'_>, InvalidRequest> {
+    let envelope = Envelope::read(body)?;
+    let mut recipients = Vec::new();
+    let counted = envelope.each_recipient(|recipient| {
+        // Past the limit the rest is only counted, for the message.
+        if recipients.len() < RECIPIENTS_PER_REQUEST {
+            recipients.push(recipient);
+        }
+    });
+    let field_types = envelope.field_types()?;
+    let require_variable_images = envelope.require_variable_images()?;
+    counted?;
+    Ok(SendRequest { campaign_id: envelope.campaign_id(), field_types, require_variable_images, recipients })
+}
+
+/// Checks a body as [`parse`] does, keeping nothing: memory does not grow with the recipients.
+pub fn check(body: &[u8]) -> Result<(), InvalidRequest> {
+    let envelope = Envelope::read(body)?;
+    let counted = envelope.each_recipient(drop);
+    envelope.field_types()?;
+    envelope.require_variable_images()?;
+    counted
+}
+
+/// The key in the body's `api_key`, for senders that cannot set headers. `None` when the body cannot be
+/// read as JSON or holds no text there; a body whose other parts are malformed still gives its key.
+pub fn api_key_in(body: &[u8]) -> Option<PresentedKey> {
+    let envelope = Envelope::read(body).ok()?;
+    let Text(text) = serde_json::from_str(envelope.api_key?.get()).ok()?;
+    Some(PresentedKey::new(&text))
+}
+
+/// What makes two requests the same for the replay window: the campaign and the addresses as sent
+/// (trimmed, case-folded, in order), nothing else.
+pub fn fingerprint(campaign: &CampaignId, recipients: &[Recipient<'_>]) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(campaign.as_str().as_bytes());
+    for recipient in recipients {
+        for name in ["address_1", "address_2", "city", "state", "zip"] {
+            // A separator that no value can hold keeps "12" + "3" apart from "1" + "23".
+            hasher.update(&[0]);
+            hasher.update(recipient.value(name).to_lowercase().as_bytes());
+        }
+    }
+    *hasher.finalize().as_bytes()
+}
+
+struct FieldTypesVisitor;
+
+impl<'de> Visitor<'de> for FieldTypesVisitor {
+    type Value = Vec<(Cow<'de, str>, ColumnType)>;
+
+    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("an object of field names and types")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut seen = HashSet::new();
+        let mut types = Vec::new();
+        while let Some(Text(name)) = map.next_key()? {
+            let name = field_name(name).map_err(A::Error::custom)?;
+            if !seen.insert(name.to_lowercase()) {
+                return Err(A::Error::custom(format!("{name} is given twice")));
+            }
+            types.push((name, map.next_value()?));
+        }
+        Ok(types)
+    }
+}
+
+/// Walks the array, hands each recipient on, and returns how many there were.
+struct RecipientsVisitor<'f, F>(&'f mut F);
+
+impl<'de, F: FnMut(Recipient<'de>)> Visitor<'de> for RecipientsVisitor<'_, F> {
+    type Value = usize;
+
+    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("an array of recipients")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<usize, A::Error> {
+        let mut index = 0;
+        while let Some(recipient) = sequence.next_element_seed(RecipientSeed { index })? {
+            (self.0)(recipient);
+            index += 1;
+        }
+        Ok(index)
+    }
+}
+
+struct RecipientSeed {
+    index: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for RecipientSeed {
+    type Value = Recipient<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        let raw = <&RawValue>::deserialize(deserializer)?;
+        let index = self.index;
+        if !raw.get().starts_with('{') {
+            return Err(D::Error::custom(format!("recipients[{index}] must be an object")));
+        }
+        serde_json::Deserializer::from_str(raw.get())
+            .deserialize_map(RecipientVisitor)
+            .map_err(|error| D::Error::custom(format!("recipients[{index}]: {}", place_of(&error))))
+    }
+}
+
+struct RecipientVisitor;
+
+impl<'de> Visitor<'de> for RecipientVisitor {
+    type Value = Recipient<'de>;
+
+    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("a recipient")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut recipient = Recipient::default();
+        let mut seen = Names::default();
+        while let Some(Text(name)) = map.next_key()? {
+            let name = field_name(name).map_err(A::Error::custom)?;
+            if !seen.insert(&name) {
+                return Err(A::Error::custom(format!("the field {name} is given twice")));
+            }
+            let raw: &RawValue = map.next_value()?;
+            let Some(value) = scalar(raw).map_err(|why| A::Error::custom(format!("{name} {why}")))? else {
+                continue;
+            };
+            if name.eq_ignore_ascii_case("reference") {
+                if value.chars().count() > REFERENCE_CHARS {
+                    return Err(A::Error::custom(format!(
+                        "reference is longer than {REFERENCE_CHARS} characters"
+                    )));
+                }
+                recipient.reference = Some(value);
+            } else {
+                recipient.fields.push((name, trimmed(value)));
+            }
+        }
+        Ok(recipient)
+    }
+}
+
+/// The names met so far in one recipient, whatever their case. A few are compared one by one; many go
+/// through a set, so that ten thousand names cost no more than their number.
+#[derive(Default)]
+struct Names {
+    few: Vec<String>,
+    many: HashSet<String>,
+}
+
+impl Names {
+    const FEW: usize = 24;
+
+    fn insert(&mut self, name: &str) -> bool {
+        let folded = name.to_lowercase();
+        if self.few.contains(&folded) {
+            return false;
+        }
+        if self.few.len() < Self::FEW {
+            self.few.push(folded);
+            return true;
+        }
+        self.many.insert(folded)
+    }
+}
+
+/// A field's name: trimmed, not empty, bounded, without U+0000.
+fn field_name(name: Cow<'_, str>) -> Result<Cow<'_, str>, String> {
+    let name = trimmed(name);
+    if name.is_empty() {
+        return Err("a field has an empty name".to_owned());
+    }
+    if name.contains('\0') {
+        return Err("a field's name holds the character U+0000, which cannot be stored".to_owned());
+    }
+    if name.len() > FIELD_NAME_CHARS && name.chars().count() > FIELD_NAME_CHARS {
+        return Err(format!("a field's name is longer than {FIELD_NAME_CHARS} characters"));
+    }
+    Ok(name)
+}
+
+/// A field's value as text: a string's content, a number's or a boolean's own JSON text; null is `None`.
+fn scalar(raw: &RawValue) -> Result<Option<Cow<'_, str>>, &'static str> {
+    let text = raw.get();
+    match text.as_bytes().first() {
+        Some(b'"') => string(text).map(Some),
+        Some(b'n') => Ok(None),
+        Some(b'[') => Err("must be a text, a number or a boolean, not an array"),
+        Some(b'{') => Err("must be a text, a number or a boolean, not an object"),
+        _ => Ok(Some(Cow::Borrowed(text))),
+    }
+}
+
+fn string(text: &str) -> Result<Cow<'_, str>, &'static str> {
+    let inside = &text[1..text.len() - 1];
+    if !inside.contains('\\') {
+        return Ok(Cow::Borrowed(inside));
+    }
+    let Text(value) =
+        serde_json::from_str(text).map_err(|_| "is not a valid text: an escape in it has no meaning")?;
+    if value.contains('\0') {
+        return Err("holds the character U+0000, which cannot be stored");
+    }
+    Ok(value)
+}
+
+fn trimmed(text: Cow<'_, str>) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
+        Cow::Owned(text) if text.trim().len() == text.len() => Cow::Owned(text),
+        Cow::Owned(text) => Cow::Owned(text.trim().to_owned()),
+    }
+}
+
+#[cfg(test)]
+#[path = "request_tests.rs"]
+mod tests;

@@ -1,0 +1,133 @@
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+fn refusal(body: &str) -> String {
+    let error = parse(body.as_bytes()).expect_err(body);
+    assert_eq!(check(body.as_bytes()).expect_err(body), error, "gateway and mailer agree");
+    error.to_string()
+}
+
+#[test]
+fn a_request_is_read_with_names_and_values_trimmed_and_numbers_as_their_text() {
+    let body = r#"{"campaign_id":"PA-ABC123","recipients":[{"reference":" r 1 ","zip":78701,"score":1.50,
+        "vip":true,"city":null," Pet ":" Rex\u0021 "}],"field_types":{"score":"number"},"extra":[[1]]}"#;
+    let request = parse(body.as_bytes()).unwrap();
+    assert_eq!(request.campaign_id.unwrap().as_str(), "PA-ABC123");
+    assert_eq!(request.field_types, [("score".into(), ColumnType::Number)]);
+    let recipient = &request.recipients[0];
+    assert_eq!(recipient.reference.as_deref(), Some(" r 1 "));
+    let fields: Vec<_> = recipient.fields.iter().map(|(name, value)| (&**name, &**value)).collect();
+    assert_eq!(fields, [("zip", "78701"), ("score", "1.50"), ("vip", "true"), ("Pet", "Rex!")]);
+    assert_eq!(recipient.value("city"), "");
+}
+
+#[test]
+fn campaign_id_missing_or_not_a_text_is_no_shape_error() {
+    for body in [
+        r#"{"recipients":[{}]}"#,
+        r#"{"campaign_id":7,"recipients":[{}]}"#,
+        r#"{"campaign_id":{"a":[]},"recipients":[{}]}"#,
+        r#"{"campaign_id":"pa-abc123","recipients":[{}]}"#,
+    ] {
+        assert_eq!(parse(body.as_bytes()).unwrap().campaign_id, None, "{body}");
+    }
+}
+
+#[test]
+fn invalid_payload_names_the_position_and_the_key() {
+    let cases = [
+        ("", "must be a JSON object"),
+        ("[]", "must be a JSON object"),
+        (r#"{"recipients":[{}]"#, "cannot be read"),
+        (r#"{"recipients":[{}]} x"#, "cannot be read"),
+        (r#"{"recipients":[{}],"recipients":[{}]}"#, "duplicate field `recipients`"),
+        (r#"{}"#, "recipients must be an array"),
+        (r#"{"recipients":null}"#, "recipients must be an array"),
+        (r#"{"recipients":{}}"#, "recipients must be an array"),
+        (r#"{"recipients":[]}"#, "recipients is empty"),
+        (r#"{"recipients":[{},7]}"#, "recipients[1] must be an object"),
+        (
+            r#"{"recipients":[{"zip":[1]}]}"#,
+            "recipients[0]: zip must be a text, a number or a boolean, not an array",
+        ),
+        (
+            r#"{"recipients":[{"a":{}}]}"#,
+            "recipients[0]: a must be a text, a number or a boolean, not an object",
+        ),
+        (r#"{"recipients":[{"a":1,"A ":2}]}"#, "recipients[0]: the field A is given twice"),
+        (r#"{"recipients":[{" ":1}]}"#, "recipients[0]: a field has an empty name"),
+        (r#"{"recipients":[{"a":"\u0000"}]}"#, "recipients[0]: a holds the character U+0000"),
+        (r#"{"recipients":[{"a\u0000b":"x"}]}"#, "recipients[0]: a field's name holds the character U+0000"),
+        (r#"{"recipients":[{"a":"\ud800"}]}"#, "recipients[0]: a is not a valid text"),
+        (r#"{"recipients":[{}],"field_types":[]}"#, "field_types must map"),
+        (r#"{"recipients":[{}],"field_types":{"a":"money"}}"#, "field_types must map"),
+        (r#"{"recipients":[{}],"field_types":{"a":"text","A":"date"}}"#, "A is given twice"),
+        (r#"{"recipients":[{}],"require_variable_images":"yes"}"#, "require_variable_images must be"),
+    ];
+    for (body, expected) in cases {
+        let message = refusal(body);
+        assert!(message.contains(expected), "{body} gave {message}");
+    }
+    let long = json!({"recipients": [{"x".repeat(201): 1}]}).to_string();
+    assert!(refusal(&long).contains("longer than 200"));
+    assert!(parse(b"{\"recipients\":[{\"a\":\"\xff\"}]}").unwrap_err().to_string().contains("UTF-8"));
+}
+
+#[test]
+fn payload_too_large_counts_the_recipients_but_bad_shape_comes_first() {
+    let body = |last: &str| format!(r#"{{"recipients":[{}{last}]}}"#, "{},".repeat(5000));
+    assert_eq!(parse(body("{}").as_bytes()).unwrap_err(), InvalidRequest::TooManyRecipients(5001));
+    assert!(refusal(&body("7")).contains("recipients[5000]"));
+}
+
+#[test]
+fn depth_and_breadth_are_bounded_by_the_body_alone() {
+    let deep = format!(r#"{{"recipients":[{{}}],"x":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
+    assert!(parse(deep.as_bytes()).is_ok());
+    let inside = format!(r#"{{"recipients":[{{"a":{}{}}}]}}"#, "[".repeat(100_000), "]".repeat(100_000));
+    assert!(refusal(&inside).contains("not an array"));
+    let names: serde_json::Map<_, _> = (0..10_000).map(|n| (format!("field {n}"), json!(n))).collect();
+    let wide = json!({"recipients": [names]}).to_string();
+    assert_eq!(parse(wide.as_bytes()).unwrap().recipients[0].fields.len(), 10_000);
+}
+
+#[test]
+fn the_key_is_found_in_a_body_whose_other_parts_are_malformed() {
+    let key = api_key_in(br#"{"api_key":" pk_live_abcdefghijkl ","recipients":7}"#).unwrap();
+    assert_eq!(key.hash(), PresentedKey::new("pk_live_abcdefghijkl").hash());
+    for body in [&b"{"[..], br#"{"api_key":7}"#, br#"{}"#, br#"{"api_key":"a"} x"#] {
+        assert!(api_key_in(body).is_none());
+    }
+}
+
+#[test]
+fn the_fingerprint_is_the_addresses_trimmed_and_folded_in_order_and_nothing_else() {
+    let campaign = "PA-ABC123".parse().unwrap();
+    let print = |recipients: serde_json::Value| {
+        let body = json!({"recipients": recipients}).to_string();
+        fingerprint(&campaign, &parse(body.as_bytes()).unwrap().recipients)
+    };
+    let base = print(json!([{"address_1": "1 Main St", "zip": "1"}, {"address_1": "2 Main St"}]));
+    let renamed = json!([{"address_1": " 1 MAIN st", "zip": 1, "first_name": "X"}, {"address_1": "2 Main St", "pet": "Y"}]);
+    assert_eq!(base, print(renamed));
+    assert_ne!(base, print(json!([{"address_1": "2 Main St"}, {"address_1": "1 Main St", "zip": "1"}])));
+    assert_ne!(base, print(json!([{"address_1": "1 Main St", "city": "1"}, {"address_1": "2 Main St"}])));
+    assert_ne!(base, fingerprint(&"PA-ABC124".parse().unwrap(), &[]));
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_read_or_refused(body in proptest::collection::vec(any::<u8>(), 0..400)) {
+        prop_assert_eq!(parse(&body).map(drop), check(&body));
+        let _ = api_key_in(&body);
+    }
+
+    #[test]
+    fn a_value_survives_whatever_characters_it_has(value in "[^\u{0}]{0,40}") {
+        let body = json!({"recipients": [{"a": value}]}).to_string();
+        let request = parse(body.as_bytes()).unwrap();
+        prop_assert_eq!(request.recipients[0].value("a"), value.trim());
+    }
+}

@@ -1,0 +1,397 @@
+//! The answer to a send: one outcome for each recipient, in the order sent.
+
+use chrono::NaiveDate;
+use serde::{Deserialize, Serialize};
+
+use crate::limits::RESPONSE_BYTES;
+
+/// Why a recipient was not mailed (contract: Reasons a recipient was not mailed).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// The address could not be verified, or a required part is missing.
+    InvalidAddress,
+    /// The sender removed the recipient from the campaign.
+    RemovedBySender,
+    /// The address is on the campaign's do-not-mail list.
+    DoNotMail,
+    /// The address was already mailed for this campaign within the window.
+    DuplicateRecent,
+    /// Outside the area drawn on the campaign map.
+    FilteredLocation,
+    /// Waiting on the campaign's filter conditions; the one reason that is not final.
+    FilteredConditions,
+    /// The font cannot print some characters of a text box.
+    UnsupportedCharacters,
+    /// A text does not fit its box.
+    TextOverflow,
+    /// No usable variable image, and the request asked for one.
+    VariableImageMissing,
+    /// The campaign's budget is spent.
+    BudgetExceeded,
+    /// The payment was declined; nothing of the request was mailed.
+    PaymentFailed,
+    /// No homes inside the radius (Neighborhood Mail).
+    NoHomesFound,
+    /// The request's capacity is reached; send again in another request.
+    RequestCapacityReached,
+}
+
+impl Reason {
+    /// Every reason, in the order in which outcomes are decided.
+    pub const ALL: [Self; 13] = [
+        Self::InvalidAddress,
+        Self::RemovedBySender,
+        Self::DoNotMail,
+        Self::DuplicateRecent,
+        Self::FilteredLocation,
+        Self::FilteredConditions,
+        Self::UnsupportedCharacters,
+        Self::TextOverflow,
+        Self::VariableImageMissing,
+        Self::BudgetExceeded,
+        Self::PaymentFailed,
+        Self::NoHomesFound,
+        Self::RequestCapacityReached,
+    ];
+
+    /// The code on the wire and in the database.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidAddress => "invalid_address",
+            Self::RemovedBySender => "removed_by_sender",
+            Self::DoNotMail => "do_not_mail",
+            Self::DuplicateRecent => "duplicate_recent",
+            Self::FilteredLocation => "filtered_location",
+            Self::FilteredConditions => "filtered_conditions",
+            Self::UnsupportedCharacters => "unsupported_characters",
+            Self::TextOverflow => "text_overflow",
+            Self::VariableImageMissing => "variable_image_missing",
+            Self::BudgetExceeded => "budget_exceeded",
+            Self::PaymentFailed => "payment_failed",
+            Self::NoHomesFound => "no_homes_found",
+            Self::RequestCapacityReached => "request_capacity_reached",
+        }
+    }
+}
+
+/// The postage of a campaign step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Postage {
+    /// USPS Marketing Mail.
+    Standard,
+    /// USPS First-Class Mail.
+    FirstClass,
+}
+
+impl Postage {
+    /// The name on the wire and in the database.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Standard => "standard",
+            Self::FirstClass => "first_class",
+        }
+    }
+
+    /// The postage with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Standard, Self::FirstClass].into_iter().find(|postage| postage.as_str() == name)
+    }
+}
+
+/// Whether a card was queued.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Status {
+    Mailed,
+    NotMailed,
+}
+
+/// A card that mails with a fallback (contract: Warning codes).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warning {
+    /// One of the contract's warning codes.
+    pub code: String,
+    /// The design's field or element it is about.
+    pub field: String,
+    /// A sentence for a person.
+    pub detail: String,
+}
+
+/// One entry of `results`. Made by [`Outcome::mailed`] and [`Outcome::not_mailed`], so that the fields
+/// that belong to one status never show with the other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcome {
+    reference: Option<String>,
+    address: String,
+    status: Status,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    reason: Option<Reason>,
+    detail: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    product_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    postage: Option<Postage>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    mail_by_date: Option<NaiveDate>,
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    warnings: Vec<Warning>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    return_address_fallback: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    return_address_reason: Option<String>,
+}
+
+impl Outcome {
+    /// A card was queued. `product_type` is the first step's product.
+    pub fn mailed(
+        reference: Option<String>,
+        address: String,
+        product_type: &str,
+        postage: Postage,
+        mail_by_date: NaiveDate,
+    ) -> Self {
+        Self {
+            reference,
+            address,
+            status: Status::Mailed,
+            reason: None,
+            detail: format!("The card is queued to print and mails by {mail_by_date}."),
+            product_type: Some(product_type.to_owned()),
+            postage: Some(postage),
+            mail_by_date: Some(mail_by_date),
+            warnings: Vec::new(),
+            return_address_fallback: None,
+            return_address_reason: None,
+        }
+    }
+
+    /// No card; `detail` is a sentence for a person.
+    pub fn not_mailed(reference: Option<String>, address: String, reason: Reason, detail: String) -> Self {
+        Self {
+            reference,
+            address,
+            status: Status::NotMailed,
+            reason: Some(reason),
+            detail,
+            product_type: None,
+            postage: None,
+            mail_by_date: None,
+            warnings: Vec::new(),
+            return_address_fallback: None,
+            return_address_reason: None,
+        }
+    }
+
+    /// The same recipient after the request's payment was declined.
+    #[must_use]
+    pub fn declined(self) -> Self {
+        Self::not_mailed(
+            self.reference,
+            self.address,
+            Reason::PaymentFailed,
+            "The payment was declined, so no card of this request was mailed.".to_owned(),
+        )
+    }
+
+    /// Whether a card was queued.
+    pub fn is_mailed(&self) -> bool {
+        self.status == Status::Mailed
+    }
+
+    /// Why not, when it was not.
+    pub fn reason(&self) -> Option<Reason> {
+        self.reason
+    }
+
+    /// Whether it stays in a truncated response: not mailed, or mailed with a fallback.
+    fn needs_attention(&self) -> bool {
+        !self.is_mailed() || !self.warnings.is_empty() || self.return_address_fallback.is_some()
+    }
+}
+
+/// The `summary` of a response; it counts every recipient, also in a truncated one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Summary {
+    /// Recipients in the request.
+    pub received: usize,
+    /// Of these, mailed.
+    pub mailed: usize,
+    /// Of these, not mailed.
+    pub not_mailed: usize,
+    /// Custom values that did not fit their column's type; stored as sent.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub unparseable_typed_values: usize,
+    /// Values sent for formula or AI columns.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub computed_fields_ignored: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+/// A whole answer before it is bounded to the size that a response may have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SendResponse {
+    /// The counts.
+    pub summary: Summary,
+    /// One outcome for each recipient, in the order sent.
+    pub results: Vec<Outcome>,
+}
+
+impl SendResponse {
+    /// The answer for these outcomes. The two counts go into the summary as they are.
+    pub fn new(
+        results: Vec<Outcome>,
+        unparseable_typed_values: usize,
+        computed_fields_ignored: usize,
+    ) -> Self {
+        let mut response = Self {
+            summary: Summary { unparseable_typed_values, computed_fields_ignored, ..Summary::default() },
+            results,
+        };
+        response.count();
+        response
+    }
+
+    /// The answer after the request's payment was declined: every mailed recipient becomes `payment_failed`,
+    /// and so do `copies` (positions of recipients that were `duplicate_recent` only because an earlier one
+    /// in the same request was mailed).
+    #[must_use]
+    pub fn declined(mut self, copies: &[usize]) -> Self {
+        self.results =
+            self.results
+                .into_iter()
+                .enumerate()
+                .map(|(index, outcome)| {
+                    if outcome.is_mailed() || copies.contains(&index) { outcome.declined() } else { outcome }
+                })
+                .collect();
+        self.count();
+        self
+    }
+
+    fn count(&mut self) {
+        self.summary.received = self.results.len();
+        self.summary.mailed = self.results.iter().filter(|outcome| outcome.is_mailed()).count();
+        self.summary.not_mailed = self.summary.received - self.summary.mailed;
+    }
+}
+
+#[derive(Serialize)]
+struct Truncated<'a> {
+    summary: Summary,
+    results: &'a [&'a Outcome],
+    results_truncated: bool,
+}
+
+/// The response's bytes, at most [`RESPONSE_BYTES`]. A full one when it fits; else `results_truncated`, with
+/// the recipients that need attention, as many as fit, in the order sent.
+///
+/// # Errors
+/// Only what serde_json gives for a value that cannot be written, which these types do not hold.
+pub fn write_response(response: &SendResponse) -> Result<Vec<u8>, serde_json::Error> {
+    let full = serde_json::to_vec(response)?;
+    if full.len() <= RESPONSE_BYTES { Ok(full) } else { write_truncated(response) }
+}
+
+fn write_truncated(response: &SendResponse) -> Result<Vec<u8>, serde_json::Error> {
+    let write = |results: &[&Outcome]| {
+        serde_json::to_vec(&Truncated { summary: response.summary, results, results_truncated: true })
+    };
+    let mut size = write(&[])?.len();
+    let mut listed = Vec::new();
+    for outcome in response.results.iter().filter(|outcome| outcome.needs_attention()) {
+        // One more for the comma before it.
+        size += serde_json::to_vec(outcome)?.len() + usize::from(!listed.is_empty());
+        if size > RESPONSE_BYTES {
+            break;
+        }
+        listed.push(outcome);
+    }
+    write(&listed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mailed(reference: &str) -> Outcome {
+        Outcome::mailed(
+            Some(reference.to_owned()),
+            "1 Main St, Austin, TX 78701".to_owned(),
+            "postcard_4x6",
+            Postage::Standard,
+            NaiveDate::from_ymd_opt(2026, 11, 25).unwrap(),
+        )
+    }
+
+    fn refused(reference: &str) -> Outcome {
+        Outcome::not_mailed(
+            Some(reference.to_owned()),
+            "x".to_owned(),
+            Reason::BudgetExceeded,
+            "Spent.".to_owned(),
+        )
+    }
+
+    #[test]
+    fn an_outcome_shows_only_the_fields_of_its_status() {
+        assert_eq!(
+            serde_json::to_value(mailed("a")).unwrap(),
+            serde_json::json!({"reference": "a", "address": "1 Main St, Austin, TX 78701", "status": "mailed",
+                "detail": "The card is queued to print and mails by 2026-11-25.",
+                "product_type": "postcard_4x6", "postage": "standard", "mail_by_date": "2026-11-25"})
+        );
+        assert_eq!(
+            serde_json::to_value(Outcome::not_mailed(None, "x".into(), Reason::DoNotMail, "Listed.".into()))
+                .unwrap(),
+            serde_json::json!({"reference": null, "address": "x", "status": "not_mailed", "reason": "do_not_mail",
+                "detail": "Listed."})
+        );
+    }
+
+    #[test]
+    fn reasons_are_written_alike_on_the_wire_and_in_the_database() {
+        for reason in Reason::ALL {
+            assert_eq!(serde_json::to_value(reason).unwrap(), reason.as_str());
+        }
+    }
+
+    #[test]
+    fn a_decline_turns_the_mailed_and_their_copies_into_payment_failed() {
+        let copy = Outcome::not_mailed(None, "x".into(), Reason::DuplicateRecent, "Twice.".into());
+        let response =
+            SendResponse::new(vec![mailed("a"), copy.clone(), copy, refused("d")], 2, 0).declined(&[1]);
+        let reasons: Vec<_> = response.results.iter().map(|outcome| outcome.reason().unwrap()).collect();
+        use Reason::{BudgetExceeded, DuplicateRecent, PaymentFailed};
+        assert_eq!(reasons, [PaymentFailed, PaymentFailed, DuplicateRecent, BudgetExceeded]);
+        assert_eq!((response.summary.mailed, response.summary.not_mailed), (0, 4));
+        assert_eq!(response.summary.unparseable_typed_values, 2);
+    }
+
+    #[test]
+    fn results_truncated_past_4_mb_lists_what_needs_attention_as_far_as_it_fits() {
+        let long = "r".repeat(600);
+        let mut results: Vec<_> = (0..5000).map(|_| mailed(&long)).collect();
+        results[17] = refused("seventeen");
+        let response = SendResponse::new(results, 0, 0);
+        assert!(serde_json::to_vec(&response).unwrap().len() > RESPONSE_BYTES - 600_000);
+        let body = write_response(&response).unwrap();
+        assert!(body.len() <= RESPONSE_BYTES);
+
+        let longer = "r".repeat(1200);
+        let mut results: Vec<_> = (0..5000).map(|_| refused(&longer)).collect();
+        results[0] = mailed("first");
+        let body = write_response(&SendResponse::new(results, 0, 0)).unwrap();
+        assert!(body.len() <= RESPONSE_BYTES && body.len() > RESPONSE_BYTES - 2000);
+        let value: serde_json::Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(value["results_truncated"], true);
+        assert_eq!(value["summary"], serde_json::json!({"received": 5000, "mailed": 1, "notMailed": 4999}));
+        assert_eq!(value["results"][0]["reason"], "budget_exceeded");
+    }
+}

@@ -1,0 +1,54 @@
+# shellcheck shell=bash
+# What the machine must have: Debian packages, cargo, and the folders of .dev. To be sourced by
+# `dev`, which sets $state.
+
+install_missing() {
+    local missing
+    mapfile -t missing < <(missing_packages)
+    if [[ ${#missing[@]} -gt 0 ]]; then install_packages "${missing[@]}"; fi
+    require_cargo
+    make_state_folders
+}
+
+missing_packages() {
+    command -v curl >/dev/null || echo curl
+    command -v cc >/dev/null || printf '%s\n' gcc libc6-dev
+    [[ -e /etc/ssl/certs/ca-certificates.crt ]] || echo ca-certificates
+    # The package of this name brings Debian's version: 15 in Debian 12.
+    [[ -n ${DATABASE_URL:-} ]] || compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || echo postgresql
+    [[ -n ${AMQP_URL:-} || -x /usr/lib/rabbitmq/bin/rabbitmq-server ]] || echo rabbitmq-server
+}
+
+install_packages() {
+    local as_root=()
+    command -v apt-get >/dev/null ||
+        fail "missing: $*, and no apt-get here: install them, or give DATABASE_URL and AMQP_URL, or use docker compose up"
+    if [[ $EUID != 0 ]]; then
+        command -v sudo >/dev/null || fail "missing: $*, and no sudo here: run as root: apt-get install $*"
+        as_root=(sudo)
+    fi
+    step "install $*"
+    "${as_root[@]}" deploy/local/install.sh "$@" >&2 || fail "could not install: run as root: apt-get install $*"
+}
+
+require_cargo() {
+    local needed found
+    # Where rustup puts it, for a shell that was opened before.
+    PATH=$PATH:$HOME/.cargo/bin
+    command -v cargo >/dev/null || fail "cargo is missing: install Rust from https://rustup.rs and run this again"
+    needed=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+    found=$(cargo --version | cut -d' ' -f2)
+    [[ $(printf '%s\n' "$needed" "$found" | sort -V | head -n 1) == "$needed" ]] ||
+        fail "cargo is $found and $needed or newer is needed: run rustup update"
+}
+
+# shellcheck disable=SC2154 # state is set by dev.
+make_state_folders() {
+    if ! mkdir -p "$state/logs" "$state/run" 2>/dev/null || [[ ! -w $state/run ]]; then
+        fail "$state belongs to another user: work in a clone of your own, or remove it"
+    fi
+    # Settings in run/ can hold passwords of servers that were given.
+    chmod 700 "$state/run"
+    ln -sfn ../postgres/server.log "$state/logs/postgres.log"
+    ln -sfn ../rabbitmq/server.log "$state/logs/rabbitmq.log"
+}

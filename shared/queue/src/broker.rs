@@ -1,0 +1,134 @@
+//! The process's one connection, kept alive.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use lapin::{Connection, ConnectionProperties, Event};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+/// Time to reach the broker and open a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Pause before the first attempt to connect again; doubled at each failure.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+
+/// The longest pause between attempts.
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+
+/// How often a connection is asked whether it still stands, besides the events that it sends.
+const STATUS_INTERVAL: Duration = Duration::from_millis(500);
+
+/// Where the broker is and what this stack calls its queues.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// `amqp://` or `amqps://` URL with user, password and virtual host.
+    pub url: String,
+    /// Prefix of every queue name, so that several stacks can share a broker.
+    pub namespace: String,
+    /// The name that the broker's tools show for the connection: the process.
+    pub connection_name: String,
+}
+
+/// A handle to the connection; clones share it.
+#[derive(Clone)]
+pub struct Broker {
+    pub(crate) namespace: Arc<str>,
+    current: watch::Receiver<Option<Arc<Link>>>,
+}
+
+/// A connection while it stands.
+pub(crate) struct Link {
+    pub(crate) connection: Connection,
+    blocked: AtomicBool,
+}
+
+impl Link {
+    /// Whether the broker takes publishes: it blocks them when it is short of memory or disk.
+    pub(crate) fn takes_publishes(&self) -> bool {
+        self.connection.status().connected() && !self.blocked.load(Ordering::Relaxed)
+    }
+}
+
+impl Broker {
+    /// Starts keeping a connection. Returns at once; the connection comes and goes behind the handle until
+    /// `shutdown`.
+    pub fn start(settings: Settings, shutdown: CancellationToken) -> Self {
+        let (sender, current) = watch::channel(None);
+        let namespace = settings.namespace.as_str().into();
+        tokio::spawn(async move {
+            tokio::select! {
+                () = keep_connected(&settings, &sender) => {}
+                () = shutdown.cancelled() => {}
+            }
+            let last = sender.send_replace(None);
+            if let Some(link) = last {
+                let _ = link.connection.close(200, "stopping".into()).await;
+            }
+        });
+        Self { namespace, current }
+    }
+
+    /// Whether a connection stands now.
+    pub fn is_connected(&self) -> bool {
+        self.current.borrow().as_ref().is_some_and(|link| link.connection.status().connected())
+    }
+
+    /// The connection, as soon as there is one. `None` when the broker handle was shut down.
+    pub(crate) async fn link(&self) -> Option<Arc<Link>> {
+        let mut current = self.current.clone();
+        let link = current.wait_for(Option::is_some).await.ok()?;
+        link.clone()
+    }
+}
+
+async fn keep_connected(settings: &Settings, sender: &watch::Sender<Option<Arc<Link>>>) {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        match connect(settings).await {
+            Ok(connection) => {
+                tracing::info!("connected to the broker");
+                pause = FIRST_PAUSE;
+                let link = Arc::new(Link { connection, blocked: AtomicBool::new(false) });
+                sender.send_replace(Some(link.clone()));
+                watch_until_lost(&link).await;
+                sender.send_replace(None);
+                tracing::warn!("lost the connection to the broker");
+            }
+            Err(error) => tracing::warn!(%error, "cannot connect to the broker"),
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+async fn connect(settings: &Settings) -> Result<Connection, String> {
+    let properties =
+        ConnectionProperties::default().with_connection_name(settings.connection_name.as_str().into());
+    match tokio::time::timeout(CONNECT_TIMEOUT, Connection::connect(&settings.url, properties)).await {
+        Ok(Ok(connection)) => Ok(connection),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(_) => Err(format!("no answer within {CONNECT_TIMEOUT:?}")),
+    }
+}
+
+async fn watch_until_lost(link: &Link) {
+    let mut events = std::pin::pin!(link.connection.events_listener());
+    let mut status = tokio::time::interval(STATUS_INTERVAL);
+    while link.connection.status().connected() {
+        tokio::select! {
+            event = events.next() => match event {
+                Some(Event::ConnectionBlocked(why)) => {
+                    tracing::warn!(why, "the broker takes no publishes");
+                    link.blocked.store(true, Ordering::Relaxed);
+                }
+                Some(Event::ConnectionUnblocked) => link.blocked.store(false, Ordering::Relaxed),
+                Some(_) => {}
+                None => return,
+            },
+            _ = status.tick() => {}
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! The side that asks: publishes a call and waits for its reply.
+//!
+//! Replies come over RabbitMQ's direct reply-to, which needs no queue: they are lost with the
+//! connection, and then every waiting call fails with [`CallError::Lost`] at once.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use lapin::message::Delivery;
+use lapin::options::{BasicConsumeOptions, BasicPublishOptions, ConfirmSelectOptions};
+use lapin::types::FieldTable;
+use lapin::{Channel, Confirmation, Consumer};
+use tokio::sync::{oneshot, watch};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::broker::{Broker, Link};
+use crate::call::{Call, CallError, Reply};
+use crate::topology::{declare, inspect, queue_name};
+
+/// The pseudo-queue of RabbitMQ's direct reply-to.
+const REPLY_QUEUE: &str = "amq.rabbitmq.reply-to";
+
+/// How often the queue is asked whether a worker listens: the longest time that a call can go into a
+/// queue that nobody reads.
+const PRESENCE_INTERVAL: Duration = Duration::from_millis(500);
+
+/// Time for the broker to answer a question of ours; past it the channel is given up.
+const BROKER_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Pause before a failed session is opened again.
+const SESSION_PAUSE: Duration = Duration::from_millis(200);
+
+/// Calls to one queue. Clones share the connection and the waiting calls.
+#[derive(Clone)]
+pub struct Caller {
+    queue: Arc<str>,
+    waiting: Waiting,
+    session: watch::Receiver<Option<Arc<Session>>>,
+}
+
+/// An open channel with its reply consumer.
+struct Session {
+    link: Arc<Link>,
+    channel: Channel,
+    workers: AtomicU32,
+}
+
+type Waiting = Arc<Mutex<HashMap<Uuid, oneshot::Sender<Reply>>>>;
+
+impl Caller {
+    /// Starts keeping a channel for calls to `queue`. Returns at once.
+    pub fn start(broker: &Broker, queue: &str, shutdown: CancellationToken) -> Self {
+        let waiting = Waiting::default();
+        let (sender, session) = watch::channel(None);
+        let caller =
+            Self { queue: queue_name(&broker.namespace, queue).into(), waiting: waiting.clone(), session };
+        let (broker, queue) = (broker.clone(), queue.to_owned());
+        tokio::spawn(async move {
+            tokio::select! {
+                () = keep_session(&broker, &queue, &waiting, &sender) => {}
+                () = shutdown.cancelled() => {}
+            }
+        });
+        caller
+    }
+
+    /// Whether a call would find a worker now.
+    pub fn is_ready(&self) -> bool {
+        self.session.borrow().as_ref().is_some_and(|session| session.is_ready())
+    }
+
+    /// Sends a call and waits for its reply, `patience` at most. Dropping the future stops the waiting, not the work.
+    ///
+    /// # Errors
+    /// [`CallError::Unavailable`] when the call was not accepted; the other two leave open what came of it.
+    pub async fn call(&self, call: Call, patience: Duration) -> Result<Reply, CallError> {
+        let session = self.session.borrow().clone().filter(|session| session.is_ready());
+        let session = session.ok_or(CallError::Unavailable)?;
+        let deadline = Instant::now() + patience;
+        let (_entry, reply) = WaitingEntry::new(&self.waiting, call.id);
+        let accepted = tokio::time::timeout_at(deadline, self.publish(&session, call, patience)).await;
+        accepted.map_err(|_| CallError::DeadlinePassed)??;
+        match tokio::time::timeout_at(deadline, reply).await {
+            Ok(Ok(reply)) => Ok(reply),
+            Ok(Err(_)) => Err(CallError::Lost),
+            Err(_) => Err(CallError::DeadlinePassed),
+        }
+    }
+
+    /// Publishes and waits for the broker's confirm: only then is the body let go.
+    async fn publish(&self, session: &Session, call: Call, patience: Duration) -> Result<(), CallError> {
+        let properties = call.properties(patience).with_reply_to(REPLY_QUEUE.into());
+        let options = BasicPublishOptions { mandatory: true, ..BasicPublishOptions::default() };
+        let confirm = session
+            .channel
+            .basic_publish("".into(), (&*self.queue).into(), options, &call.body, properties)
+            .await
+            .map_err(|_| CallError::Unavailable)?;
+        match confirm.await {
+            Ok(Confirmation::Ack(None)) => Ok(()),
+            // Returned (the queue is gone) or refused (it is full).
+            Ok(_) => Err(CallError::Unavailable),
+            Err(_) => Err(CallError::Lost),
+        }
+    }
+}
+
+impl Session {
+    fn is_ready(&self) -> bool {
+        self.workers.load(Ordering::Relaxed) > 0
+            && self.link.takes_publishes()
+            && self.channel.status().connected()
+    }
+}
+
+/// A place in the table of waiting calls, given back when the waiting ends, however it ends.
+struct WaitingEntry<'a> {
+    waiting: &'a Waiting,
+    id: Uuid,
+}
+
+impl<'a> WaitingEntry<'a> {
+    fn new(waiting: &'a Waiting, id: Uuid) -> (Self, oneshot::Receiver<Reply>) {
+        let (sender, receiver) = oneshot::channel();
+        lock(waiting).insert(id, sender);
+        (Self { waiting, id }, receiver)
+    }
+}
+
+impl Drop for WaitingEntry<'_> {
+    fn drop(&mut self) {
+        lock(self.waiting).remove(&self.id);
+    }
+}
+
+fn lock(waiting: &Waiting) -> std::sync::MutexGuard<'_, HashMap<Uuid, oneshot::Sender<Reply>>> {
+    // A panic while the lock was held cannot leave the map half-changed.
+    waiting.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+async fn keep_session(
+    broker: &Broker,
+    queue: &str,
+    waiting: &Waiting,
+    sender: &watch::Sender<Option<Arc<Session>>>,
+) {
+    while let Some(link) = broker.link().await {
+        if let Err(error) = run_session(broker, &link, queue, waiting, sender).await {
+            tracing::warn!(%error, queue, "the channel for calls ended");
+        }
+        sender.send_replace(None);
+        // Their replies went with the channel. Dropping the senders tells the callers.
+        lock(waiting).clear();
+        tokio::time::sleep(SESSION_PAUSE).await;
+    }
+}
+
+async fn run_session(
+    broker: &Broker,
+    link: &Arc<Link>,
+    queue: &str,
+    waiting: &Waiting,
+    sender: &watch::Sender<Option<Arc<Session>>>,
+) -> lapin::Result<()> {
+    let channel = link.connection.create_channel().await?;
+    channel.confirm_select(ConfirmSelectOptions::default()).await?;
+    let state = declare(&channel, &broker.namespace, queue).await?;
+    let no_ack = BasicConsumeOptions { no_ack: true, ..BasicConsumeOptions::default() };
+    let replies = channel.basic_consume(REPLY_QUEUE.into(), "".into(), no_ack, FieldTable::default()).await?;
+    let watcher = link.connection.create_channel().await?;
+    let session =
+        Arc::new(Session { link: link.clone(), channel, workers: AtomicU32::new(state.consumer_count()) });
+    sender.send_replace(Some(session.clone()));
+    tokio::select! {
+        ended = take_replies(replies, waiting) => ended,
+        ended = watch_presence(&watcher, &broker.namespace, queue, &session) => ended,
+    }
+}
+
+async fn take_replies(mut replies: Consumer, waiting: &Waiting) -> lapin::Result<()> {
+    while let Some(delivery) = replies.next().await {
+        hand_over(delivery?, waiting);
+    }
+    Ok(())
+}
+
+/// Gives a reply to the call that waits for it; a late one is dropped.
+fn hand_over(delivery: Delivery, waiting: &Waiting) {
+    let properties = &delivery.properties;
+    let id = properties.correlation_id().as_ref().and_then(|id| id.as_str().parse().ok());
+    let sender = id.and_then(|id| lock(waiting).remove(&id));
+    if let (Some(sender), Some(kind)) = (sender, properties.kind()) {
+        let _ = sender.send(Reply { kind: kind.to_string(), body: Bytes::from(delivery.data) });
+    }
+}
+
+async fn watch_presence(
+    channel: &Channel,
+    namespace: &str,
+    queue: &str,
+    session: &Session,
+) -> lapin::Result<()> {
+    let mut ticks = tokio::time::interval(PRESENCE_INTERVAL);
+    loop {
+        ticks.tick().await;
+        let Ok(state) = tokio::time::timeout(BROKER_TIMEOUT, inspect(channel, namespace, queue)).await else {
+            return Ok(());
+        };
+        session.workers.store(state?.consumer_count(), Ordering::Relaxed);
+    }
+}

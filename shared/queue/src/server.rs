@@ -1,0 +1,153 @@
+//! The side that answers: takes calls from a queue, replies, and only then acknowledges.
+//!
+//! A call that is being worked on when the worker dies is delivered again, to this worker or another,
+//! so a handler must be able to go on from what it finds in the database.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use lapin::message::Delivery;
+use lapin::options::{
+    BasicAckOptions, BasicCancelOptions, BasicConsumeOptions, BasicPublishOptions, BasicQosOptions,
+    BasicRejectOptions,
+};
+use lapin::types::FieldTable;
+use lapin::{BasicProperties, Channel};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::broker::{Broker, Link};
+use crate::call::{Call, Reply};
+use crate::topology::{declare, queue_name};
+
+/// Pause before a failed session is opened again.
+const SESSION_PAUSE: Duration = Duration::from_millis(200);
+
+const CONSUMER_TAG: &str = "worker";
+
+/// What a worker does with a call.
+pub trait Handler: Send + Sync + 'static {
+    /// Answers a call. `None` when the call is of a kind or version that this worker does not know: it is parked.
+    fn handle(&self, call: Call) -> impl Future<Output = Option<Reply>> + Send;
+}
+
+/// Takes calls from `queue`, at most `concurrency` at a time, until `shutdown`; then finishes those begun,
+/// `grace` at most. What is not finished by then goes back to the queue.
+pub async fn serve<H: Handler>(
+    broker: &Broker,
+    queue: &str,
+    concurrency: u16,
+    handler: Arc<H>,
+    shutdown: CancellationToken,
+    grace: Duration,
+) {
+    let worker = Worker {
+        handler,
+        // Shared by all sessions: calls of a lost connection are still being worked on when the next one opens.
+        slots: Arc::new(Semaphore::new(concurrency.into())),
+        tasks: TaskTracker::new(),
+    };
+    while !shutdown.is_cancelled() {
+        let link = tokio::select! {
+            link = broker.link() => link,
+            () = shutdown.cancelled() => None,
+        };
+        let Some(link) = link else { break };
+        if let Err(error) = worker.run_session(broker, &link, queue, concurrency, &shutdown, grace).await {
+            tracing::warn!(%error, queue, "the consumer ended");
+            tokio::time::sleep(SESSION_PAUSE).await;
+        }
+    }
+}
+
+struct Worker<H> {
+    handler: Arc<H>,
+    slots: Arc<Semaphore>,
+    tasks: TaskTracker,
+}
+
+impl<H: Handler> Worker<H> {
+    async fn run_session(
+        &self,
+        broker: &Broker,
+        link: &Arc<Link>,
+        queue: &str,
+        concurrency: u16,
+        shutdown: &CancellationToken,
+        grace: Duration,
+    ) -> lapin::Result<()> {
+        let channel = link.connection.create_channel().await?;
+        channel.basic_qos(concurrency, BasicQosOptions::default()).await?;
+        declare(&channel, &broker.namespace, queue).await?;
+        let name = queue_name(&broker.namespace, queue);
+        let options = BasicConsumeOptions::default();
+        let mut deliveries =
+            channel.basic_consume(name.into(), CONSUMER_TAG.into(), options, FieldTable::default()).await?;
+        tracing::info!(queue, "taking calls");
+        loop {
+            tokio::select! {
+                delivery = deliveries.next() => match delivery {
+                    Some(delivery) => self.take(&channel, delivery?),
+                    None => return Ok(()),
+                },
+                () = shutdown.cancelled() => break,
+            }
+        }
+        // No new calls; those begun are answered over the channel that they came on.
+        channel.basic_cancel(CONSUMER_TAG.into(), BasicCancelOptions::default()).await?;
+        self.tasks.close();
+        if tokio::time::timeout(grace, self.tasks.wait()).await.is_err() {
+            tracing::warn!(queue, "stopping with calls unfinished; they go back to the queue");
+        }
+        Ok(())
+    }
+
+    fn take(&self, channel: &Channel, mut delivery: Delivery) {
+        let (handler, slots, channel) = (self.handler.clone(), self.slots.clone(), channel.clone());
+        self.tasks.spawn(async move {
+            // The semaphore is never closed.
+            let Ok(_slot) = slots.acquire_owned().await else {
+                return;
+            };
+            let reply_to = delivery.properties.reply_to().as_ref().map(ToString::to_string);
+            let reply = match Call::from_delivery(&mut delivery) {
+                Some(call) => handler.handle(call).await,
+                None => None,
+            };
+            if let Err(error) = finish(&channel, &delivery, reply_to, reply).await {
+                // The call is delivered again, and its reply found in the database.
+                tracing::warn!(%error, "cannot reply");
+            }
+        });
+    }
+}
+
+async fn finish(
+    channel: &Channel,
+    delivery: &Delivery,
+    reply_to: Option<String>,
+    reply: Option<Reply>,
+) -> lapin::Result<()> {
+    let Some(reply) = reply else {
+        tracing::error!("parked a message of an unknown kind");
+        return delivery.acker.reject(BasicRejectOptions { requeue: false }).await.map(drop);
+    };
+    if let (Some(reply_to), Some(id)) = (reply_to, delivery.properties.correlation_id()) {
+        let properties =
+            BasicProperties::default().with_correlation_id(id.clone()).with_type(reply.kind.as_str().into());
+        // Not confirmed: if it is lost the caller finds the answer in the database or asks again.
+        channel
+            .basic_publish(
+                "".into(),
+                reply_to.as_str().into(),
+                BasicPublishOptions::default(),
+                &reply.body,
+                properties,
+            )
+            .await?;
+    }
+    delivery.acker.ack(BasicAckOptions::default()).await.map(drop)
+}

@@ -1,0 +1,65 @@
+//! The queues and what bounds them.
+
+use lapin::options::QueueDeclareOptions;
+use lapin::types::{AMQPValue, FieldTable};
+use lapin::{Channel, Queue};
+
+/// Deliveries of one message before it is taken for poison and parked: a message that kills its worker
+/// must not kill the fleet.
+const DELIVERY_LIMIT: i64 = 5;
+
+/// Bytes that a call queue holds before publishes are refused (about sixty of the largest bodies).
+const CALL_QUEUE_BYTES: i64 = 256 * 1024 * 1024;
+
+/// Bytes of parked messages kept for an operator to look at; the oldest go first.
+const DEAD_QUEUE_BYTES: i64 = 256 * 1024 * 1024;
+
+/// The queue that poison and unknown messages are parked in.
+const DEAD_QUEUE: &str = "dead";
+
+/// A queue's name within a namespace: several stacks share a broker without meeting.
+pub(crate) fn queue_name(namespace: &str, queue: &str) -> String {
+    format!("{namespace}.{queue}")
+}
+
+/// Declares a call queue and the queue of parked messages behind it. Repeatable.
+pub(crate) async fn declare(channel: &Channel, namespace: &str, queue: &str) -> lapin::Result<Queue> {
+    let dead = queue_name(namespace, DEAD_QUEUE);
+    declare_quorum(channel, &dead, [("x-max-length-bytes", DEAD_QUEUE_BYTES.into())]).await?;
+    declare_quorum(
+        channel,
+        &queue_name(namespace, queue),
+        [
+            ("x-delivery-limit", DELIVERY_LIMIT.into()),
+            ("x-max-length-bytes", CALL_QUEUE_BYTES.into()),
+            // A full queue refuses the publish, so that the caller can say so at once.
+            ("x-overflow", text("reject-publish")),
+            ("x-dead-letter-exchange", text("")),
+            ("x-dead-letter-routing-key", text(&dead)),
+        ],
+    )
+    .await
+}
+
+/// Asks for a queue without making it: how many consumers has it?
+pub(crate) async fn inspect(channel: &Channel, namespace: &str, queue: &str) -> lapin::Result<Queue> {
+    let options = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::default() };
+    channel.queue_declare(queue_name(namespace, queue).into(), options, FieldTable::default()).await
+}
+
+async fn declare_quorum<const N: usize>(
+    channel: &Channel,
+    name: &str,
+    arguments: [(&str, AMQPValue); N],
+) -> lapin::Result<Queue> {
+    let mut table = FieldTable::default();
+    table.insert("x-queue-type".into(), text("quorum"));
+    for (key, value) in arguments {
+        table.insert(key.into(), value);
+    }
+    channel.queue_declare(name.into(), QueueDeclareOptions::durable(), table).await
+}
+
+fn text(value: &str) -> AMQPValue {
+    AMQPValue::LongString(value.into())
+}

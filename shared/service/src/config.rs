@@ -1,0 +1,319 @@
+//! The configuration of all processes: embedded defaults, an optional file, the environment.
+
+use std::collections::HashMap;
+
+use chrono::NaiveTime;
+use config::{Environment, File, FileFormat};
+use contract::send::Postage;
+use ipnet::IpNet;
+use serde::{Deserialize, Deserializer};
+
+/// The defaults, which are also the reference of every setting.
+pub const DEFAULT: &str = include_str!("../default.toml");
+
+/// Variable that names a file to be read over the defaults.
+const FILE_VARIABLE: &str = "PILLARBOX_CONFIG";
+
+/// What variables with settings begin with.
+const PREFIX: &str = "PILLARBOX";
+
+/// Every setting. `default.toml` describes each.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Postgres.
+    pub database: store::Settings,
+    /// RabbitMQ.
+    pub broker: Broker,
+    /// Logs.
+    pub log: Log,
+    /// Health and metrics.
+    pub admin: Admin,
+    /// The stop.
+    pub shutdown: Shutdown,
+    /// The gateway.
+    pub gateway: Gateway,
+    /// The mailer.
+    pub mailer: Mailer,
+    /// Cents for one card, by product.
+    pub prices: HashMap<String, Price>,
+    /// Payment by card.
+    pub stripe: Stripe,
+}
+
+/// RabbitMQ.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Broker {
+    /// `amqp://` or `amqps://` URL.
+    pub url: String,
+    /// Prefix of the queues' names.
+    pub namespace: String,
+}
+
+/// Logs.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Log {
+    /// For whom.
+    pub format: LogFormat,
+    /// Which.
+    pub filter: String,
+}
+
+/// For whom logs are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LogFormat {
+    /// Collectors.
+    Json,
+    /// People.
+    Text,
+}
+
+/// Health and metrics.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Admin {
+    /// Address and port.
+    pub listen: String,
+}
+
+/// The stop.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shutdown {
+    /// Milliseconds that what has begun may take.
+    pub grace_ms: u64,
+}
+
+/// The gateway.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gateway {
+    /// Address and port.
+    pub listen: String,
+    /// Networks whose `X-Forwarded-For` is believed. In the environment: separated by commas.
+    #[serde(deserialize_with = "networks")]
+    pub trusted_proxies: Vec<IpNet>,
+    /// Connections at a time.
+    pub max_connections: usize,
+    /// Milliseconds for a request's headers, and for an idle connection.
+    pub header_timeout_ms: u64,
+    /// Milliseconds for a request's body.
+    pub body_timeout_ms: u64,
+    /// Bytes of bodies in memory at a time.
+    pub body_memory_bytes: usize,
+    /// Milliseconds for the worker's answer.
+    pub call_deadline_ms: u64,
+    /// Requests of a key in a minute.
+    pub requests_per_minute_per_key: i32,
+    /// Requests of a source address in a minute.
+    pub requests_per_minute_per_source: i32,
+}
+
+/// The mailer.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mailer {
+    /// Requests at a time.
+    pub concurrency: u16,
+    /// Milliseconds of silence before another worker goes on.
+    pub lease_ms: i64,
+    /// Minutes of the replay window.
+    pub replay_window_minutes: i64,
+    /// Days of the duplicate window.
+    pub duplicate_window_days: i32,
+    /// Custom columns that one request may create.
+    pub new_columns_per_request: usize,
+    /// Columns made over the API that a team may have.
+    pub api_columns_per_team: usize,
+    /// Time of the team's day after which a request counts from tomorrow.
+    #[serde(deserialize_with = "time_of_day")]
+    pub cut_off: NaiveTime,
+    /// Business days from the request to the mail-by date.
+    pub production_days: ProductionDays,
+    /// Hour of the team's day of the re-check.
+    pub recheck_hour: u32,
+    /// Milliseconds between looks for due work.
+    pub job_interval_ms: u64,
+    /// Tries of a job without progress.
+    pub job_attempts: i32,
+    /// Milliseconds that a failed job rests.
+    pub job_pause_ms: i64,
+    /// Days that requests and their responses are kept.
+    pub request_retention_days: i64,
+}
+
+/// Business days by postage.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProductionDays {
+    /// USPS Marketing Mail.
+    pub standard: u32,
+    /// First-Class Mail.
+    pub first_class: u32,
+}
+
+/// Cents by postage.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// USPS Marketing Mail.
+    pub standard: i64,
+    /// First-Class Mail.
+    pub first_class: i64,
+}
+
+/// Payment by card.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stripe {
+    /// Where the API is.
+    pub url: String,
+    /// The account's secret key.
+    pub secret_key: String,
+    /// The version of the API that we speak.
+    pub api_version: String,
+    /// Milliseconds for one request.
+    pub timeout_ms: u64,
+}
+
+impl std::fmt::Debug for Stripe {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Stripe").field("url", &self.url).finish_non_exhaustive()
+    }
+}
+
+impl Price {
+    /// Cents with this postage.
+    pub fn with(self, postage: Postage) -> i64 {
+        match postage {
+            Postage::Standard => self.standard,
+            Postage::FirstClass => self.first_class,
+        }
+    }
+}
+
+impl ProductionDays {
+    /// Business days with this postage.
+    pub fn with(self, postage: Postage) -> u32 {
+        match postage {
+            Postage::Standard => self.standard,
+            Postage::FirstClass => self.first_class,
+        }
+    }
+}
+
+impl Config {
+    /// Reads the defaults, the file that `PILLARBOX_CONFIG` names, and the environment.
+    ///
+    /// # Errors
+    /// A sentence that names the setting which is unknown or has a wrong value.
+    pub fn load() -> Result<Self, config::ConfigError> {
+        let mut builder = config::Config::builder().add_source(File::from_str(DEFAULT, FileFormat::Toml));
+        if let Ok(path) = std::env::var(FILE_VARIABLE) {
+            builder = builder.add_source(File::new(&path, FileFormat::Toml));
+        }
+        Self::build(builder, None)
+    }
+
+    /// The defaults with these settings over them, named as in the environment (`PILLARBOX__GATEWAY__LISTEN`).
+    ///
+    /// # Errors
+    /// As [`Config::load`].
+    pub fn with(settings: HashMap<String, String>) -> Result<Self, config::ConfigError> {
+        Self::build(
+            config::Config::builder().add_source(File::from_str(DEFAULT, FileFormat::Toml)),
+            Some(settings),
+        )
+    }
+
+    fn build(
+        builder: config::ConfigBuilder<config::builder::DefaultState>,
+        variables: Option<HashMap<String, String>>,
+    ) -> Result<Self, config::ConfigError> {
+        let environment =
+            Environment::with_prefix(PREFIX).prefix_separator("__").separator("__").try_parsing(true);
+        let config: Self = builder.add_source(environment.source(variables)).build()?.try_deserialize()?;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// What types cannot say.
+    fn check(&self) -> Result<(), config::ConfigError> {
+        let refuse = |message: &str| Err(config::ConfigError::Message(message.to_owned()));
+        if self.prices.values().any(|price| price.standard < 1 || price.first_class < 1) {
+            return refuse("prices must be one cent or more");
+        }
+        if self.mailer.concurrency == 0 || self.database.pool_size == 0 {
+            return refuse("mailer.concurrency and database.pool_size must be one or more");
+        }
+        if self.gateway.body_memory_bytes < contract::limits::BODY_BYTES {
+            return refuse("gateway.body_memory_bytes must hold one body of the largest size at least");
+        }
+        if self.mailer.recheck_hour > 23 {
+            return refuse("mailer.recheck_hour must be 0 to 23");
+        }
+        Ok(())
+    }
+}
+
+fn networks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<IpNet>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum OneOrMany {
+        Many(Vec<IpNet>),
+        One(String),
+    }
+    match OneOrMany::deserialize(deserializer)? {
+        OneOrMany::Many(networks) => Ok(networks),
+        OneOrMany::One(text) => text
+            .split(',')
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+            .map(|part| {
+                part.parse().map_err(|_| serde::de::Error::custom(format!("{part} is not a network")))
+            })
+            .collect(),
+    }
+}
+
+fn time_of_day<'de, D: Deserializer<'de>>(deserializer: D) -> Result<NaiveTime, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    NaiveTime::parse_from_str(&text, "%H:%M")
+        .map_err(|_| serde::de::Error::custom(format!("{text} is not a time of day like 15:00")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(name: &str, value: &str) -> Result<Config, config::ConfigError> {
+        Config::with(HashMap::from([(name.to_owned(), value.to_owned())]))
+    }
+
+    #[test]
+    fn the_defaults_are_a_whole_configuration() {
+        let config = Config::with(HashMap::new()).unwrap();
+        assert_eq!(config.mailer.cut_off, NaiveTime::from_hms_opt(15, 0, 0).unwrap());
+        assert_eq!(config.prices["postcard_4x6"].with(Postage::FirstClass), 99);
+        assert!(config.gateway.trusted_proxies.is_empty());
+    }
+
+    #[test]
+    fn the_environment_overrides_and_unknown_settings_are_refused() {
+        assert_eq!(with("PILLARBOX__GATEWAY__LISTEN", "0.0.0.0:80").unwrap().gateway.listen, "0.0.0.0:80");
+        let proxies = with("PILLARBOX__GATEWAY__TRUSTED_PROXIES", "10.0.0.0/8, ::1/128").unwrap();
+        assert_eq!(proxies.gateway.trusted_proxies.len(), 2);
+        for (name, value) in [
+            ("PILLARBOX__GATEWAY__LISTENN", "x"),
+            ("PILLARBOX__MAILER__CUT_OFF", "25:00"),
+            ("PILLARBOX__MAILER__CONCURRENCY", "0"),
+            ("PILLARBOX__GATEWAY__TRUSTED_PROXIES", "10.0.0.0/33"),
+            ("PILLARBOX__PRICES__LETTER__STANDARD", "0"),
+        ] {
+            assert!(with(name, value).is_err(), "{name}={value}");
+        }
+    }
+}

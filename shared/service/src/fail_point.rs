@@ -1,0 +1,18 @@
+//! Named points at which a debug build can be told to die, so that tests can ask of each: what if we die here?
+
+/// The point at which this process dies, from `PILLARBOX_FAIL_POINT`.
+#[cfg(debug_assertions)]
+static CHOSEN: std::sync::LazyLock<Option<String>> =
+    std::sync::LazyLock::new(|| std::env::var("PILLARBOX_FAIL_POINT").ok());
+
+/// Passes a point. In a debug build whose `PILLARBOX_FAIL_POINT` names it, the process ends at once, as if
+/// killed: nothing is flushed, closed or answered. In a release build it does nothing.
+#[inline]
+pub fn pass(point: &'static str) {
+    #[cfg(debug_assertions)]
+    if CHOSEN.as_deref() == Some(point) {
+        std::process::abort();
+    }
+    #[cfg(not(debug_assertions))]
+    let _ = point;
+}

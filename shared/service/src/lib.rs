@@ -1,0 +1,15 @@
+//! What every process needs: configuration, logs, metrics, health, the clock, an HTTP server with limits, and
+//! an orderly stop.
+
+mod clock;
+pub mod config;
+pub mod fail_point;
+mod health;
+pub mod http;
+mod process;
+mod telemetry;
+pub mod trace;
+
+pub use clock::Clock;
+pub use config::Config;
+pub use process::{Process, run};

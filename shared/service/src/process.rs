@@ -1,0 +1,132 @@
+//! The life of a process: start, serve, stop.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use queue::Broker;
+use store::Store;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::{health, http, telemetry};
+
+/// Connections to the port of health and metrics.
+const ADMIN_CONNECTIONS: usize = 64;
+
+/// Time for a probe to send its request.
+const ADMIN_HEADER_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// What a process works with.
+#[derive(Clone)]
+pub struct Process {
+    /// Its settings.
+    pub config: Arc<Config>,
+    /// The time.
+    pub clock: Clock,
+    /// Postgres.
+    pub store: Store,
+    /// RabbitMQ.
+    pub broker: Broker,
+    /// Cancelled when the process is to stop.
+    pub shutdown: CancellationToken,
+}
+
+impl Process {
+    /// Puts the parts together; connections open as they are needed.
+    ///
+    /// # Errors
+    /// When the settings cannot be used.
+    pub fn new(
+        name: &str,
+        config: Config,
+        clock: Clock,
+        shutdown: CancellationToken,
+    ) -> anyhow::Result<Self> {
+        // The first provider stays; whoever set one before us chose the same.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let store = Store::new(&config.database).context("database")?;
+        let settings = queue::Settings {
+            url: config.broker.url.clone(),
+            namespace: config.broker.namespace.clone(),
+            connection_name: name.to_owned(),
+        };
+        let broker = Broker::start(settings, shutdown.clone());
+        Ok(Self { config: Arc::new(config), clock, store, broker, shutdown })
+    }
+
+    /// How long what has begun may take after the stop.
+    pub fn grace(&self) -> Duration {
+        Duration::from_millis(self.config.shutdown.grace_ms)
+    }
+}
+
+/// Runs a process named `name`: reads the configuration, starts logs, metrics and health, does `work` until it
+/// ends, and stops on SIGTERM or SIGINT. `work` sees the stop as a cancelled [`Process::shutdown`] and returns when
+/// it has finished or handed back what was in flight.
+pub fn run<F>(name: &'static str, work: impl FnOnce(Process) -> F) -> ExitCode
+where
+    F: Future<Output = anyhow::Result<()>>,
+{
+    match start(name, work) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Before the logs are up there is only this way to say it.
+            eprintln!("{name}: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn start<F>(name: &'static str, work: impl FnOnce(Process) -> F) -> anyhow::Result<()>
+where
+    F: Future<Output = anyhow::Result<()>>,
+{
+    let config = Config::load().context("configuration")?;
+    telemetry::start_logs(&config.log)?;
+    let metrics = telemetry::start_metrics()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let shutdown = CancellationToken::new();
+        let process = Process::new(name, config, Clock::system(), shutdown.clone())?;
+        tokio::spawn(stop_on_signal(shutdown)?);
+        serve_admin(&process, metrics).await?;
+        tracing::info!(process = name, version = env!("CARGO_PKG_VERSION"), "started");
+        work(process).await?;
+        tracing::info!(process = name, "stopped");
+        Ok(())
+    })
+}
+
+fn stop_on_signal(shutdown: CancellationToken) -> anyhow::Result<impl Future<Output = ()>> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        tracing::info!("stopping");
+        shutdown.cancel();
+    })
+}
+
+async fn serve_admin(
+    process: &Process,
+    metrics: metrics_exporter_prometheus::PrometheusHandle,
+) -> anyhow::Result<()> {
+    let listen = &process.config.admin.listen;
+    let listener = TcpListener::bind(listen).await.with_context(|| format!("cannot listen on {listen}"))?;
+    let router = health::router(process.store.clone(), process.broker.clone(), metrics);
+    let limits = http::Limits {
+        max_connections: ADMIN_CONNECTIONS,
+        header_timeout: ADMIN_HEADER_TIMEOUT,
+        grace: Duration::ZERO,
+    };
+    tokio::spawn(http::serve(listener, router, limits, process.shutdown.clone()));
+    Ok(())
+}

@@ -1,0 +1,104 @@
+//! Letting a request in: the key and both rate windows in one round trip.
+
+use chrono::{DateTime, Utc};
+use contract::id::{ApiKeyId, IntegrationId, TeamId};
+use contract::key::{KeyHash, KeyKind};
+
+use crate::error::{Result, StoreError, retry};
+use crate::pool::Store;
+
+/// Who asks, and in which window they are counted.
+#[derive(Debug, Clone, Copy)]
+pub struct Admission<'a> {
+    /// What the source address is counted as.
+    pub source: &'a [u8],
+    /// The key that was presented; `None` when there was none.
+    pub key: Option<KeyHash>,
+    /// What the key is counted as; different from any source.
+    pub key_subject: &'a [u8],
+    /// The window's start.
+    pub window_start: DateTime<Utc>,
+}
+
+/// What the database knows about a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Admitted {
+    /// Requests of the source address in the window, this one included.
+    pub source_requests: i32,
+    /// The key's row, if the key exists and is not revoked.
+    pub key: Option<AdmittedKey>,
+}
+
+/// A key that exists and is not revoked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AdmittedKey {
+    /// Its row.
+    pub key_id: ApiKeyId,
+    /// Its owner.
+    pub team_id: TeamId,
+    /// What it opens.
+    pub kind: KeyKind,
+    /// The integration of an integration key.
+    pub integration_id: Option<IntegrationId>,
+    /// Its requests in the window, this one included.
+    pub requests: i32,
+}
+
+impl Store {
+    /// Counts a request and looks its key up.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn request_admit(&self, admission: Admission<'_>) -> Result<Admitted> {
+        retry(|| self.request_admit_once(admission)).await
+    }
+
+    async fn request_admit_once(&self, admission: Admission<'_>) -> Result<Admitted> {
+        let hash: &[u8] = admission.key.as_ref().map_or(&[], |hash| &hash.0);
+        let row = self
+            .row(
+                "WITH source AS (
+                     INSERT INTO rate_windows AS existing (subject, window_start, requests) VALUES ($1, $4, 1)
+                     ON CONFLICT (subject, window_start) DO UPDATE SET requests = existing.requests + 1
+                     RETURNING requests
+                 ), key AS (
+                     SELECT key_id, team_id, kind, integration_id FROM api_keys WHERE hash = $2 AND revoked_at IS NULL
+                 ), key_window AS (
+                     INSERT INTO rate_windows AS existing (subject, window_start, requests) SELECT $3, $4, 1 FROM key
+                     ON CONFLICT (subject, window_start) DO UPDATE SET requests = existing.requests + 1
+                     RETURNING requests
+                 )
+                 SELECT source.requests, key.key_id, key.team_id, key.kind, key.integration_id, key_window.requests
+                 FROM source LEFT JOIN key ON true LEFT JOIN key_window ON true",
+                &[&admission.source, &hash, &admission.key_subject, &admission.window_start],
+            )
+            .await?
+            .ok_or_else(|| StoreError::Corrupt("admission gave no row".to_owned()))?;
+        let key_id: Option<uuid::Uuid> = row.get(1);
+        let key = match key_id {
+            None => None,
+            Some(key_id) => Some(AdmittedKey {
+                key_id: ApiKeyId(key_id),
+                team_id: TeamId(row.get(2)),
+                kind: KeyKind::from_name(row.get(3))
+                    .ok_or_else(|| StoreError::Corrupt("kind of a key".to_owned()))?,
+                integration_id: row.get::<_, Option<uuid::Uuid>>(4).map(IntegrationId),
+                requests: row.get::<_, Option<i32>>(5).unwrap_or(1),
+            }),
+        };
+        Ok(Admitted { source_requests: row.get(0), key })
+    }
+
+    /// Forgets windows that began before `before`, at most `limit` of them. Returns how many.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn rate_windows_purge(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
+        self.execute(
+            "DELETE FROM rate_windows WHERE ctid = ANY (ARRAY(
+                 SELECT ctid FROM rate_windows WHERE window_start < $1 LIMIT $2))",
+            &[&before, &limit],
+        )
+        .await
+    }
+}

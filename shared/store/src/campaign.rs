@@ -1,0 +1,342 @@
+//! Campaigns, their steps and their do-not-mail lists.
+
+use chrono::{DateTime, Utc};
+use contract::id::{CampaignId, DesignId, TeamId};
+use contract::send::Postage;
+use serde::Serialize;
+use serde_json::Value;
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::error::{Result, StoreError};
+use crate::pool::{Store, Transaction};
+
+/// Where a campaign's audience comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Audience {
+    /// Requests of the Dynamic Audience API.
+    Api,
+    /// A list in the service; requests are refused.
+    List,
+}
+
+impl Audience {
+    /// The name in the database and in files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Api => "api",
+            Self::List => "list",
+        }
+    }
+}
+
+/// A campaign with what a send needs to know of it.
+#[derive(Debug, Clone)]
+pub struct Campaign {
+    /// Its public id.
+    pub campaign_id: CampaignId,
+    /// Its owner.
+    pub team_id: TeamId,
+    /// Its name.
+    pub name: String,
+    /// Whether it is active.
+    pub is_active: bool,
+    /// Where its audience comes from.
+    pub audience: Audience,
+    /// Re-send protection in days; `None` when off.
+    pub resend_protection_days: Option<i32>,
+    /// GeoJSON of the map area.
+    pub area: Option<String>,
+    /// The tree of filter conditions.
+    pub conditions: Option<Value>,
+    /// IANA name of the team's zone.
+    pub time_zone: String,
+    /// The team's way to pay: `balance` or `stripe`.
+    pub payment: String,
+    /// In order, from step 1.
+    pub steps: Vec<Step>,
+}
+
+/// A step of a campaign.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// From 1.
+    pub step: i16,
+    /// Days after step 1.
+    pub delay_days: i32,
+    /// How its cards mail.
+    pub postage: Postage,
+    /// `None` when none was chosen yet.
+    pub design: Option<StepDesign>,
+}
+
+/// The design of a step, in its current version.
+#[derive(Debug, Clone)]
+pub struct StepDesign {
+    /// Its id.
+    pub design_id: DesignId,
+    /// Its version.
+    pub version: i32,
+    /// Its name.
+    pub name: String,
+    /// Whether it is an AI draft that nobody has saved yet.
+    pub is_ai_draft: bool,
+    /// The document.
+    pub document: Value,
+}
+
+/// What an owner sets of a campaign.
+#[derive(Debug)]
+pub struct CampaignSettings<'a> {
+    /// Its public id.
+    pub campaign_id: &'a CampaignId,
+    /// Its name.
+    pub name: &'a str,
+    /// Whether it is active.
+    pub is_active: bool,
+    /// Where its audience comes from.
+    pub audience: Audience,
+    /// Cents; `None` is no limit.
+    pub budget_cents: Option<i64>,
+    /// Days; `None` is off.
+    pub resend_protection_days: Option<i32>,
+    /// GeoJSON.
+    pub area: Option<&'a str>,
+    /// The tree.
+    pub conditions: Option<&'a Value>,
+    /// In order, from step 1.
+    pub steps: &'a [StepSettings],
+}
+
+/// What an owner sets of a step.
+#[derive(Debug, Clone)]
+pub struct StepSettings {
+    /// `None` while none is chosen.
+    pub design_id: Option<DesignId>,
+    /// How its cards mail.
+    pub postage: Postage,
+    /// Days after step 1.
+    pub delay_days: i32,
+}
+
+/// A campaign, for lists.
+#[derive(Debug, Clone, Serialize)]
+pub struct CampaignSummary {
+    /// Its public id.
+    pub campaign_id: String,
+    /// Its name.
+    pub name: String,
+    /// `active` or `paused`.
+    pub status: String,
+    /// Cents; absent without a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget_cents: Option<i64>,
+    /// What settled and pending charges take of the budget.
+    pub committed_cents: i64,
+}
+
+/// A campaign's row while it is locked: nobody else can reserve for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LockedCampaign {
+    /// Whether it is active now.
+    pub is_active: bool,
+    /// Cents left of the budget; `None` without a limit.
+    pub budget_left_cents: Option<i64>,
+}
+
+const GET: &str = "
+    SELECT campaign.name, campaign.status, campaign.audience, campaign.resend_protection_days, campaign.area,
+        campaign.conditions, team.time_zone, team.payment
+    FROM campaigns campaign JOIN teams team USING (team_id)
+    WHERE campaign.team_id = $1 AND campaign.campaign_id = $2";
+
+const STEPS: &str = "
+    SELECT step.step, step.delay_days, step.postage, design.design_id, design.version, design.name,
+        design.ai_draft, design.document
+    FROM campaign_steps step
+    LEFT JOIN designs design ON design.team_id = $1 AND design.design_id = step.design_id
+    WHERE step.campaign_id = $2 ORDER BY step.step";
+
+impl Store {
+    /// A team's campaign; `None` when the team has none with that id.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn campaign_get(&self, team_id: TeamId, campaign_id: &CampaignId) -> Result<Option<Campaign>> {
+        let client = self.client().await?;
+        let (get, steps) = (client.prepare_cached(GET).await?, client.prepare_cached(STEPS).await?);
+        let id = campaign_id.as_str();
+        // Both go out together: one round trip.
+        let (row, steps) = futures_util::future::try_join(
+            client.query_opt(&get, &[&team_id.0, &id]),
+            client.query(&steps, &[&team_id.0, &id]),
+        )
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        Ok(Some(Campaign {
+            campaign_id: campaign_id.clone(),
+            team_id,
+            name: row.get("name"),
+            is_active: row.get::<_, &str>("status") == "active",
+            audience: if row.get::<_, &str>("audience") == "api" { Audience::Api } else { Audience::List },
+            resend_protection_days: row.get("resend_protection_days"),
+            area: row.get("area"),
+            conditions: row.get("conditions"),
+            time_zone: row.get("time_zone"),
+            payment: row.get("payment"),
+            steps: steps.iter().map(step).collect::<Result<_>>()?,
+        }))
+    }
+
+    /// A team's campaigns, by name.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn campaign_list(&self, team_id: TeamId) -> Result<Vec<CampaignSummary>> {
+        let rows = self
+            .rows(
+                "SELECT campaign_id, name, status, budget_cents, committed_cents FROM campaigns
+                 WHERE team_id = $1 ORDER BY name",
+                &[&team_id.0],
+            )
+            .await?;
+        Ok(rows
+            .iter()
+            .map(|row| CampaignSummary {
+                campaign_id: row.get(0),
+                name: row.get(1),
+                status: row.get(2),
+                budget_cents: row.get(3),
+                committed_cents: row.get(4),
+            })
+            .collect())
+    }
+}
+
+fn step(row: &Row) -> Result<Step> {
+    let design_id: Option<Uuid> = row.get("design_id");
+    Ok(Step {
+        step: row.get("step"),
+        delay_days: row.get("delay_days"),
+        postage: Postage::from_name(row.get("postage"))
+            .ok_or_else(|| StoreError::Corrupt("postage of a step".to_owned()))?,
+        design: design_id.map(|design_id| StepDesign {
+            design_id: DesignId(design_id),
+            version: row.get("version"),
+            name: row.get("name"),
+            is_ai_draft: row.get("ai_draft"),
+            document: row.get("document"),
+        }),
+    })
+}
+
+impl Transaction<'_> {
+    /// Makes the campaign or changes the team's one with that id, steps included. What it has spent stays.
+    ///
+    /// # Errors
+    /// [`StoreError::Limit`] when the id belongs to another team.
+    pub async fn campaign_save(
+        &self,
+        team_id: TeamId,
+        wanted: &CampaignSettings<'_>,
+        now: DateTime<Utc>,
+    ) -> Result<()> {
+        let id = wanted.campaign_id.as_str();
+        let status = if wanted.is_active { "active" } else { "paused" };
+        let saved = self
+            .execute(
+                "INSERT INTO campaigns AS stored (campaign_id, team_id, name, status, audience, budget_cents,
+                     resend_protection_days, area, conditions, created_at, updated_at)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)
+                 ON CONFLICT (campaign_id) DO UPDATE SET name = excluded.name, status = excluded.status,
+                     audience = excluded.audience, budget_cents = excluded.budget_cents,
+                     resend_protection_days = excluded.resend_protection_days, area = excluded.area,
+                     conditions = excluded.conditions, updated_at = excluded.updated_at
+                 WHERE stored.team_id = excluded.team_id",
+                &[
+                    &id,
+                    &team_id.0,
+                    &wanted.name,
+                    &status,
+                    &wanted.audience.as_str(),
+                    &wanted.budget_cents,
+                    &wanted.resend_protection_days,
+                    &wanted.area,
+                    &wanted.conditions,
+                    &now,
+                ],
+            )
+            .await?;
+        if saved == 0 {
+            return Err(StoreError::Limit(format!("the campaign id {id} belongs to another team")));
+        }
+        self.steps_replace(id, wanted.steps).await
+    }
+
+    async fn steps_replace(&self, campaign_id: &str, steps: &[StepSettings]) -> Result<()> {
+        self.execute("DELETE FROM campaign_steps WHERE campaign_id = $1", &[&campaign_id]).await?;
+        let designs: Vec<Option<Uuid>> = steps.iter().map(|step| step.design_id.map(|id| id.0)).collect();
+        let postages: Vec<&str> = steps.iter().map(|step| step.postage.as_str()).collect();
+        let delays: Vec<i32> = steps.iter().map(|step| step.delay_days).collect();
+        self.execute(
+            "INSERT INTO campaign_steps (campaign_id, step, design_id, postage, delay_days)
+             SELECT $1, position, design_id, postage, delay_days
+             FROM unnest($2::uuid[], $3::text[], $4::int[])
+                 WITH ORDINALITY AS new (design_id, postage, delay_days, position)",
+            &[&campaign_id, &designs, &postages, &delays],
+        )
+        .await?;
+        Ok(())
+    }
+
+    /// Puts addresses (id and one line) on the campaign's do-not-mail list; those on it stay.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn do_not_mail_add(
+        &self,
+        campaign_id: &CampaignId,
+        addresses: &[(Uuid, String)],
+        now: DateTime<Utc>,
+    ) -> Result<u64> {
+        let ids: Vec<Uuid> = addresses.iter().map(|(id, _)| *id).collect();
+        let lines: Vec<&str> = addresses.iter().map(|(_, line)| line.as_str()).collect();
+        self.execute(
+            "INSERT INTO do_not_mail (campaign_id, address_id, address, added_at)
+             SELECT $1, address_id, address, $2 FROM unnest($3::uuid[], $4::text[]) AS new (address_id, address)
+             ON CONFLICT DO NOTHING",
+            &[&campaign_id.as_str(), &now, &ids, &lines],
+        )
+        .await
+    }
+
+    /// Locks the campaign's row until the transaction ends. Whoever makes cards or releases budget holds it, so
+    /// the duplicate guard and the budget that are read under it stay true.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has no such campaign.
+    pub async fn campaign_lock(&self, team_id: TeamId, campaign_id: &CampaignId) -> Result<LockedCampaign> {
+        let row = self
+            .row(
+                "SELECT status = 'active', budget_cents - committed_cents FROM campaigns
+                 WHERE team_id = $1 AND campaign_id = $2 FOR NO KEY UPDATE",
+                &[&team_id.0, &campaign_id.as_str()],
+            )
+            .await?
+            .ok_or_else(|| StoreError::NotFound(format!("the campaign {campaign_id}")))?;
+        Ok(LockedCampaign { is_active: row.get(0), budget_left_cents: row.get(1) })
+    }
+
+    /// Takes from the campaign's budget, or gives back when negative.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn budget_commit(&self, campaign_id: &CampaignId, cents: i64) -> Result<()> {
+        self.execute(
+            "UPDATE campaigns SET committed_cents = committed_cents + $2 WHERE campaign_id = $1",
+            &[&campaign_id.as_str(), &cents],
+        )
+        .await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,186 @@
+//! Charges: the money for one batch of cards.
+
+use chrono::{DateTime, Utc};
+use contract::id::{CampaignId, ChargeId, TeamId};
+use tokio_postgres::Row;
+
+use crate::error::{Result, StoreError};
+use crate::pool::{Store, Transaction};
+
+/// What caused a charge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChargeKind {
+    /// A send request; the charge has its id.
+    Send,
+    /// The daily re-check of waiting recipients.
+    Recheck,
+    /// A later step.
+    Step,
+}
+
+/// How far a charge is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChargeState {
+    /// Cards are made, the payment is open.
+    Reserved,
+    /// Paid: the cards print.
+    Settled,
+    /// Refused: the cards are gone.
+    Declined,
+}
+
+/// A charge to be reserved.
+#[derive(Debug, Clone)]
+pub struct NewCharge<'a> {
+    /// Its id, also the payment's idempotency key.
+    pub charge_id: ChargeId,
+    /// Who pays.
+    pub team_id: TeamId,
+    /// For which campaign.
+    pub campaign_id: &'a CampaignId,
+    /// For which step.
+    pub step: i16,
+    /// Why.
+    pub kind: ChargeKind,
+    /// What all cards cost.
+    pub amount_cents: i64,
+    /// How many cards.
+    pub pieces: i32,
+    /// `balance` or `stripe`.
+    pub payment: &'a str,
+}
+
+/// A stored charge.
+#[derive(Debug, Clone)]
+pub struct Charge {
+    /// Its id.
+    pub charge_id: ChargeId,
+    /// Who pays.
+    pub team_id: TeamId,
+    /// For which campaign.
+    pub campaign_id: CampaignId,
+    /// For which step.
+    pub step: i16,
+    /// How far it is.
+    pub state: ChargeState,
+    /// What all cards cost.
+    pub amount_cents: i64,
+    /// `balance` or `stripe`.
+    pub payment: String,
+    /// When its cards were made.
+    pub created_at: DateTime<Utc>,
+}
+
+impl ChargeKind {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Send => "send",
+            Self::Recheck => "recheck",
+            Self::Step => "step",
+        }
+    }
+}
+
+fn charge(row: &Row) -> Result<Charge> {
+    let corrupt = |what: &str| StoreError::Corrupt(format!("{what} of a charge"));
+    Ok(Charge {
+        charge_id: ChargeId(row.get("charge_id")),
+        team_id: TeamId(row.get("team_id")),
+        campaign_id: row.get::<_, &str>("campaign_id").parse().map_err(|_| corrupt("campaign"))?,
+        step: row.get("step"),
+        state: match row.get("state") {
+            "reserved" => ChargeState::Reserved,
+            "settled" => ChargeState::Settled,
+            "declined" => ChargeState::Declined,
+            _ => return Err(corrupt("state")),
+        },
+        amount_cents: row.get("amount_cents"),
+        payment: row.get("payment"),
+        created_at: row.get("created_at"),
+    })
+}
+
+const COLUMNS: &str = "charge_id, team_id, campaign_id, step, state, amount_cents, payment, created_at";
+
+impl Store {
+    /// A charge.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when there is none.
+    pub async fn charge_get(&self, team_id: TeamId, charge_id: ChargeId) -> Result<Charge> {
+        let sql = format!("SELECT {COLUMNS} FROM charges WHERE team_id = $1 AND charge_id = $2");
+        let row = self.row(&sql, &[&team_id.0, &charge_id.0]).await?;
+        charge(&row.ok_or_else(|| StoreError::NotFound(format!("the charge {charge_id}")))?)
+    }
+}
+
+impl Transaction<'_> {
+    /// Reserves a charge.
+    ///
+    /// # Errors
+    /// [`StoreError::Refused`] when it stands already.
+    pub async fn charge_reserve(&self, new: &NewCharge<'_>, now: DateTime<Utc>) -> Result<()> {
+        self.execute(
+            "INSERT INTO charges (team_id, charge_id, campaign_id, step, kind, state, amount_cents, pieces, payment, created_at)
+             VALUES ($1, $2, $3, $4, $5, 'reserved', $6, $7, $8, $9)",
+            &[
+                &new.team_id.0,
+                &new.charge_id.0,
+                &new.campaign_id.as_str(),
+                &new.step,
+                &new.kind.as_str(),
+                &new.amount_cents,
+                &new.pieces,
+                &new.payment,
+                &now,
+            ],
+        )
+        .await?;
+        Ok(())
+    }
+
+    /// Settles a reserved charge: from here on its cards print. Returns whether this was the call that did it.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn charge_settle(
+        &self,
+        team_id: TeamId,
+        charge_id: ChargeId,
+        payment_reference: Option<&str>,
+        now: DateTime<Utc>,
+    ) -> Result<bool> {
+        let changed = self
+            .execute(
+                "UPDATE charges SET state = 'settled', payment_reference = $3, settled_at = $4
+                 WHERE team_id = $1 AND charge_id = $2 AND state = 'reserved'",
+                &[&team_id.0, &charge_id.0, &payment_reference, &now],
+            )
+            .await?;
+        Ok(changed == 1)
+    }
+
+    /// Declines a reserved charge: its cards go, its budget is given back. The campaign is locked before, as by
+    /// everybody who makes or takes back cards. Returns whether this was the call that did it.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn charge_decline(&self, declined: &Charge, now: DateTime<Utc>) -> Result<bool> {
+        self.campaign_lock(declined.team_id, &declined.campaign_id).await?;
+        let (team_id, charge_id) = (&declined.team_id.0, &declined.charge_id.0);
+        let changed = self
+            .execute(
+                "UPDATE charges SET state = 'declined', settled_at = $3
+                 WHERE team_id = $1 AND charge_id = $2 AND state = 'reserved'",
+                &[team_id, charge_id, &now],
+            )
+            .await?;
+        if changed == 0 {
+            return Ok(false);
+        }
+        self.budget_commit(&declined.campaign_id, -declined.amount_cents).await?;
+        self.execute("DELETE FROM pieces WHERE team_id = $1 AND charge_id = $2", &[team_id, charge_id])
+            .await?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,178 @@
+//! The columns of a team's address book.
+
+use std::str::FromStr;
+
+use audience::{ColumnType, fold_name};
+use chrono::{DateTime, Utc};
+use contract::id::TeamId;
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::error::{Result, StoreError};
+use crate::pool::{Store, Transaction};
+
+/// Columns that are read of a team at the most. A team has 50 made over the API, 1000 for each integration
+/// and what its owner makes.
+const COLUMNS_READ: i64 = 20_000;
+
+/// Who fills a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// Senders, imports and integrations.
+    Custom,
+    /// A formula; sent values are ignored.
+    Formula,
+    /// A language model; sent values are ignored.
+    Ai,
+}
+
+/// Who made a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnSource {
+    /// A person, in the settings.
+    Owner,
+    /// A send request; these count against the team's limit.
+    Api,
+    /// An integration's declaration.
+    Integration,
+}
+
+/// A column that is not built in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// As it was first written.
+    pub name: String,
+    /// Folded.
+    pub name_key: String,
+    /// Its type.
+    pub column_type: ColumnType,
+    /// Who fills it.
+    pub kind: ColumnKind,
+    /// Who made it.
+    pub source: ColumnSource,
+}
+
+impl ColumnKind {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Custom => "custom",
+            Self::Formula => "formula",
+            Self::Ai => "ai",
+        }
+    }
+}
+
+impl ColumnSource {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Owner => "owner",
+            Self::Api => "api",
+            Self::Integration => "integration",
+        }
+    }
+}
+
+impl Column {
+    /// A column with this name.
+    pub fn new(name: &str, column_type: ColumnType, kind: ColumnKind, source: ColumnSource) -> Self {
+        Self { name: name.trim().to_owned(), name_key: fold_name(name), column_type, kind, source }
+    }
+
+    fn from_row(row: &Row) -> Result<Self> {
+        let corrupt = |what: &str| StoreError::Corrupt(format!("{what} of a column"));
+        let kind = match row.get("kind") {
+            "custom" => ColumnKind::Custom,
+            "formula" => ColumnKind::Formula,
+            "ai" => ColumnKind::Ai,
+            _ => return Err(corrupt("kind")),
+        };
+        let source = match row.get("source") {
+            "owner" => ColumnSource::Owner,
+            "api" => ColumnSource::Api,
+            "integration" => ColumnSource::Integration,
+            _ => return Err(corrupt("source")),
+        };
+        Ok(Self {
+            name: row.get("name"),
+            name_key: row.get("name_key"),
+            column_type: ColumnType::from_str(row.get("type")).map_err(|_| corrupt("type"))?,
+            kind,
+            source,
+        })
+    }
+}
+
+const LIST: &str = "SELECT name, name_key, type, kind, source FROM address_columns WHERE team_id = $1 ORDER BY column_id LIMIT $2";
+
+impl Store {
+    /// A team's columns, the oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn column_list(&self, team_id: TeamId) -> Result<Vec<Column>> {
+        self.rows(LIST, &[&team_id.0, &COLUMNS_READ]).await?.iter().map(Column::from_row).collect()
+    }
+}
+
+impl Transaction<'_> {
+    /// A team's columns, with the team locked against another request that makes some.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn column_list_locked(&self, team_id: TeamId) -> Result<Vec<Column>> {
+        self.row("SELECT 1 FROM teams WHERE team_id = $1 FOR NO KEY UPDATE", &[&team_id.0]).await?;
+        self.rows(LIST, &[&team_id.0, &COLUMNS_READ]).await?.iter().map(Column::from_row).collect()
+    }
+
+    /// Makes columns; those whose folded name stands already are left alone.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn column_create(
+        &self,
+        team_id: TeamId,
+        columns: &[Column],
+        now: DateTime<Utc>,
+    ) -> Result<u64> {
+        let ids: Vec<Uuid> = columns.iter().map(|_| Uuid::now_v7()).collect();
+        let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+        let keys: Vec<&str> = columns.iter().map(|column| column.name_key.as_str()).collect();
+        let types: Vec<&str> = columns.iter().map(|column| column.column_type.as_str()).collect();
+        let kinds: Vec<&str> = columns.iter().map(|column| column.kind.as_str()).collect();
+        let sources: Vec<&str> = columns.iter().map(|column| column.source.as_str()).collect();
+        self.execute(
+            "INSERT INTO address_columns (team_id, column_id, name, name_key, type, kind, source, created_at)
+             SELECT $1, column_id, name, name_key, type, kind, source, $2
+             FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+                 AS new (column_id, name, name_key, type, kind, source)
+             ON CONFLICT (team_id, name_key) DO NOTHING",
+            &[&team_id.0, &now, &ids, &names, &keys, &types, &kinds, &sources],
+        )
+        .await
+    }
+
+    /// Makes the column or gives the one of that name this type and kind, owned by the owner.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn column_save(&self, team_id: TeamId, column: &Column, now: DateTime<Utc>) -> Result<()> {
+        self.execute(
+            "INSERT INTO address_columns (team_id, column_id, name, name_key, type, kind, source, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+             ON CONFLICT (team_id, name_key) DO UPDATE SET name = excluded.name, type = excluded.type,
+                 kind = excluded.kind, source = excluded.source",
+            &[
+                &team_id.0,
+                &Uuid::now_v7(),
+                &column.name,
+                &column.name_key,
+                &column.column_type.as_str(),
+                &column.kind.as_str(),
+                &column.source.as_str(),
+                &now,
+            ],
+        )
+        .await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,59 @@
+//! Design documents.
+
+use chrono::{DateTime, Utc};
+use contract::id::{DesignId, TeamId};
+use serde_json::Value;
+
+use crate::error::{Result, StoreError};
+use crate::pool::Transaction;
+
+/// A design after it was saved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DesignSaved {
+    /// Its id, the same in every version.
+    pub design_id: DesignId,
+    /// The version now current.
+    pub version: i32,
+}
+
+impl Transaction<'_> {
+    /// Makes the design or gives the one of that name this document. A document that is no different makes no
+    /// new version.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn design_save(
+        &self,
+        team_id: TeamId,
+        name: &str,
+        document: &Value,
+        ai_draft: bool,
+        now: DateTime<Utc>,
+    ) -> Result<DesignSaved> {
+        let row = self
+            .row(
+                "INSERT INTO designs AS stored (team_id, design_id, name, version, ai_draft, document, updated_at)
+                 VALUES ($1, $2, $3, 1, $4, $5, $6)
+                 ON CONFLICT (team_id, name) DO UPDATE SET
+                     version = stored.version + (stored.document <> excluded.document)::int,
+                     ai_draft = excluded.ai_draft, document = excluded.document, updated_at = excluded.updated_at
+                 RETURNING design_id, version",
+                &[&team_id.0, &DesignId::new().0, &name, &ai_draft, document, &now],
+            )
+            .await?
+            .ok_or_else(|| StoreError::Corrupt("a saved design gave no row".to_owned()))?;
+        Ok(DesignSaved { design_id: DesignId(row.get(0)), version: row.get(1) })
+    }
+
+    /// The design of that name.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has none.
+    pub async fn design_by_name(&self, team_id: TeamId, name: &str) -> Result<DesignId> {
+        let row = self
+            .row("SELECT design_id FROM designs WHERE team_id = $1 AND name = $2", &[&team_id.0, &name])
+            .await?;
+        row.map(|row| DesignId(row.get(0)))
+            .ok_or_else(|| StoreError::NotFound(format!("the design {name:?}")))
+    }
+}

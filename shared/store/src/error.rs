@@ -1,0 +1,111 @@
+//! What can go wrong with the database, told apart by what a caller can do about it.
+
+use std::future::Future;
+use std::time::Duration;
+
+use tokio_postgres::error::SqlState;
+
+/// The result of everything in this crate.
+pub type Result<T> = std::result::Result<T, StoreError>;
+
+/// Attempts of one transaction before its conflict is given up.
+const ATTEMPTS: u32 = 5;
+
+/// Pause after the first conflict; doubled at each further one.
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+
+/// Why the database did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// No connection could be had, or it was lost: the work may or may not have been done.
+    #[error("the database cannot be reached: {0}")]
+    Unavailable(String),
+    /// Two transactions were in each other's way; the same work can be tried again.
+    #[error("the transaction met another one")]
+    Conflict(#[source] tokio_postgres::Error),
+    /// A rule of the schema refused the work; the name of the constraint tells which.
+    #[error("the database refused it: {constraint}")]
+    Refused {
+        /// The constraint's name in the schema.
+        constraint: String,
+    },
+    /// A limit that the store enforces, such as a team's keys; the text says which.
+    #[error("{0}")]
+    Limit(String),
+    /// The lease under which the work was done is no longer ours.
+    #[error("another worker has taken this over")]
+    LeaseLost,
+    /// What was named is not there.
+    #[error("{0} was not found")]
+    NotFound(String),
+    /// A row does not hold what the code expects.
+    #[error("a stored value cannot be read: {0}")]
+    Corrupt(String),
+    /// Any other failure of a statement.
+    #[error("a statement failed")]
+    Statement(#[source] tokio_postgres::Error),
+}
+
+impl StoreError {
+    /// Whether the same work may succeed when tried again at once.
+    pub fn is_conflict(&self) -> bool {
+        matches!(self, Self::Conflict(_))
+    }
+}
+
+impl From<tokio_postgres::Error> for StoreError {
+    fn from(error: tokio_postgres::Error) -> Self {
+        let Some(database) = error.as_db_error() else {
+            return Self::Unavailable(error.to_string());
+        };
+        let code = database.code();
+        if [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED].contains(code) {
+            return Self::Conflict(error);
+        }
+        // Class 57: the server is going down, or ended this session. Class 53: it is out of something.
+        if code.code().starts_with("57P") || code.code().starts_with("53") {
+            return Self::Unavailable(error.to_string());
+        }
+        match database.constraint() {
+            Some(constraint) => Self::Refused { constraint: constraint.to_owned() },
+            None => Self::Statement(error),
+        }
+    }
+}
+
+impl From<deadpool_postgres::PoolError> for StoreError {
+    fn from(error: deadpool_postgres::PoolError) -> Self {
+        match error {
+            deadpool_postgres::PoolError::Backend(error) => Self::from(error),
+            other => Self::Unavailable(other.to_string()),
+        }
+    }
+}
+
+impl From<serde_json::Error> for StoreError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Corrupt(error.to_string())
+    }
+}
+
+/// Does `work`, again when it met another transaction, a bounded number of times with growing pauses.
+///
+/// # Errors
+/// What `work` gave last.
+pub async fn retry<T, F>(mut work: impl FnMut() -> F) -> Result<T>
+where
+    F: Future<Output = Result<T>>,
+{
+    let mut pause = FIRST_PAUSE;
+    for _ in 1..ATTEMPTS {
+        match work().await {
+            Err(error) if error.is_conflict() => {
+                metrics::counter!("store_conflicts_total").increment(1);
+                tokio::time::sleep(pause).await;
+                pause *= 2;
+            }
+            result => return result,
+        }
+    }
+    work().await
+}

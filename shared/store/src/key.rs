@@ -1,0 +1,152 @@
+//! API keys.
+
+use chrono::{DateTime, Utc};
+use contract::id::{ApiKeyId, IntegrationId, TeamId};
+use contract::key::{KeyKind, PresentedKey};
+use contract::limits::ACTIVE_TEAM_KEYS;
+use serde::Serialize;
+
+use crate::error::{Result, StoreError};
+use crate::pool::{Store, Transaction};
+
+/// A key to be stored.
+#[derive(Debug)]
+pub struct NewKey<'a> {
+    /// Its owner.
+    pub team_id: TeamId,
+    /// What it opens.
+    pub kind: KeyKind,
+    /// The integration of an integration key; else `None`.
+    pub integration_id: Option<IntegrationId>,
+    /// What people call it.
+    pub name: &'a str,
+    /// The key itself; only its hash and ends are stored.
+    pub key: &'a PresentedKey,
+}
+
+/// What became of a key that was to be stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyCreated {
+    /// Its row.
+    pub key_id: ApiKeyId,
+    /// False when the same key stood there already.
+    pub is_new: bool,
+}
+
+/// A key, for lists.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KeySummary {
+    /// Its row.
+    pub key_id: ApiKeyId,
+    /// `full_access`, `integration` or `formulas`.
+    pub kind: String,
+    /// What people call it.
+    pub name: String,
+    /// Its first and last four characters.
+    pub display: String,
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+    /// When it was revoked, if it was.
+    pub revoked_at: Option<DateTime<Utc>>,
+}
+
+impl Transaction<'_> {
+    /// Stores a key. The same key again, for the same team and not revoked, changes nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::Limit`] past the keys that a team may hold, or when the key stands elsewhere or was revoked.
+    pub async fn key_create(&self, new: &NewKey<'_>, now: DateTime<Utc>) -> Result<KeyCreated> {
+        // The team's row is locked so that two creations cannot both count one below the limit.
+        self.row("SELECT 1 FROM teams WHERE team_id = $1 FOR UPDATE", &[&new.team_id.0]).await?;
+        let hash = new.key.hash();
+        let existing = self
+            .row(
+                "SELECT key_id, team_id = $2 AND kind = $3 AND revoked_at IS NULL FROM api_keys WHERE hash = $1",
+                &[&&hash.0[..], &new.team_id.0, &new.kind.as_str()],
+            )
+            .await?;
+        if let Some(row) = existing {
+            return if row.get(1) {
+                Ok(KeyCreated { key_id: ApiKeyId(row.get(0)), is_new: false })
+            } else {
+                Err(StoreError::Limit(format!("the key {} was used before", new.key.display())))
+            };
+        }
+        if new.kind != KeyKind::Integration {
+            self.refuse_past_limit(new.team_id).await?;
+        }
+        let key_id = ApiKeyId::new();
+        self.execute(
+            "INSERT INTO api_keys (key_id, team_id, kind, integration_id, name, hash, display, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+            &[
+                &key_id.0,
+                &new.team_id.0,
+                &new.kind.as_str(),
+                &new.integration_id.map(|id| id.0),
+                &new.name,
+                &&hash.0[..],
+                &new.key.display(),
+                &now,
+            ],
+        )
+        .await?;
+        Ok(KeyCreated { key_id, is_new: true })
+    }
+
+    async fn refuse_past_limit(&self, team_id: TeamId) -> Result<()> {
+        let row = self
+            .row(
+                "SELECT count(*) FROM api_keys WHERE team_id = $1 AND kind <> 'integration' AND revoked_at IS NULL",
+                &[&team_id.0],
+            )
+            .await?;
+        if row.is_some_and(|row| row.get::<_, i64>(0) >= ACTIVE_TEAM_KEYS) {
+            return Err(StoreError::Limit(format!(
+                "the team holds {ACTIVE_TEAM_KEYS} active Full access and Formulas only keys, which is the most; revoke one first"
+            )));
+        }
+        Ok(())
+    }
+}
+
+impl Store {
+    /// Revokes a team's key; from the next request on it opens nothing. A revoked one stays as it is.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has no such key.
+    pub async fn key_revoke(&self, team_id: TeamId, key_id: ApiKeyId, now: DateTime<Utc>) -> Result<()> {
+        let revoked = self
+            .execute(
+                "UPDATE api_keys SET revoked_at = coalesce(revoked_at, $3) WHERE team_id = $1 AND key_id = $2",
+                &[&team_id.0, &key_id.0, &now],
+            )
+            .await?;
+        if revoked == 0 { Err(StoreError::NotFound(format!("the key {key_id}"))) } else { Ok(()) }
+    }
+
+    /// A team's keys, the newest first, revoked ones too.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn key_list(&self, team_id: TeamId) -> Result<Vec<KeySummary>> {
+        let rows = self
+            .rows(
+                "SELECT key_id, kind, name, display, created_at, revoked_at FROM api_keys
+                 WHERE team_id = $1 ORDER BY created_at DESC, key_id DESC",
+                &[&team_id.0],
+            )
+            .await?;
+        Ok(rows
+            .iter()
+            .map(|row| KeySummary {
+                key_id: ApiKeyId(row.get(0)),
+                kind: row.get(1),
+                name: row.get(2),
+                display: row.get(3),
+                created_at: row.get(4),
+                revoked_at: row.get(5),
+            })
+            .collect())
+    }
+}

@@ -1,0 +1,202 @@
+//! The ledger: double entry, one transaction per charge and per top-up.
+
+use chrono::{DateTime, Utc};
+use contract::id::{ChargeId, TeamId};
+use uuid::Uuid;
+
+use crate::error::{Result, StoreError, retry};
+use crate::pool::{Store, Transaction};
+
+/// What came of taking money from a balance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// The money is taken, now or by an earlier attempt.
+    Paid,
+    /// The balance does not cover it; nothing was taken.
+    Insufficient,
+}
+
+/// What came of a top-up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TopUp {
+    /// False when a top-up with this reference was booked before.
+    pub is_new: bool,
+    /// The balance now.
+    pub balance_cents: i64,
+}
+
+/// A movement between two accounts.
+struct Movement<'a> {
+    team_id: TeamId,
+    from: &'a str,
+    to: &'a str,
+    amount_cents: i64,
+}
+
+impl Store {
+    /// The team's prepaid balance in cents.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn balance_get(&self, team_id: TeamId) -> Result<i64> {
+        let sql = "SELECT balance_cents FROM ledger_accounts WHERE team_id = $1 AND account = 'prepaid'";
+        Ok(self.row(sql, &[&team_id.0]).await?.map_or(0, |row| row.get(0)))
+    }
+
+    /// Adds to the team's prepaid balance. A reference counts once.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn balance_top_up(
+        &self,
+        team_id: TeamId,
+        amount_cents: i64,
+        reference: &str,
+        now: DateTime<Utc>,
+    ) -> Result<TopUp> {
+        retry(|| async {
+            let mut connection = self.connection().await?;
+            let transaction = connection.begin().await?;
+            let top_up = transaction.balance_top_up(team_id, amount_cents, reference, now).await?;
+            transaction.commit().await?;
+            Ok(top_up)
+        })
+        .await
+    }
+
+    /// Takes a charge from the team's prepaid balance, whole or not at all, once.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked; the same charge can be tried again.
+    pub async fn balance_take(
+        &self,
+        team_id: TeamId,
+        charge_id: ChargeId,
+        amount_cents: i64,
+        now: DateTime<Utc>,
+    ) -> Result<Taken> {
+        retry(|| self.balance_take_once(team_id, charge_id, amount_cents, now)).await
+    }
+
+    async fn balance_take_once(
+        &self,
+        team_id: TeamId,
+        charge_id: ChargeId,
+        amount_cents: i64,
+        now: DateTime<Utc>,
+    ) -> Result<Taken> {
+        let mut connection = self.connection().await?;
+        let transaction = connection.begin().await?;
+        let movement = Movement { team_id, from: "prepaid", to: "sales", amount_cents };
+        // The transaction's row comes first: whether this charge was taken before is asked before the balance.
+        let Some(transaction_id) =
+            transaction.ledger_open(team_id, "charge", Some(charge_id), None, now).await?
+        else {
+            return Ok(Taken::Paid);
+        };
+        let row = transaction
+            .row(
+                "UPDATE ledger_accounts SET balance_cents = balance_cents - $2
+                 WHERE team_id = $1 AND account = 'prepaid' AND balance_cents >= $2 RETURNING 1",
+                &[&team_id.0, &amount_cents],
+            )
+            .await?;
+        if row.is_none() {
+            return Ok(Taken::Insufficient);
+        }
+        transaction.account_add(team_id, "sales", amount_cents).await?;
+        transaction.ledger_enter(transaction_id, &movement).await?;
+        transaction.commit().await?;
+        Ok(Taken::Paid)
+    }
+}
+
+impl Transaction<'_> {
+    /// Adds to the team's prepaid balance. A reference counts once.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn balance_top_up(
+        &self,
+        team_id: TeamId,
+        amount_cents: i64,
+        reference: &str,
+        now: DateTime<Utc>,
+    ) -> Result<TopUp> {
+        let opened = self.ledger_open(team_id, "top_up", None, Some(reference), now).await?;
+        if let Some(transaction_id) = opened {
+            self.ledger_move(
+                transaction_id,
+                &Movement { team_id, from: "cash", to: "prepaid", amount_cents },
+            )
+            .await?;
+        }
+        let sql = "SELECT balance_cents FROM ledger_accounts WHERE team_id = $1 AND account = 'prepaid'";
+        let row = self.row(sql, &[&team_id.0]).await?;
+        let row = row.ok_or_else(|| StoreError::NotFound(format!("the ledger of team {team_id}")))?;
+        Ok(TopUp { is_new: opened.is_some(), balance_cents: row.get(0) })
+    }
+
+    /// Books a charge that was paid from outside (a card), once.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn sale_book(
+        &self,
+        team_id: TeamId,
+        charge_id: ChargeId,
+        amount_cents: i64,
+        now: DateTime<Utc>,
+    ) -> Result<()> {
+        if let Some(transaction_id) = self.ledger_open(team_id, "charge", Some(charge_id), None, now).await? {
+            let movement = Movement { team_id, from: "cash", to: "sales", amount_cents };
+            self.ledger_move(transaction_id, &movement).await?;
+        }
+        Ok(())
+    }
+
+    /// Opens a ledger transaction; `None` when one for this charge or reference stands already.
+    async fn ledger_open(
+        &self,
+        team_id: TeamId,
+        kind: &str,
+        charge_id: Option<ChargeId>,
+        reference: Option<&str>,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Uuid>> {
+        let transaction_id = Uuid::now_v7();
+        let inserted = self
+            .execute(
+                "INSERT INTO ledger_transactions (team_id, transaction_id, kind, charge_id, reference, created_at)
+                 VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
+                &[&team_id.0, &transaction_id, &kind, &charge_id.map(|id| id.0), &reference, &now],
+            )
+            .await?;
+        Ok((inserted == 1).then_some(transaction_id))
+    }
+
+    async fn ledger_move(&self, transaction_id: Uuid, movement: &Movement<'_>) -> Result<()> {
+        self.account_add(movement.team_id, movement.from, -movement.amount_cents).await?;
+        self.account_add(movement.team_id, movement.to, movement.amount_cents).await?;
+        self.ledger_enter(transaction_id, movement).await
+    }
+
+    async fn account_add(&self, team_id: TeamId, account: &str, amount_cents: i64) -> Result<()> {
+        self.execute(
+            "UPDATE ledger_accounts SET balance_cents = balance_cents + $3 WHERE team_id = $1 AND account = $2",
+            &[&team_id.0, &account, &amount_cents],
+        )
+        .await?;
+        Ok(())
+    }
+
+    async fn ledger_enter(&self, transaction_id: Uuid, movement: &Movement<'_>) -> Result<()> {
+        self.execute(
+            "INSERT INTO ledger_entries (team_id, transaction_id, account, amount_cents)
+             VALUES ($1, $2, $3, -$5::bigint), ($1, $2, $4, $5::bigint)",
+            &[&movement.team_id.0, &transaction_id, &movement.from, &movement.to, &movement.amount_cents],
+        )
+        .await?;
+        Ok(())
+    }
+}

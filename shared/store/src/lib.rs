@@ -1,0 +1,43 @@
+//! Postgres: the only place with SQL.
+//!
+//! One file per table family; methods are named `noun_verb`. What a method on [`Store`] does is complete and
+//! committed when it returns; what must happen together is done through a [`Transaction`], whose steps the
+//! caller puts in order. Every statement on a request's path is bounded by the request's own size and an index.
+
+mod admission;
+mod campaign;
+mod charge;
+mod check;
+mod column;
+mod design;
+mod entry;
+mod error;
+mod job;
+mod key;
+mod ledger;
+mod migrate;
+mod piece;
+mod pool;
+mod recipient;
+mod send;
+mod team;
+
+pub use admission::{Admission, Admitted, AdmittedKey};
+pub use campaign::{
+    Audience, Campaign, CampaignSettings, CampaignSummary, LockedCampaign, Step, StepDesign, StepSettings,
+};
+pub use charge::{Charge, ChargeKind, ChargeState, NewCharge};
+pub use check::Discrepancy;
+pub use column::{Column, ColumnKind, ColumnSource};
+pub use design::DesignSaved;
+pub use entry::{EntryRow, StoredEntry};
+pub use error::{Result, StoreError, retry};
+pub use job::{Job, JobKind, JobLease, NewStepJob};
+pub use key::{KeyCreated, KeySummary, NewKey};
+pub use ledger::{Taken, TopUp};
+pub use migrate::migrate;
+pub use piece::{MailedPiece, PieceBatch, PieceRow};
+pub use pool::{Connection, Settings, Store, Transaction};
+pub use recipient::{EntryAddress, RecipientFacts, RecipientRow, WaitingRecipient};
+pub use send::{Claim, FinishedSend, Lease, ReservedSend, SendState};
+pub use team::{Role, Team, UserSummary};

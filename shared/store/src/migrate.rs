@@ -1,0 +1,53 @@
+//! Bringing the schema up to date.
+
+use std::str::FromStr;
+
+use tokio_postgres::Config;
+
+use crate::error::{Result, StoreError};
+use crate::pool::Store;
+
+mod embedded {
+    refinery::embed_migrations!("migrations");
+}
+
+/// Key of the advisory lock under which the schema is changed: any number of processes may ask for it at once.
+const MIGRATION_LOCK: i64 = 0x7069_6c6c_6172;
+
+impl Store {
+    /// Whether the schema is the one that this program was built for.
+    ///
+    /// # Errors
+    /// [`crate::StoreError`] when the database cannot say.
+    pub async fn schema_is_current(&self) -> Result<bool> {
+        let newest =
+            embedded::migrations::runner().get_migrations().iter().map(refinery::Migration::version).max();
+        let row = self
+            .row("SELECT CASE WHEN to_regclass('refinery_schema_history') IS NULL THEN 0 ELSE 1 END", &[])
+            .await?;
+        if row.is_none_or(|row| row.get::<_, i32>(0) == 0) {
+            return Ok(false);
+        }
+        let row = self.row("SELECT max(version) FROM refinery_schema_history", &[]).await?;
+        let applied: Option<i32> = row.and_then(|row| row.get(0));
+        Ok(applied.map(i64::from) >= newest.map(i64::from))
+    }
+}
+
+/// Applies the migrations that are missing. Returns how many were applied. Safe to run from several
+/// processes at once: one works, the others wait and find nothing to do.
+///
+/// # Errors
+/// [`StoreError`] when the database cannot be reached or a migration fails; nothing of a failed one stays.
+pub async fn migrate(url: &str) -> Result<usize> {
+    let config = Config::from_str(url).map_err(|error| StoreError::Unavailable(error.to_string()))?;
+    let (mut client, connection) = config.connect(crate::pool::tls(&config)?).await?;
+    let connection = tokio::spawn(connection);
+    client.execute("SELECT pg_advisory_lock($1)", &[&MIGRATION_LOCK]).await?;
+    let report = embedded::migrations::runner().run_async(&mut client).await;
+    // The session's end gives the lock back.
+    drop(client);
+    let _ = connection.await;
+    let report = report.map_err(|error| StoreError::Corrupt(format!("migration failed: {error}")))?;
+    Ok(report.applied_migrations().len())
+}

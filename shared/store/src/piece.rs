@@ -1,0 +1,206 @@
+//! Cards.
+
+use std::collections::HashSet;
+
+use chrono::{DateTime, NaiveDate, Utc};
+use contract::id::{CampaignId, ChargeId, DesignId, TeamId};
+use uuid::Uuid;
+
+use crate::error::Result;
+use crate::pool::{Store, Transaction};
+use crate::recipient::EntryAddress;
+
+/// A card to be made: whom it goes to. What all cards of a batch share is given once, in [`PieceBatch`].
+#[derive(Debug, Clone)]
+pub struct PieceRow<'a> {
+    /// The address-book entry.
+    pub entry_id: Uuid,
+    /// The verified address.
+    pub address_id: Uuid,
+    /// As sent.
+    pub first_name: &'a str,
+    /// As sent.
+    pub last_name: &'a str,
+    /// The verified delivery line.
+    pub line_1: &'a str,
+    /// The verified second line.
+    pub line_2: &'a str,
+    /// Verified.
+    pub city: &'a str,
+    /// Verified.
+    pub state: &'a str,
+    /// Five digits.
+    pub zip: &'a str,
+    /// Four digits, when known.
+    pub plus4: Option<&'a str>,
+    /// How far the address was verified.
+    pub verification: &'a str,
+}
+
+/// What the cards of one charge share.
+#[derive(Debug, Clone)]
+pub struct PieceBatch<'a> {
+    /// The owner.
+    pub team_id: TeamId,
+    /// The campaign.
+    pub campaign_id: &'a CampaignId,
+    /// The campaign's step.
+    pub step: i16,
+    /// The charge that pays.
+    pub charge_id: ChargeId,
+    /// The design.
+    pub design_id: DesignId,
+    /// The version at the time of the request.
+    pub design_version: i32,
+    /// The product.
+    pub product: &'a str,
+    /// `standard` or `first_class`.
+    pub postage: &'a str,
+    /// What one card costs.
+    pub price_cents: i64,
+    /// The day by which it mails.
+    pub mail_by_date: NaiveDate,
+}
+
+/// A card of an earlier step, with what its entry knows today.
+#[derive(Debug, Clone)]
+pub struct MailedPiece {
+    /// The card.
+    pub piece_id: Uuid,
+    /// Its entry.
+    pub entry_id: Uuid,
+    /// Its address.
+    pub address_id: Uuid,
+    /// Whom and where it went to.
+    pub entry: EntryAddress,
+    /// How far the address was verified.
+    pub verification: String,
+}
+
+impl Store {
+    /// The cards of a settled charge in the order of their ids, after `after`; at most `limit`.
+    ///
+    /// # Errors
+    /// [`crate::StoreError`] when the database cannot be asked.
+    pub async fn piece_list(
+        &self,
+        team_id: TeamId,
+        charge_id: ChargeId,
+        after: Uuid,
+        limit: i64,
+    ) -> Result<Vec<MailedPiece>> {
+        let rows = self
+            .rows(
+                "SELECT piece.piece_id, piece.entry_id, piece.address_id, piece.first_name, piece.last_name,
+                     piece.line_1, piece.line_2, piece.city, piece.state, piece.zip, piece.verification,
+                     entry.latitude, entry.longitude
+                 FROM pieces piece LEFT JOIN address_entries entry USING (team_id, entry_id)
+                 WHERE piece.team_id = $1 AND piece.charge_id = $2 AND piece.piece_id > $3
+                 ORDER BY piece.piece_id LIMIT $4",
+                &[&team_id.0, &charge_id.0, &after, &limit],
+            )
+            .await?;
+        Ok(rows
+            .iter()
+            .map(|row| MailedPiece {
+                piece_id: row.get("piece_id"),
+                entry_id: row.get("entry_id"),
+                address_id: row.get("address_id"),
+                entry: EntryAddress {
+                    first_name: row.get("first_name"),
+                    last_name: row.get("last_name"),
+                    address_1: row.get("line_1"),
+                    address_2: row.get("line_2"),
+                    city: row.get("city"),
+                    state: row.get("state"),
+                    zip: row.get("zip"),
+                    latitude: row.get("latitude"),
+                    longitude: row.get("longitude"),
+                },
+                verification: row.get("verification"),
+            })
+            .collect())
+    }
+}
+
+impl Transaction<'_> {
+    /// Of these addresses, those that the campaign mailed since `since`. True until the transaction ends when
+    /// the campaign is locked.
+    ///
+    /// # Errors
+    /// [`crate::StoreError`] when the database cannot be asked.
+    pub async fn piece_mailed_since(
+        &self,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+        address_ids: &[Uuid],
+        since: DateTime<Utc>,
+    ) -> Result<HashSet<Uuid>> {
+        let rows = self
+            .rows(
+                "SELECT DISTINCT address_id FROM pieces
+                 WHERE team_id = $1 AND campaign_id = $2 AND address_id = ANY ($3) AND created_at > $4",
+                &[&team_id.0, &campaign_id.as_str(), &address_ids, &since],
+            )
+            .await?;
+        Ok(rows.iter().map(|row| row.get(0)).collect())
+    }
+
+    /// Makes the cards of a batch.
+    ///
+    /// # Errors
+    /// [`crate::StoreError`] when the database cannot be asked.
+    pub async fn piece_create(
+        &self,
+        batch: &PieceBatch<'_>,
+        rows: &[PieceRow<'_>],
+        now: DateTime<Utc>,
+    ) -> Result<u64> {
+        macro_rules! column {
+            ($field:ident) => {
+                rows.iter().map(|row| row.$field).collect::<Vec<_>>()
+            };
+        }
+        let ids: Vec<Uuid> = rows.iter().map(|_| Uuid::now_v7()).collect();
+        self.execute(
+            CREATE,
+            &[
+                &batch.team_id.0,
+                &batch.campaign_id.as_str(),
+                &batch.step,
+                &batch.charge_id.0,
+                &batch.design_id.0,
+                &batch.design_version,
+                &batch.product,
+                &batch.postage,
+                &batch.price_cents,
+                &batch.mail_by_date,
+                &now,
+                &ids,
+                &column!(entry_id),
+                &column!(address_id),
+                &column!(first_name),
+                &column!(last_name),
+                &column!(line_1),
+                &column!(line_2),
+                &column!(city),
+                &column!(state),
+                &column!(zip),
+                &column!(plus4),
+                &column!(verification),
+            ],
+        )
+        .await
+    }
+}
+
+const CREATE: &str = "
+    INSERT INTO pieces (team_id, campaign_id, step, charge_id, design_id, design_version, product, postage,
+        price_cents, mail_by_date, created_at, piece_id, entry_id, address_id, first_name, last_name, line_1, line_2,
+        city, state, zip, plus4, verification)
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, piece_id, entry_id, address_id, first_name, last_name,
+        line_1, line_2, city, state, zip, plus4, verification
+    FROM unnest($12::uuid[], $13::uuid[], $14::uuid[], $15::text[], $16::text[], $17::text[], $18::text[],
+            $19::text[], $20::text[], $21::text[], $22::text[], $23::text[])
+        AS new (piece_id, entry_id, address_id, first_name, last_name, line_1, line_2, city, state, zip, plus4,
+            verification)";

@@ -1,0 +1,323 @@
+//! Recipients received by a campaign, and what is already known of their addresses.
+
+use std::collections::{HashMap, HashSet};
+
+use chrono::{DateTime, Utc};
+use contract::id::{CampaignId, ChargeId, TeamId};
+use contract::send::Reason;
+use uuid::Uuid;
+
+use crate::entry::{StoredEntry, custom_values};
+use crate::error::{Result, StoreError};
+use crate::pool::{Store, Transaction};
+
+/// A recipient with the outcome of a send.
+#[derive(Debug, Clone)]
+pub struct RecipientRow<'a> {
+    /// The address-book entry, or an id derived from the address as sent when it could not be verified.
+    pub entry_id: Uuid,
+    /// The verified address, or the same for one as sent.
+    pub address_id: Uuid,
+    /// As sent.
+    pub first_name: &'a str,
+    /// As sent.
+    pub last_name: &'a str,
+    /// One line.
+    pub address: &'a str,
+    /// The sender's own id.
+    pub reference: Option<&'a str>,
+    /// `None` when mailed.
+    pub reason: Option<Reason>,
+    /// Whether the outcome hangs on the request's charge.
+    pub hangs_on_charge: bool,
+}
+
+/// What is known of a request's addresses before it is decided. All by address id.
+#[derive(Debug, Clone, Default)]
+pub struct RecipientFacts {
+    /// Addresses of recipients whom the sender removed from the campaign.
+    pub removed: HashSet<Uuid>,
+    /// Addresses on the campaign's do-not-mail list.
+    pub do_not_mail: HashSet<Uuid>,
+    /// Addresses waiting on filter conditions.
+    pub waiting: HashSet<Uuid>,
+}
+
+/// A recipient that waits on filter conditions.
+#[derive(Debug, Clone)]
+pub struct WaitingRecipient {
+    /// Its entry.
+    pub entry_id: Uuid,
+    /// Its address.
+    pub address_id: Uuid,
+    /// Where it lives, as verified: as the address book has it.
+    pub entry: EntryAddress,
+    /// Its stored values.
+    pub values: StoredEntry,
+}
+
+/// Name and verified address of an entry.
+#[derive(Debug, Clone)]
+pub struct EntryAddress {
+    /// First name.
+    pub first_name: String,
+    /// Last name.
+    pub last_name: String,
+    /// Delivery line.
+    pub address_1: String,
+    /// Second line.
+    pub address_2: String,
+    /// City.
+    pub city: String,
+    /// State.
+    pub state: String,
+    /// Five digits or ZIP+4.
+    pub zip: String,
+    /// Degrees.
+    pub latitude: Option<f64>,
+    /// Degrees.
+    pub longitude: Option<f64>,
+}
+
+const FACTS: &str = "
+    SELECT 'removed' AS fact, address_id FROM recipients
+    WHERE team_id = $1 AND campaign_id = $2 AND address_id = ANY ($3) AND removed_at IS NOT NULL
+    UNION ALL
+    SELECT 'do_not_mail', address_id FROM do_not_mail WHERE campaign_id = $2 AND address_id = ANY ($3)
+    UNION ALL
+    SELECT 'waiting', address_id FROM recipients
+    WHERE team_id = $1 AND campaign_id = $2 AND address_id = ANY ($3) AND reason = 'filtered_conditions'";
+
+impl Store {
+    /// What is known of these addresses.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn recipient_facts(
+        &self,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+        address_ids: &[Uuid],
+    ) -> Result<RecipientFacts> {
+        let rows = self.rows(FACTS, &[&team_id.0, &campaign_id.as_str(), &address_ids]).await?;
+        let mut facts = RecipientFacts::default();
+        for row in &rows {
+            let address_id: Uuid = row.get(1);
+            match row.get(0) {
+                "removed" => facts.removed.insert(address_id),
+                "do_not_mail" => facts.do_not_mail.insert(address_id),
+                _ => facts.waiting.insert(address_id),
+            };
+        }
+        Ok(facts)
+    }
+
+    /// Removes a recipient from the campaign: it is not mailed again, and no later step mails it. Cards queued already still go.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the campaign has not received it.
+    pub async fn recipient_remove(
+        &self,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+        address_id: Uuid,
+        now: DateTime<Utc>,
+    ) -> Result<u64> {
+        let removed = self
+            .execute(
+                "UPDATE recipients SET removed_at = coalesce(removed_at, $4),
+                     status = CASE WHEN reason = 'filtered_conditions' THEN 'not_mailed' ELSE status END,
+                     reason = CASE WHEN reason = 'filtered_conditions' THEN 'removed_by_sender' ELSE reason END
+                 WHERE team_id = $1 AND campaign_id = $2 AND entry_id IN (
+                     SELECT entry_id FROM recipients WHERE team_id = $1 AND campaign_id = $2 AND address_id = $3)",
+                &[&team_id.0, &campaign_id.as_str(), &address_id, &now],
+            )
+            .await?;
+        if removed == 0 {
+            return Err(StoreError::NotFound(format!("a recipient of {campaign_id} at this address")));
+        }
+        Ok(removed)
+    }
+
+    /// Recipients of the campaign that wait on filter conditions, in the order of their entries, after `after`; at
+    /// most `limit`.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn recipient_waiting(
+        &self,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+        after: Uuid,
+        limit: i64,
+    ) -> Result<Vec<WaitingRecipient>> {
+        let rows = self.rows(WAITING, &[&team_id.0, &campaign_id.as_str(), &after, &limit]).await?;
+        Ok(rows
+            .iter()
+            .map(|row| WaitingRecipient {
+                entry_id: row.get("entry_id"),
+                address_id: row.get("address_id"),
+                entry: EntryAddress {
+                    first_name: row.get("first_name"),
+                    last_name: row.get("last_name"),
+                    address_1: row.get("address_1"),
+                    address_2: row.get("address_2"),
+                    city: row.get("city"),
+                    state: row.get("state"),
+                    zip: row.get("zip"),
+                    latitude: row.get("latitude"),
+                    longitude: row.get("longitude"),
+                },
+                values: StoredEntry {
+                    email: row.get("email"),
+                    phone: row.get("phone"),
+                    organization: row.get("organization"),
+                    birthday: row.get("birthday"),
+                    custom: custom_values(row.get("custom")),
+                },
+            })
+            .collect())
+    }
+
+    /// How many recipients of the campaign have each outcome: `mailed`, or the reason.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn recipient_counts(
+        &self,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+    ) -> Result<HashMap<String, i64>> {
+        let rows = self
+            .rows(
+                "SELECT coalesce(reason, status), count(*) FROM recipients
+                 WHERE team_id = $1 AND campaign_id = $2 GROUP BY 1",
+                &[&team_id.0, &campaign_id.as_str()],
+            )
+            .await?;
+        Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
+    }
+}
+
+const WAITING: &str = "
+    SELECT recipient.entry_id, recipient.address_id, entry.first_name, entry.last_name, entry.address_1,
+        entry.address_2, entry.city, entry.state, entry.zip, entry.latitude, entry.longitude, entry.email,
+        entry.phone, entry.organization, entry.birthday, entry.custom
+    FROM recipients recipient JOIN address_entries entry USING (team_id, entry_id)
+    WHERE recipient.team_id = $1 AND recipient.campaign_id = $2 AND recipient.reason = 'filtered_conditions'
+        AND recipient.entry_id > $3
+    ORDER BY recipient.entry_id LIMIT $4";
+
+impl Transaction<'_> {
+    /// Notes the recipients' outcomes. One that was mailed stays so when it is sent again within the window; one
+    /// that was removed keeps that. `rows` hold each entry once, in the order of their ids.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn recipient_save(
+        &self,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+        charge_id: ChargeId,
+        rows: &[RecipientRow<'_>],
+        now: DateTime<Utc>,
+    ) -> Result<u64> {
+        macro_rules! column {
+            ($field:ident) => {
+                rows.iter().map(|row| row.$field).collect::<Vec<_>>()
+            };
+        }
+        let reasons: Vec<Option<&str>> = rows.iter().map(|row| row.reason.map(Reason::as_str)).collect();
+        self.execute(
+            SAVE,
+            &[
+                &team_id.0,
+                &campaign_id.as_str(),
+                &charge_id.0,
+                &now,
+                &column!(entry_id),
+                &column!(address_id),
+                &column!(first_name),
+                &column!(last_name),
+                &column!(address),
+                &column!(reference),
+                &reasons,
+                &column!(hangs_on_charge),
+            ],
+        )
+        .await
+    }
+
+    /// Marks waiting recipients as mailed by this charge. Returns how many.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn recipient_mark_mailed(
+        &self,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+        charge_id: ChargeId,
+        entry_ids: &[Uuid],
+    ) -> Result<u64> {
+        self.execute(
+            "UPDATE recipients SET status = 'mailed', reason = NULL, charge_id = $3
+             WHERE team_id = $1 AND campaign_id = $2 AND entry_id = ANY ($4) AND reason = 'filtered_conditions'",
+            &[&team_id.0, &campaign_id.as_str(), &charge_id.0, &entry_ids],
+        )
+        .await
+    }
+
+    /// Gives waiting recipients a final reason. Returns how many.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn recipient_mark_refused(
+        &self,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+        refused: &[(Uuid, Reason)],
+    ) -> Result<u64> {
+        let entry_ids: Vec<Uuid> = refused.iter().map(|(entry_id, _)| *entry_id).collect();
+        let reasons: Vec<&str> = refused.iter().map(|(_, reason)| reason.as_str()).collect();
+        self.execute(
+            "UPDATE recipients recipient SET reason = decided.reason
+             FROM unnest($3::uuid[], $4::text[]) AS decided (entry_id, reason)
+             WHERE recipient.team_id = $1 AND recipient.campaign_id = $2
+                 AND recipient.entry_id = decided.entry_id AND recipient.reason = 'filtered_conditions'",
+            &[&team_id.0, &campaign_id.as_str(), &entry_ids, &reasons],
+        )
+        .await
+    }
+
+    /// What a declined charge leaves of the recipients that hung on it: this reason.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn recipient_decline(
+        &self,
+        team_id: TeamId,
+        charge_id: ChargeId,
+        reason: Reason,
+    ) -> Result<u64> {
+        self.execute(
+            "UPDATE recipients SET status = 'not_mailed', reason = $3, charge_id = NULL
+             WHERE team_id = $1 AND charge_id = $2",
+            &[&team_id.0, &charge_id.0, &reason.as_str()],
+        )
+        .await
+    }
+}
+
+const SAVE: &str = "
+    INSERT INTO recipients AS stored (team_id, campaign_id, entry_id, address_id, first_name, last_name, address,
+        reference, status, reason, charge_id, received_at)
+    SELECT $1, $2, entry_id, address_id, first_name, last_name, address, reference,
+        CASE WHEN reason IS NULL THEN 'mailed' ELSE 'not_mailed' END, reason,
+        CASE WHEN hangs_on_charge THEN $3::uuid END, $4
+    FROM unnest($5::uuid[], $6::uuid[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::bool[])
+        AS sent (entry_id, address_id, first_name, last_name, address, reference, reason, hangs_on_charge)
+    ON CONFLICT (team_id, campaign_id, entry_id) DO UPDATE SET
+        first_name = excluded.first_name, last_name = excluded.last_name, address = excluded.address,
+        reference = excluded.reference, status = excluded.status, reason = excluded.reason,
+        charge_id = excluded.charge_id, received_at = excluded.received_at
+    WHERE stored.status <> 'mailed' OR excluded.reason IS DISTINCT FROM 'duplicate_recent'";

@@ -1,0 +1,356 @@
+//! Send requests: who works on one, and what was answered.
+
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use contract::id::{CampaignId, RequestId, TeamId};
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::error::{Result, StoreError, retry};
+use crate::pool::{Store, Transaction};
+
+/// The right to work on a send until it runs out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lease {
+    /// The send.
+    pub send_id: RequestId,
+    /// Its owner.
+    pub team_id: TeamId,
+    /// Fences out whoever held it before.
+    pub lease_id: Uuid,
+}
+
+/// Where a request stands.
+#[derive(Debug)]
+pub enum Claim {
+    /// It is new and ours.
+    New(Lease),
+    /// It was reserved by a worker whose lease ran out; it is ours to finish.
+    Resumed(ReservedSend),
+    /// It, or an equal one, is being worked on: ask again for this one.
+    Running(RequestId),
+    /// It, or an equal one within the replay window, is finished: the stored response.
+    Finished(Bytes),
+}
+
+/// A send whose cards are reserved and whose charge is open.
+#[derive(Debug)]
+pub struct ReservedSend {
+    /// The lease to finish it under.
+    pub lease: Lease,
+    /// Its campaign.
+    pub campaign_id: CampaignId,
+    /// The whole answer as if the charge succeeds.
+    pub response: Bytes,
+    /// Positions that are duplicates only of an earlier, accepted recipient of the same request.
+    pub copies: Vec<usize>,
+}
+
+/// The state column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SendState {
+    /// A worker is deciding.
+    Claimed,
+    /// Cards are reserved, the charge is open.
+    Reserved,
+    /// The response is stored.
+    Finished,
+}
+
+/// A finished send.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FinishedSend {
+    /// What was answered.
+    pub response: Bytes,
+}
+
+/// Equal requests and the times that decide about them.
+#[derive(Debug, Clone, Copy)]
+struct Request<'a> {
+    lease: Lease,
+    campaign_id: &'a CampaignId,
+    fingerprint: &'a [u8; 32],
+    replay_since: DateTime<Utc>,
+    now: DateTime<Utc>,
+    leased_until: DateTime<Utc>,
+}
+
+impl Store {
+    /// Claims a request, or finds that it needs no work: it was answered before, an equal one was answered
+    /// since `replay_since` and mailed somebody, or one of these is under way.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn send_claim(
+        &self,
+        lease: Lease,
+        campaign_id: &CampaignId,
+        fingerprint: &[u8; 32],
+        replay_since: DateTime<Utc>,
+        now: DateTime<Utc>,
+        leased_until: DateTime<Utc>,
+    ) -> Result<Claim> {
+        let request = Request { lease, campaign_id, fingerprint, replay_since, now, leased_until };
+        retry(|| self.send_claim_once(request)).await
+    }
+
+    async fn send_claim_once(&self, request: Request<'_>) -> Result<Claim> {
+        let mut connection = self.connection().await?;
+        let transaction = connection.begin().await?;
+        // Losing this claim with the database's last moments costs nothing: nothing was decided yet.
+        transaction.execute("SET LOCAL synchronous_commit = off", &[]).await?;
+        let claim = match transaction.send_find(request).await? {
+            None => transaction.send_insert(request).await?,
+            Some(found) => transaction.send_take_over(request, found).await?,
+        };
+        transaction.commit().await?;
+        Ok(claim)
+    }
+
+    /// Gives a claimed request back: it failed as a whole, and a repeat starts anew. One that is reserved by now
+    /// is left alone.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn send_release(&self, lease: Lease) -> Result<()> {
+        self.execute(
+            "DELETE FROM sends WHERE team_id = $1 AND send_id = $2 AND lease_id = $3 AND state = 'claimed'",
+            &[&lease.team_id.0, &lease.send_id.0, &lease.lease_id],
+        )
+        .await?;
+        Ok(())
+    }
+
+    /// The stored response of a request; `None` while there is none.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn send_response(&self, team_id: TeamId, send_id: RequestId) -> Result<Option<FinishedSend>> {
+        let row = self
+            .row(
+                "SELECT response FROM sends WHERE team_id = $1 AND send_id = $2 AND state = 'finished'",
+                &[&team_id.0, &send_id.0],
+            )
+            .await?;
+        Ok(row.map(|row| FinishedSend { response: bytes(&row, 0) }))
+    }
+
+    /// Takes one reserved send whose worker's lease has run out, to finish it. `None` when there is none.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn send_adopt(
+        &self,
+        lease_id: Uuid,
+        now: DateTime<Utc>,
+        leased_until: DateTime<Utc>,
+    ) -> Result<Option<ReservedSend>> {
+        let row = self
+            .row(
+                "UPDATE sends SET lease_id = $1, leased_until = $3
+                 WHERE (team_id, send_id) IN (
+                     SELECT team_id, send_id FROM sends WHERE state = 'reserved' AND leased_until < $2
+                     ORDER BY leased_until LIMIT 1 FOR UPDATE SKIP LOCKED)
+                 RETURNING team_id, send_id, campaign_id, response, copies",
+                &[&lease_id, &now, &leased_until],
+            )
+            .await?;
+        row.map(|row| reserved(&row, lease_id)).transpose()
+    }
+
+    /// Forgets requests older than `before`, at most `limit`. Returns how many.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn send_purge(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
+        self.execute(
+            "DELETE FROM sends WHERE (team_id, send_id) IN (
+                 SELECT team_id, send_id FROM sends WHERE created_at < $1 AND state <> 'reserved'
+                 ORDER BY created_at LIMIT $2)",
+            &[&before, &limit],
+        )
+        .await
+    }
+}
+
+/// The request itself, else the equal one that runs, else the latest equal one that mailed somebody.
+const FIND: &str = "
+    (SELECT send_id, state, leased_until, 0 AS preference, now() AS at FROM sends
+     WHERE team_id = $1 AND send_id = $2)
+    UNION ALL
+    (SELECT send_id, state, leased_until, 1, now() FROM sends
+     WHERE team_id = $1 AND campaign_id = $3 AND fingerprint = $4 AND state <> 'finished' AND send_id <> $2)
+    UNION ALL
+    (SELECT send_id, state, leased_until, 2, finished_at FROM sends
+     WHERE team_id = $1 AND campaign_id = $3 AND fingerprint = $4 AND state = 'finished' AND finished_at > $5
+         AND mailed > 0
+     ORDER BY finished_at DESC LIMIT 1)
+    ORDER BY preference LIMIT 1";
+
+/// What [`FIND`] found.
+struct Found {
+    send_id: Uuid,
+    state: String,
+    leased_until: DateTime<Utc>,
+}
+
+impl Transaction<'_> {
+    async fn send_find(&self, request: Request<'_>) -> Result<Option<Found>> {
+        let Lease { team_id, send_id, .. } = request.lease;
+        let campaign = request.campaign_id.as_str();
+        let fingerprint: &[u8] = request.fingerprint;
+        let row =
+            self.row(FIND, &[&team_id.0, &send_id.0, &campaign, &fingerprint, &request.replay_since]).await?;
+        Ok(row.map(|row| Found { send_id: row.get(0), state: row.get(1), leased_until: row.get(2) }))
+    }
+
+    async fn send_insert(&self, request: Request<'_>) -> Result<Claim> {
+        let fingerprint: &[u8] = request.fingerprint;
+        let inserted = self
+            .execute(
+                "INSERT INTO sends (team_id, send_id, campaign_id, fingerprint, state, lease_id, leased_until, created_at)
+                 VALUES ($1, $2, $3, $4, 'claimed', $5, $6, $7) ON CONFLICT DO NOTHING",
+                &[
+                    &request.lease.team_id.0,
+                    &request.lease.send_id.0,
+                    &request.campaign_id.as_str(),
+                    &fingerprint,
+                    &request.lease.lease_id,
+                    &request.leased_until,
+                    &request.now,
+                ],
+            )
+            .await?;
+        // Somebody claimed an equal one in this very moment; the next look finds which.
+        Ok(if inserted == 1 { Claim::New(request.lease) } else { Claim::Running(request.lease.send_id) })
+    }
+
+    async fn send_take_over(&self, request: Request<'_>, found: Found) -> Result<Claim> {
+        let team_id = request.lease.team_id.0;
+        match found.state.as_str() {
+            "finished" => {
+                let sql = "SELECT response FROM sends WHERE team_id = $1 AND send_id = $2";
+                let row = self.row(sql, &[&team_id, &found.send_id]).await?;
+                let row = row.ok_or_else(|| StoreError::Corrupt("a finished send is gone".to_owned()))?;
+                Ok(Claim::Finished(bytes(&row, 0)))
+            }
+            _ if found.leased_until >= request.now => Ok(Claim::Running(RequestId(found.send_id))),
+            "reserved" => {
+                let row = self
+                    .row(
+                        "UPDATE sends SET lease_id = $3, leased_until = $4
+                         WHERE team_id = $1 AND send_id = $2 AND state = 'reserved' AND leased_until < $5
+                         RETURNING team_id, send_id, campaign_id, response, copies",
+                        &[
+                            &team_id,
+                            &found.send_id,
+                            &request.lease.lease_id,
+                            &request.leased_until,
+                            &request.now,
+                        ],
+                    )
+                    .await?;
+                match row {
+                    Some(row) => Ok(Claim::Resumed(reserved(&row, request.lease.lease_id)?)),
+                    None => Ok(Claim::Running(RequestId(found.send_id))),
+                }
+            }
+            // Claimed by a worker that is gone, before anything was decided: as if it had never been.
+            _ => {
+                self.execute(
+                    "DELETE FROM sends WHERE team_id = $1 AND send_id = $2 AND state = 'claimed' AND leased_until < $3",
+                    &[&team_id, &found.send_id, &request.now],
+                )
+                .await?;
+                self.send_insert(request).await
+            }
+        }
+    }
+
+    /// Notes that the cards are reserved, and the answer as if the charge succeeds.
+    ///
+    /// # Errors
+    /// [`StoreError::LeaseLost`] when another worker has taken the request over.
+    pub async fn send_reserve(
+        &self,
+        lease: Lease,
+        response: &[u8],
+        copies: &[i32],
+        mailed: i32,
+        leased_until: DateTime<Utc>,
+    ) -> Result<()> {
+        let changed = self
+            .execute(
+                "UPDATE sends SET state = 'reserved', response = $4, copies = $5, mailed = $6, leased_until = $7
+                 WHERE team_id = $1 AND send_id = $2 AND lease_id = $3 AND state = 'claimed'",
+                &[&lease.team_id.0, &lease.send_id.0, &lease.lease_id, &response, &copies, &mailed, &leased_until],
+            )
+            .await?;
+        held(changed)
+    }
+
+    /// Finishes a send that mails nobody, with its response.
+    ///
+    /// # Errors
+    /// [`StoreError::LeaseLost`] when another worker has taken the request over.
+    pub async fn send_finish_empty(&self, lease: Lease, response: &[u8], now: DateTime<Utc>) -> Result<()> {
+        let changed = self
+            .execute(
+                "UPDATE sends SET state = 'finished', response = $4, mailed = 0, finished_at = $5
+                 WHERE team_id = $1 AND send_id = $2 AND lease_id = $3 AND state = 'claimed'",
+                &[&lease.team_id.0, &lease.send_id.0, &lease.lease_id, &response, &now],
+            )
+            .await?;
+        held(changed)
+    }
+
+    /// Finishes a reserved send. `replacement` is the response and its count of mailed recipients where they differ
+    /// from what was stored when it was reserved.
+    ///
+    /// # Errors
+    /// [`StoreError::LeaseLost`] when another worker has finished it or taken it over.
+    pub async fn send_finish(
+        &self,
+        lease: Lease,
+        replacement: Option<(&[u8], i32)>,
+        now: DateTime<Utc>,
+    ) -> Result<()> {
+        let (response, mailed) = replacement.unzip();
+        let changed = self
+            .execute(
+                "UPDATE sends SET state = 'finished', response = coalesce($4, response),
+                     mailed = coalesce($5, mailed), finished_at = $6, copies = '{}'
+                 WHERE team_id = $1 AND send_id = $2 AND lease_id = $3 AND state = 'reserved'",
+                &[&lease.team_id.0, &lease.send_id.0, &lease.lease_id, &response, &mailed, &now],
+            )
+            .await?;
+        held(changed)
+    }
+}
+
+fn held(changed: u64) -> Result<()> {
+    if changed == 1 { Ok(()) } else { Err(StoreError::LeaseLost) }
+}
+
+fn bytes(row: &Row, column: usize) -> Bytes {
+    Bytes::copy_from_slice(row.get(column))
+}
+
+fn reserved(row: &Row, lease_id: Uuid) -> Result<ReservedSend> {
+    let copies: Vec<i32> = row.get("copies");
+    let corrupt = || StoreError::Corrupt("a reserved send".to_owned());
+    Ok(ReservedSend {
+        lease: Lease {
+            send_id: RequestId(row.get("send_id")),
+            team_id: TeamId(row.get("team_id")),
+            lease_id,
+        },
+        campaign_id: row.get::<_, &str>("campaign_id").parse().map_err(|_| corrupt())?,
+        response: Bytes::copy_from_slice(row.get("response")),
+        copies: copies
+            .into_iter()
+            .map(usize::try_from)
+            .collect::<std::result::Result<_, _>>()
+            .map_err(|_| corrupt())?,
+    })
+}

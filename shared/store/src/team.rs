@@ -1,0 +1,190 @@
+//! Teams and the people in them.
+
+use chrono::{DateTime, Utc};
+use contract::id::{TeamId, UserId};
+use serde::{Deserialize, Serialize};
+use tokio_postgres::Row;
+
+use crate::error::{Result, StoreError};
+use crate::pool::{Store, Transaction};
+
+/// A team.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Team {
+    /// Its id.
+    pub team_id: TeamId,
+    /// Its name, of which there is one.
+    pub name: String,
+    /// IANA name of the zone that its days are counted in.
+    pub time_zone: String,
+    /// `balance` or `stripe`.
+    pub payment: String,
+    /// The provider's customer, for `stripe`.
+    pub stripe_customer: Option<String>,
+    /// The provider's payment method, for `stripe`.
+    pub stripe_payment_method: Option<String>,
+}
+
+/// What a person may do in a team.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Everything.
+    Owner,
+    /// Everything but the team itself.
+    Admin,
+    /// Looking, and work that binds nobody.
+    Member,
+}
+
+impl Role {
+    /// The name in the database and in files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Owner => "owner",
+            Self::Admin => "admin",
+            Self::Member => "member",
+        }
+    }
+}
+
+/// A person, for lists.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UserSummary {
+    /// Its id.
+    pub user_id: UserId,
+    /// Lower-case.
+    pub email: String,
+    /// As the person writes it.
+    pub name: String,
+    /// `owner`, `admin` or `member`.
+    pub role: String,
+}
+
+fn team(row: &Row) -> Team {
+    Team {
+        team_id: TeamId(row.get("team_id")),
+        name: row.get("name"),
+        time_zone: row.get("time_zone"),
+        payment: row.get("payment"),
+        stripe_customer: row.get("stripe_customer"),
+        stripe_payment_method: row.get("stripe_payment_method"),
+    }
+}
+
+const TEAM_COLUMNS: &str = "team_id, name, time_zone, payment, stripe_customer, stripe_payment_method";
+
+impl Store {
+    /// Every team, by name, after `after`; at most `limit`.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn team_list(&self, after: &str, limit: i64) -> Result<Vec<Team>> {
+        let sql = format!("SELECT {TEAM_COLUMNS} FROM teams WHERE name > $1 ORDER BY name LIMIT $2");
+        Ok(self.rows(&sql, &[&after, &limit]).await?.iter().map(team).collect())
+    }
+
+    /// The team with this name.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when there is none.
+    pub async fn team_by_name(&self, name: &str) -> Result<Team> {
+        let sql = format!("SELECT {TEAM_COLUMNS} FROM teams WHERE name = $1");
+        let row = self.row(&sql, &[&name]).await?;
+        row.as_ref().map(team).ok_or_else(|| StoreError::NotFound(format!("the team {name:?}")))
+    }
+
+    /// The team with this id.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when there is none.
+    pub async fn team_get(&self, team_id: TeamId) -> Result<Team> {
+        let sql = format!("SELECT {TEAM_COLUMNS} FROM teams WHERE team_id = $1");
+        let row = self.row(&sql, &[&team_id.0]).await?;
+        row.as_ref().map(team).ok_or_else(|| StoreError::NotFound(format!("the team {team_id}")))
+    }
+
+    /// A team's people, by address.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn user_list(&self, team_id: TeamId) -> Result<Vec<UserSummary>> {
+        let sql = "SELECT user_id, email, name, role FROM users WHERE team_id = $1 ORDER BY email";
+        let rows = self.rows(sql, &[&team_id.0]).await?;
+        Ok(rows
+            .iter()
+            .map(|row| UserSummary {
+                user_id: UserId(row.get(0)),
+                email: row.get(1),
+                name: row.get(2),
+                role: row.get(3),
+            })
+            .collect())
+    }
+}
+
+impl Transaction<'_> {
+    /// Makes the team, or changes the one of that name. Its id stays; so do its ledger accounts, which a new team gets.
+    ///
+    /// # Errors
+    /// [`StoreError::Refused`] when `stripe` lacks its customer or payment method.
+    pub async fn team_save(&self, wanted: &Team, now: DateTime<Utc>) -> Result<TeamId> {
+        let row = self
+            .row(
+                "INSERT INTO teams (team_id, name, time_zone, payment, stripe_customer, stripe_payment_method, created_at)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7)
+                 ON CONFLICT (name) DO UPDATE SET time_zone = excluded.time_zone, payment = excluded.payment,
+                     stripe_customer = excluded.stripe_customer,
+                     stripe_payment_method = excluded.stripe_payment_method
+                 RETURNING team_id",
+                &[
+                    &wanted.team_id.0,
+                    &wanted.name,
+                    &wanted.time_zone,
+                    &wanted.payment,
+                    &wanted.stripe_customer,
+                    &wanted.stripe_payment_method,
+                    &now,
+                ],
+            )
+            .await?;
+        let team_id = row.map(|row| TeamId(row.get(0))).unwrap_or(wanted.team_id);
+        self.execute(
+            "INSERT INTO ledger_accounts (team_id, account)
+             SELECT $1, account FROM unnest(ARRAY['prepaid', 'sales', 'cash']) AS account
+             ON CONFLICT DO NOTHING",
+            &[&team_id.0],
+        )
+        .await?;
+        Ok(team_id)
+    }
+
+    /// Makes the person, or changes the one with that address in this team. A password hash of `None` leaves
+    /// the stored one.
+    ///
+    /// # Errors
+    /// [`StoreError::Limit`] when the address belongs to a person of another team.
+    pub async fn user_save(
+        &self,
+        team_id: TeamId,
+        email: &str,
+        name: &str,
+        role: Role,
+        password_hash: Option<&str>,
+        now: DateTime<Utc>,
+    ) -> Result<UserId> {
+        let row = self
+            .row(
+                "INSERT INTO users AS existing (user_id, team_id, email, name, role, password_hash, created_at)
+                 VALUES ($1, $2, lower($3), $4, $5, $6, $7)
+                 ON CONFLICT (email) DO UPDATE SET name = excluded.name, role = excluded.role,
+                     password_hash = coalesce(excluded.password_hash, existing.password_hash)
+                 WHERE existing.team_id = excluded.team_id
+                 RETURNING user_id",
+                &[&UserId::new().0, &team_id.0, &email, &name, &role.as_str(), &password_hash, &now],
+            )
+            .await?;
+        row.map(|row| UserId(row.get(0)))
+            .ok_or_else(|| StoreError::Limit(format!("{email} belongs to a person of another team")))
+    }
+}

@@ -1,1 +1,90 @@
-//! placeholder
+//! The way in: finds out who asks, counts them, refuses what is malformed, and passes the rest to the workers
+//! over the broker. It keeps nothing that another gateway would need.
+
+mod admission;
+mod body;
+mod recipients;
+mod shield;
+mod source;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use axum::Router;
+use axum::http::StatusCode;
+use axum::routing::post;
+use contract::message::SEND_QUEUE;
+use queue::Caller;
+use service::http::Limits;
+use service::{Config, Process};
+use tokio::net::TcpListener;
+
+use crate::admission::Gate;
+use crate::body::BodyReader;
+
+/// What the handlers share. All of it is handles; none of it is state of a client.
+#[derive(Clone)]
+struct Gateway {
+    process: Process,
+    gate: Arc<Gate>,
+    bodies: Arc<BodyReader>,
+    send: Caller,
+}
+
+/// Runs the gateway on the configured address until the process is to stop.
+///
+/// # Errors
+/// When the address cannot be listened on.
+pub async fn run(process: Process) -> anyhow::Result<()> {
+    let listen = process.config.gateway.listen.clone();
+    let listener = TcpListener::bind(&listen).await.with_context(|| format!("cannot listen on {listen}"))?;
+    serve(process, listener).await;
+    Ok(())
+}
+
+/// Runs the gateway on a listener until the process is to stop.
+pub async fn serve(process: Process, listener: TcpListener) {
+    let limits = connection_limits(&process.config, process.grace());
+    let shutdown = process.shutdown.clone();
+    if let Ok(address) = listener.local_addr() {
+        tracing::info!(%address, "listening");
+    }
+    service::http::serve(listener, router(process), limits, shutdown).await;
+}
+
+fn connection_limits(config: &Config, grace: Duration) -> Limits {
+    Limits {
+        max_connections: config.gateway.max_connections,
+        header_timeout: Duration::from_millis(config.gateway.header_timeout_ms),
+        grace,
+    }
+}
+
+fn router(process: Process) -> Router {
+    let gateway = Gateway {
+        gate: Arc::new(Gate::new(&process)),
+        bodies: Arc::new(BodyReader::new(&process.config.gateway)),
+        send: Caller::start(&process.broker, SEND_QUEUE, process.background.clone()),
+        process,
+    };
+    Router::new()
+        .route("/api/v1/recipients", post(recipients::post).fallback(method_not_allowed))
+        .fallback(not_found)
+        .with_state(gateway)
+}
+
+async fn not_found() -> (StatusCode, axum::Json<serde_json::Value>) {
+    let body = serde_json::json!({"code": "not_found", "message": "There is nothing at this path."});
+    (StatusCode::NOT_FOUND, axum::Json(body))
+}
+
+async fn method_not_allowed() -> (StatusCode, [(&'static str, &'static str); 1], axum::Json<serde_json::Value>)
+{
+    let body = serde_json::json!({"code": "method_not_allowed", "message": "This path takes POST only."});
+    (StatusCode::METHOD_NOT_ALLOWED, [("allow", "POST")], axum::Json(body))
+}
+
+/// The peer of a connection, as the server notes it.
+type Peer = axum::extract::ConnectInfo<SocketAddr>;

@@ -1,2 +1,7 @@
-//! placeholder
-fn main() {}
+//! The gateway's process.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    service::run("gateway", gateway::run)
+}

@@ -32,8 +32,10 @@ pub struct Process {
     pub store: Store,
     /// RabbitMQ.
     pub broker: Broker,
-    /// Cancelled when the process is to stop.
+    /// Cancelled when the process is to stop: take nothing new, finish what has begun.
     pub shutdown: CancellationToken,
+    /// Cancelled when all work has ended: the broker's connection and what else work needs to finish.
+    pub background: CancellationToken,
 }
 
 impl Process {
@@ -55,8 +57,9 @@ impl Process {
             namespace: config.broker.namespace.clone(),
             connection_name: name.to_owned(),
         };
-        let broker = Broker::start(settings, shutdown.clone());
-        Ok(Self { config: Arc::new(config), clock, store, broker, shutdown })
+        let background = CancellationToken::new();
+        let broker = Broker::start(settings, background.clone());
+        Ok(Self { config: Arc::new(config), clock, store, broker, shutdown, background })
     }
 
     /// How long what has begun may take after the stop.
@@ -96,7 +99,9 @@ where
         tokio::spawn(stop_on_signal(shutdown)?);
         serve_admin(&process, metrics).await?;
         tracing::info!(process = name, version = env!("CARGO_PKG_VERSION"), "started");
+        let background = process.background.clone();
         work(process).await?;
+        background.cancel();
         tracing::info!(process = name, "stopped");
         Ok(())
     })

@@ -29,6 +29,9 @@ CREATE TABLE address_entries (
     city         text NOT NULL,
     state        text NOT NULL,
     zip          text NOT NULL,
+    plus4        text,
+    -- How far the address was verified.
+    verification text NOT NULL,
     latitude     double precision,
     longitude    double precision,
     email        text NOT NULL DEFAULT '',

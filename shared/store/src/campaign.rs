@@ -211,6 +211,38 @@ impl Store {
             })
             .collect())
     }
+
+    /// The team that a campaign belongs to.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when there is no such campaign.
+    pub async fn campaign_team(&self, campaign_id: &CampaignId) -> Result<TeamId> {
+        let sql = "SELECT team_id FROM campaigns WHERE campaign_id = $1";
+        let row = self.row(sql, &[&campaign_id.as_str()]).await?;
+        row.map(|row| TeamId(row.get(0)))
+            .ok_or_else(|| StoreError::NotFound(format!("the campaign {campaign_id}")))
+    }
+
+    /// Activates or pauses a team's campaign.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has no such campaign.
+    pub async fn campaign_set_active(
+        &self,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+        is_active: bool,
+        now: DateTime<Utc>,
+    ) -> Result<()> {
+        let changed = self
+            .execute(
+                "UPDATE campaigns SET status = CASE WHEN $3 THEN 'active' ELSE 'paused' END, updated_at = $4
+                 WHERE team_id = $1 AND campaign_id = $2",
+                &[&team_id.0, &campaign_id.as_str(), &is_active, &now],
+            )
+            .await?;
+        if changed == 0 { Err(StoreError::NotFound(format!("the campaign {campaign_id}"))) } else { Ok(()) }
+    }
 }
 
 fn step(row: &Row) -> Result<Step> {
@@ -231,6 +263,26 @@ fn step(row: &Row) -> Result<Step> {
 }
 
 impl Transaction<'_> {
+    /// The id of the team's campaign of that name; `None` when it has none.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn campaign_by_name(&self, team_id: TeamId, name: &str) -> Result<Option<CampaignId>> {
+        let sql = "SELECT campaign_id FROM campaigns WHERE team_id = $1 AND name = $2";
+        let Some(row) = self.row(sql, &[&team_id.0, &name]).await? else { return Ok(None) };
+        let id = row.get::<_, &str>(0).parse();
+        id.map(Some).map_err(|_| StoreError::Corrupt("the id of a campaign".to_owned()))
+    }
+
+    /// Whether any team has a campaign with this id.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn campaign_exists(&self, campaign_id: &CampaignId) -> Result<bool> {
+        let sql = "SELECT 1 FROM campaigns WHERE campaign_id = $1";
+        Ok(self.row(sql, &[&campaign_id.as_str()]).await?.is_some())
+    }
+
     /// Makes the campaign or changes the team's one with that id, steps included. What it has spent stays.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use audience::{BuiltIn, Lookup};
 use chrono::{DateTime, Utc};
 use contract::id::TeamId;
 use serde_json::Value;
@@ -29,8 +30,12 @@ pub struct EntryRow<'a> {
     pub city: &'a str,
     /// Verified, two letters.
     pub state: &'a str,
-    /// Verified, five digits or ZIP+4.
+    /// Verified, five digits.
     pub zip: &'a str,
+    /// Four digits, when known.
+    pub plus4: Option<&'a str>,
+    /// How far the address was verified.
+    pub verification: &'a str,
     /// Degrees.
     pub latitude: Option<f64>,
     /// Degrees.
@@ -62,6 +67,29 @@ pub struct StoredEntry {
     pub birthday: String,
     /// Stored custom values, by folded column name.
     pub custom: HashMap<String, String>,
+}
+
+impl StoredEntry {
+    /// The stored value of a built-in column that a request may leave out; `None` for the others and for blanks.
+    pub fn built_in(&self, column: BuiltIn) -> Option<&str> {
+        let value = match column {
+            BuiltIn::Email => &self.email,
+            BuiltIn::Phone => &self.phone,
+            BuiltIn::Organization => &self.organization,
+            BuiltIn::Birthday => &self.birthday,
+            _ => return None,
+        };
+        (!value.is_empty()).then_some(value.as_str())
+    }
+}
+
+impl Lookup for StoredEntry {
+    fn value(&self, column: &str) -> Option<&str> {
+        match BuiltIn::from_name(column) {
+            Some(built_in) => self.built_in(built_in),
+            None => self.custom.get(column).map(String::as_str),
+        }
+    }
 }
 
 impl Store {
@@ -148,6 +176,8 @@ impl Transaction<'_> {
                 &column!(city),
                 &column!(state),
                 &column!(zip),
+                &column!(plus4),
+                &column!(verification),
                 &column!(latitude),
                 &column!(longitude),
                 &column!(email),
@@ -167,18 +197,21 @@ impl Transaction<'_> {
 const SAVE: &str = "
     INSERT INTO address_entries AS stored (
         team_id, created_at, updated_at, entry_id, address_id, first_name, last_name, address_1, address_2, city,
-        state, zip, latitude, longitude, email, phone, organization, birthday, birth_month, birth_day, birth_year,
-        custom)
-    SELECT $1, $2, $2, entry_id, address_id, first_name, last_name, address_1, address_2, city, state, zip,
-        latitude, longitude, email, phone, organization, birthday, birth_month, birth_day, birth_year, custom::jsonb
+        state, zip, plus4, verification, latitude, longitude, email, phone, organization, birthday, birth_month,
+        birth_day, birth_year, custom)
+    SELECT $1, $2, $2, entry_id, address_id, first_name, last_name, address_1, address_2, city, state, zip, plus4,
+        verification, latitude, longitude, email, phone, organization, birthday, birth_month, birth_day, birth_year,
+        custom::jsonb
     FROM unnest($3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
-            $11::text[], $12::float8[], $13::float8[], $14::text[], $15::text[], $16::text[], $17::text[],
-            $18::int2[], $19::int2[], $20::int2[], $21::text[])
-        AS sent (entry_id, address_id, first_name, last_name, address_1, address_2, city, state, zip, latitude,
-            longitude, email, phone, organization, birthday, birth_month, birth_day, birth_year, custom)
+            $11::text[], $12::text[], $13::text[], $14::float8[], $15::float8[], $16::text[], $17::text[],
+            $18::text[], $19::text[], $20::int2[], $21::int2[], $22::int2[], $23::text[])
+        AS sent (entry_id, address_id, first_name, last_name, address_1, address_2, city, state, zip, plus4,
+            verification, latitude, longitude, email, phone, organization, birthday, birth_month, birth_day,
+            birth_year, custom)
     ON CONFLICT (team_id, entry_id) DO UPDATE SET
         updated_at = excluded.updated_at,
-        zip = excluded.zip,
+        plus4 = excluded.plus4,
+        verification = excluded.verification,
         latitude = excluded.latitude,
         longitude = excluded.longitude,
         email = CASE WHEN excluded.email = '' THEN stored.email ELSE excluded.email END,
@@ -190,7 +223,8 @@ const SAVE: &str = "
         birth_year = CASE WHEN excluded.birthday = '' THEN stored.birth_year ELSE excluded.birth_year END,
         custom = stored.custom || excluded.custom
     WHERE NOT stored.custom @> excluded.custom
-        OR stored.zip <> excluded.zip
+        OR stored.verification <> excluded.verification
+        OR stored.plus4 IS DISTINCT FROM excluded.plus4
         OR stored.latitude IS DISTINCT FROM excluded.latitude
         OR stored.longitude IS DISTINCT FROM excluded.longitude
         OR excluded.email NOT IN ('', stored.email)

@@ -117,6 +117,20 @@ impl Store {
         Ok(())
     }
 
+    /// Gives a job back that cannot be done yet, to be looked at again at `due_at`. It counts as progress.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn job_postpone(&self, lease: JobLease, due_at: DateTime<Utc>) -> Result<()> {
+        self.execute(
+            "UPDATE jobs SET lease_id = NULL, leased_until = NULL, due_at = $4, attempts = 0
+             WHERE team_id = $1 AND job_id = $2 AND lease_id = $3",
+            &[&lease.team_id.0, &lease.job_id.0, &lease.lease_id, &due_at],
+        )
+        .await?;
+        Ok(())
+    }
+
     /// Jobs that are due and were given up after `max_attempts`.
     ///
     /// # Errors

@@ -94,6 +94,21 @@ impl Transaction<'_> {
         Ok(KeyCreated { key_id, is_new: true })
     }
 
+    /// The team's newest key of this kind and name that was not revoked; `None` when there is none.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn key_active(&self, team_id: TeamId, kind: KeyKind, name: &str) -> Result<Option<ApiKeyId>> {
+        let row = self
+            .row(
+                "SELECT key_id FROM api_keys WHERE team_id = $1 AND kind = $2 AND name = $3 AND revoked_at IS NULL
+                 ORDER BY created_at DESC, key_id DESC LIMIT 1",
+                &[&team_id.0, &kind.as_str(), &name],
+            )
+            .await?;
+        Ok(row.map(|row| ApiKeyId(row.get(0))))
+    }
+
     async fn refuse_past_limit(&self, team_id: TeamId) -> Result<()> {
         let row = self
             .row(

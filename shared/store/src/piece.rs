@@ -73,8 +73,6 @@ pub struct MailedPiece {
     pub address_id: Uuid,
     /// Whom and where it went to.
     pub entry: EntryAddress,
-    /// How far the address was verified.
-    pub verification: String,
 }
 
 impl Store {
@@ -92,8 +90,8 @@ impl Store {
         let rows = self
             .rows(
                 "SELECT piece.piece_id, piece.entry_id, piece.address_id, piece.first_name, piece.last_name,
-                     piece.line_1, piece.line_2, piece.city, piece.state, piece.zip, piece.verification,
-                     entry.latitude, entry.longitude
+                     piece.line_1, piece.line_2, piece.city, piece.state, piece.zip, piece.plus4,
+                     piece.verification, entry.latitude, entry.longitude
                  FROM pieces piece LEFT JOIN address_entries entry USING (team_id, entry_id)
                  WHERE piece.team_id = $1 AND piece.charge_id = $2 AND piece.piece_id > $3
                  ORDER BY piece.piece_id LIMIT $4",
@@ -114,10 +112,11 @@ impl Store {
                     city: row.get("city"),
                     state: row.get("state"),
                     zip: row.get("zip"),
+                    plus4: row.get("plus4"),
+                    verification: row.get("verification"),
                     latitude: row.get("latitude"),
                     longitude: row.get("longitude"),
                 },
-                verification: row.get("verification"),
             })
             .collect())
     }

@@ -50,7 +50,7 @@ pub struct WaitingRecipient {
     pub entry_id: Uuid,
     /// Its address.
     pub address_id: Uuid,
-    /// Where it lives, as verified: as the address book has it.
+    /// Who lives where, as the address book has it.
     pub entry: EntryAddress,
     /// Its stored values.
     pub values: StoredEntry,
@@ -71,8 +71,12 @@ pub struct EntryAddress {
     pub city: String,
     /// State.
     pub state: String,
-    /// Five digits or ZIP+4.
+    /// Five digits.
     pub zip: String,
+    /// Four digits, when known.
+    pub plus4: Option<String>,
+    /// How far it was verified.
+    pub verification: String,
     /// Degrees.
     pub latitude: Option<f64>,
     /// Degrees.
@@ -165,6 +169,8 @@ impl Store {
                     city: row.get("city"),
                     state: row.get("state"),
                     zip: row.get("zip"),
+                    plus4: row.get("plus4"),
+                    verification: row.get("verification"),
                     latitude: row.get("latitude"),
                     longitude: row.get("longitude"),
                 },
@@ -201,8 +207,8 @@ impl Store {
 
 const WAITING: &str = "
     SELECT recipient.entry_id, recipient.address_id, entry.first_name, entry.last_name, entry.address_1,
-        entry.address_2, entry.city, entry.state, entry.zip, entry.latitude, entry.longitude, entry.email,
-        entry.phone, entry.organization, entry.birthday, entry.custom
+        entry.address_2, entry.city, entry.state, entry.zip, entry.plus4, entry.verification, entry.latitude,
+        entry.longitude, entry.email, entry.phone, entry.organization, entry.birthday, entry.custom
     FROM recipients recipient JOIN address_entries entry USING (team_id, entry_id)
     WHERE recipient.team_id = $1 AND recipient.campaign_id = $2 AND recipient.reason = 'filtered_conditions'
         AND recipient.entry_id > $3
@@ -263,28 +269,6 @@ impl Transaction<'_> {
             "UPDATE recipients SET status = 'mailed', reason = NULL, charge_id = $3
              WHERE team_id = $1 AND campaign_id = $2 AND entry_id = ANY ($4) AND reason = 'filtered_conditions'",
             &[&team_id.0, &campaign_id.as_str(), &charge_id.0, &entry_ids],
-        )
-        .await
-    }
-
-    /// Gives waiting recipients a final reason. Returns how many.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the database cannot be asked.
-    pub async fn recipient_mark_refused(
-        &self,
-        team_id: TeamId,
-        campaign_id: &CampaignId,
-        refused: &[(Uuid, Reason)],
-    ) -> Result<u64> {
-        let entry_ids: Vec<Uuid> = refused.iter().map(|(entry_id, _)| *entry_id).collect();
-        let reasons: Vec<&str> = refused.iter().map(|(_, reason)| reason.as_str()).collect();
-        self.execute(
-            "UPDATE recipients recipient SET reason = decided.reason
-             FROM unnest($3::uuid[], $4::text[]) AS decided (entry_id, reason)
-             WHERE recipient.team_id = $1 AND recipient.campaign_id = $2
-                 AND recipient.entry_id = decided.entry_id AND recipient.reason = 'filtered_conditions'",
-            &[&team_id.0, &campaign_id.as_str(), &entry_ids, &reasons],
         )
         .await
     }

@@ -121,6 +121,20 @@ impl Store {
             })
             .collect())
     }
+
+    /// Gives the person with this address another password, as its hash in PHC form.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when nobody has the address.
+    pub async fn user_set_password(&self, email: &str, password_hash: &str) -> Result<()> {
+        let sql = "UPDATE users SET password_hash = $2 WHERE email = lower($1)";
+        let changed = self.execute(sql, &[&email, &password_hash]).await?;
+        if changed == 0 {
+            Err(StoreError::NotFound(format!("a person with the address {email}")))
+        } else {
+            Ok(())
+        }
+    }
 }
 
 impl Transaction<'_> {
@@ -157,6 +171,15 @@ impl Transaction<'_> {
         )
         .await?;
         Ok(team_id)
+    }
+
+    /// The hash of the password of a person of the team; `None` when there is no such person or no password.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn user_password_hash(&self, team_id: TeamId, email: &str) -> Result<Option<String>> {
+        let sql = "SELECT password_hash FROM users WHERE team_id = $1 AND email = lower($2)";
+        Ok(self.row(sql, &[&team_id.0, &email]).await?.and_then(|row| row.get(0)))
     }
 
     /// Makes the person, or changes the one with that address in this team. A password hash of `None` leaves

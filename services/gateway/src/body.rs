@@ -1,0 +1,85 @@
+//! Reading bodies within bounds: of bytes, of time, and of memory over all requests.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use bytes::{Bytes, BytesMut};
+use contract::limits::BODY_BYTES;
+use contract::send::SendError;
+use http_body_util::BodyExt;
+use hyper::body::Body as _;
+use service::config;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// The unit in which memory is reserved.
+const UNIT_BYTES: usize = 1024;
+
+/// Reads bodies, as many at a time as memory allows: a body counts until its last handle is dropped.
+pub(crate) struct BodyReader {
+    memory: Arc<Semaphore>,
+    timeout: Duration,
+}
+
+/// A body with its place in memory, which is given back when the last handle on the bytes goes.
+struct HeldBody {
+    bytes: Bytes,
+    _memory: OwnedSemaphorePermit,
+}
+
+impl AsRef<[u8]> for HeldBody {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// The error for a body over the limit.
+pub(crate) fn too_large() -> SendError {
+    SendError::PayloadTooLarge(format!("The body is over the limit of {BODY_BYTES} bytes."))
+}
+
+/// Whether the headers already say that the body is over the limit.
+pub(crate) fn declared_too_large(body: &Body) -> Option<SendError> {
+    (body.size_hint().lower() > BODY_BYTES as u64).then(too_large)
+}
+
+impl BodyReader {
+    pub(crate) fn new(settings: &config::Gateway) -> Self {
+        Self {
+            memory: Arc::new(Semaphore::new(settings.body_memory_bytes / UNIT_BYTES)),
+            timeout: Duration::from_millis(settings.body_timeout_ms),
+        }
+    }
+
+    /// Reads a body whole, up to the limit and not past it. Errors: `payload_too_large`; `invalid_payload` when
+    /// it was cut off or too slow; `internal_error` when there was no memory for it in time.
+    pub(crate) async fn read(&self, body: Body) -> Result<Bytes, SendError> {
+        let expected = body.size_hint().exact().map_or(BODY_BYTES, |bytes| bytes as usize).min(BODY_BYTES);
+        let units = u32::try_from(expected.div_ceil(UNIT_BYTES)).unwrap_or(u32::MAX);
+        let memory = tokio::time::timeout(self.timeout, self.memory.clone().acquire_many_owned(units))
+            .await
+            .ok()
+            .and_then(Result::ok)
+            .ok_or(SendError::InternalError)?;
+        let bytes = tokio::time::timeout(self.timeout, collect(body, expected)).await.map_err(|_| {
+            SendError::InvalidPayload("The body cannot be read: it did not arrive in time.".to_owned())
+        })??;
+        Ok(Bytes::from_owner(HeldBody { bytes, _memory: memory }))
+    }
+}
+
+async fn collect(mut body: Body, expected: usize) -> Result<Bytes, SendError> {
+    // A body of unknown length grows as it comes; a known one is held in one piece from the start.
+    let mut bytes = BytesMut::with_capacity(if body.size_hint().exact().is_some() { expected } else { 0 });
+    while let Some(frame) = body.frame().await {
+        let frame = frame
+            .map_err(|_| SendError::InvalidPayload("The body cannot be read: it was cut off.".to_owned()))?;
+        if let Ok(data) = frame.into_data() {
+            if bytes.len() + data.len() > BODY_BYTES {
+                return Err(too_large());
+            }
+            bytes.extend_from_slice(&data);
+        }
+    }
+    Ok(bytes.freeze())
+}

@@ -1,0 +1,228 @@
+//! POST /api/v1/recipients.
+
+use std::net::IpAddr;
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use bytes::Bytes;
+use contract::id::RequestId;
+use contract::key::PresentedKey;
+use contract::message::{REPLY_OK, SEND_V1};
+use contract::send::{self, InvalidRequest, SendError};
+use queue::{Call, CallError, Reply};
+use service::trace::TraceContext;
+
+use crate::admission::FullAccess;
+use crate::body::declared_too_large;
+use crate::source::source_address;
+use crate::{Gateway, Peer};
+
+/// What a client that was refused for its rate is told to wait, in seconds.
+const RETRY_AFTER: &str = "60";
+
+/// Bodies up to this size are checked in place; larger ones on a thread of their own.
+const INLINE_CHECK_BYTES: usize = 64 * 1024;
+
+/// How often the stored response is looked for after the way of the reply was lost.
+const RESPONSE_POLL: Duration = Duration::from_millis(250);
+
+/// The identity of one request, in logs, on the broker and in the database.
+#[derive(Clone)]
+struct RequestIdentity {
+    request_id: RequestId,
+    trace: TraceContext,
+}
+
+/// Answers a send request.
+pub(crate) async fn post(
+    State(gateway): State<Gateway>,
+    Peer { 0: peer }: Peer,
+    request: Request,
+) -> Response {
+    let begun = Instant::now();
+    let (parts, body) = request.into_parts();
+    let header = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok());
+    let identity = RequestIdentity {
+        request_id: RequestId::new(),
+        trace: TraceContext::from_header(header("traceparent")),
+    };
+    let source = source_address(peer.ip(), &parts.headers, &gateway.process.config.gateway.trusted_proxies);
+    let result = match receive(&gateway, source, &parts.headers, body).await {
+        Ok((access, body)) => pass_on(&gateway, access, body, &identity).await,
+        Err(error) => Err(error),
+    };
+    let code = result.as_ref().map_or_else(SendError::code, |_| "ok");
+    let response = respond(result, identity.request_id);
+    let seconds = begun.elapsed().as_secs_f64();
+    metrics::histogram!("http_request_seconds", "route" => "recipients", "code" => code).record(seconds);
+    tracing::info!(request_id = %identity.request_id, trace_id = identity.trace.trace_id(), code, seconds, "request");
+    response
+}
+
+/// Admits the request and reads its body. With a key in the headers nobody's body is read before the key is
+/// known; a key in the body can only be known after.
+async fn receive(
+    gateway: &Gateway,
+    source: IpAddr,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<(FullAccess, Bytes), SendError> {
+    gateway.gate.check_shield(source)?;
+    let too_large = declared_too_large(&body);
+    if let Some(key) = key_in_headers(headers) {
+        let access = gateway.gate.admit(source, Some(&key), too_large).await?;
+        return Ok((access, gateway.bodies.read(body).await?));
+    }
+    let body = match too_large {
+        Some(error) => Err(error),
+        None => gateway.bodies.read(body).await,
+    };
+    let key = body.as_ref().ok().and_then(|body| send::api_key_in(body));
+    let too_large =
+        body.as_ref().err().filter(|error| matches!(error, SendError::PayloadTooLarge(_))).cloned();
+    let access = gateway.gate.admit(source, key.as_ref(), too_large).await?;
+    Ok((access, body?))
+}
+
+/// The key in `Authorization` or else `X-API-Key`: the first header present decides, even when it holds no key.
+fn key_in_headers(headers: &HeaderMap) -> Option<PresentedKey> {
+    let text = |value: &HeaderValue| value.to_str().unwrap_or_default().to_owned();
+    if let Some(value) = headers.get(header::AUTHORIZATION) {
+        let value = text(value);
+        let (scheme, key) = value.trim().split_once(' ').unwrap_or_default();
+        return Some(PresentedKey::new(if scheme.eq_ignore_ascii_case("bearer") { key } else { "" }));
+    }
+    headers.get("x-api-key").map(|value| PresentedKey::new(&text(value)))
+}
+
+/// Checks the body and asks a mailer. Runs to its end even when the client hangs up.
+async fn pass_on(
+    gateway: &Gateway,
+    access: FullAccess,
+    body: Bytes,
+    identity: &RequestIdentity,
+) -> Result<Bytes, SendError> {
+    let (gateway, identity) = (gateway.clone(), identity.clone());
+    let task = tokio::spawn(async move {
+        check(&body).await?;
+        ask_mailer(&gateway, access, body, &identity).await
+    });
+    task.await.unwrap_or_else(|error| {
+        tracing::error!(%error, "a request's task failed");
+        Err(SendError::InternalError)
+    })
+}
+
+async fn check(body: &Bytes) -> Result<(), SendError> {
+    let checked = if body.len() <= INLINE_CHECK_BYTES {
+        send::check(body)
+    } else {
+        let bytes = body.clone();
+        tokio::task::spawn_blocking(move || send::check(&bytes))
+            .await
+            .map_err(|_| SendError::InternalError)?
+    };
+    checked.map_err(|error| match error {
+        InvalidRequest::Shape(message) => SendError::InvalidPayload(message),
+        InvalidRequest::TooManyRecipients(_) => SendError::PayloadTooLarge(error.to_string()),
+    })
+}
+
+async fn ask_mailer(
+    gateway: &Gateway,
+    access: FullAccess,
+    body: Bytes,
+    identity: &RequestIdentity,
+) -> Result<Bytes, SendError> {
+    let patience = Duration::from_millis(gateway.process.config.gateway.call_deadline_ms);
+    let begun = Instant::now();
+    let deadline = gateway.process.clock.now() + patience;
+    let call = Call {
+        id: identity.request_id.0,
+        kind: SEND_V1.to_owned(),
+        team: access.team_id.0,
+        trace: identity.trace.header(),
+        deadline_ms: deadline.timestamp_millis(),
+        delivery_count: 0,
+        // The call lets go of the body as soon as the broker has it.
+        body,
+    };
+    match gateway.send.call(call, patience).await {
+        Ok(reply) => answer(reply),
+        Err(CallError::Unavailable) => Err(SendError::InternalError),
+        Err(CallError::DeadlinePassed) => Err(SendError::DeadlinePassed),
+        Err(CallError::Lost) => {
+            tracing::warn!(request_id = %identity.request_id, "lost the way of the reply; waiting for the stored response");
+            wait_for_response(gateway, access, identity, begun + patience).await
+        }
+    }
+}
+
+fn answer(reply: Reply) -> Result<Bytes, SendError> {
+    if reply.kind == REPLY_OK {
+        return Ok(reply.body);
+    }
+    Err(serde_json::from_slice(&reply.body).unwrap_or_else(|error| {
+        tracing::error!(%error, "a reply cannot be read");
+        SendError::InternalError
+    }))
+}
+
+/// The reply went with the connection, but not the work: its response will stand in the database.
+async fn wait_for_response(
+    gateway: &Gateway,
+    access: FullAccess,
+    identity: &RequestIdentity,
+    deadline: Instant,
+) -> Result<Bytes, SendError> {
+    while Instant::now() < deadline {
+        tokio::time::sleep(RESPONSE_POLL).await;
+        if let Ok(Some(finished)) =
+            gateway.process.store.send_response(access.team_id, identity.request_id).await
+        {
+            return Ok(finished.response);
+        }
+    }
+    Err(SendError::DeadlinePassed)
+}
+
+/// The one place where an outcome of this API becomes HTTP (contract: Errors, Dynamic Audience API).
+fn respond(result: Result<Bytes, SendError>, request_id: RequestId) -> Response {
+    let (status, body) = match result {
+        Ok(body) => (StatusCode::OK, body),
+        Err(error) => (status_of(&error), error_body(&error)),
+    };
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if status == StatusCode::TOO_MANY_REQUESTS {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER));
+    }
+    if let Ok(value) = HeaderValue::from_str(&request_id.to_string()) {
+        headers.insert("x-request-id", value);
+    }
+    response
+}
+
+fn status_of(error: &SendError) -> StatusCode {
+    match error {
+        SendError::InvalidApiKey => StatusCode::UNAUTHORIZED,
+        SendError::CampaignNotFound => StatusCode::NOT_FOUND,
+        SendError::CampaignNotActive(_) | SendError::DesignCannotRender(_) => StatusCode::CONFLICT,
+        SendError::PayloadTooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+        SendError::InvalidPayload(_) => StatusCode::UNPROCESSABLE_ENTITY,
+        SendError::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+        SendError::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
+        SendError::DeadlinePassed => StatusCode::GATEWAY_TIMEOUT,
+        SendError::ValidationUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+    }
+}
+
+fn error_body(error: &SendError) -> Bytes {
+    let body = serde_json::json!({"code": error.code(), "message": error.to_string()});
+    Bytes::from(body.to_string())
+}

@@ -49,8 +49,7 @@ impl Process {
         clock: Clock,
         shutdown: CancellationToken,
     ) -> anyhow::Result<Self> {
-        // The first provider stays; whoever set one before us chose the same.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        install_crypto();
         let store = Store::new(&config.database).context("database")?;
         let settings = queue::Settings {
             url: config.broker.url.clone(),
@@ -66,6 +65,13 @@ impl Process {
     pub fn grace(&self) -> Duration {
         Duration::from_millis(self.config.shutdown.grace_ms)
     }
+}
+
+/// Chooses the one implementation of cryptography for TLS. Whoever makes an HTTP client without a [`Process`] calls it
+/// before; calling it again changes nothing.
+pub fn install_crypto() {
+    // An error means that one is chosen already, and there is only this one.
+    let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
 /// Runs a process named `name`: reads the configuration, starts logs, metrics and health, does `work` until it

@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 use contract::message::SEND_QUEUE;
 use design::Product;
+use queue::Consumption;
 use service::Process;
 
 use crate::payment::Payments;
@@ -58,11 +59,17 @@ pub async fn serve(process: Process, verifier: Arc<dyn Verify>) -> anyhow::Resul
     }
     let payments = Payments::new(process.store.clone(), &process.config.stripe)?;
     let mailer = Mailer { process, verifier, payments: Arc::new(payments) };
-    let Process { broker, shutdown, config, .. } = mailer.process.clone();
-    let grace = mailer.process.grace();
+    let process = &mailer.process;
+    let consumption = Consumption {
+        queue: SEND_QUEUE,
+        concurrency: process.config.mailer.concurrency,
+        shutdown: process.shutdown.clone(),
+        grace: process.grace(),
+        is_consuming: process.is_working.clone(),
+    };
     let handler = Arc::new(handler::SendHandler::new(mailer.clone()));
     tokio::join!(
-        queue::serve(&broker, SEND_QUEUE, config.mailer.concurrency, handler, shutdown, grace),
+        queue::serve(&process.broker, consumption, handler),
         due::run(&mailer),
         housekeeping::run(&mailer),
     );

@@ -23,6 +23,10 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long to wait for the whole answer: longer than the gateway waits for its worker by default.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(150);
 
+/// Tries of a request that is answered with 500, and the pause between them.
+const TRIES: usize = 10;
+const PAUSE: Duration = Duration::from_millis(300);
+
 /// An answer with status 200, as far as it is shown.
 #[derive(Debug, Deserialize)]
 struct Answer {
@@ -50,6 +54,20 @@ struct Failure {
     message: String,
 }
 
+/// Sends the request, again a few times when the answer is 500: nothing was mailed then, and a stack that has just been
+/// started may not have found its workers yet.
+async fn send(request: reqwest::RequestBuilder) -> reqwest::Result<Response> {
+    for _ in 1..TRIES {
+        let Some(again) = request.try_clone() else { break };
+        let response = again.send().await?;
+        if response.status() != StatusCode::INTERNAL_SERVER_ERROR {
+            return Ok(response);
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+    request.send().await
+}
+
 /// Posts the file. The report is the answer's body for programs, a table for people.
 ///
 /// # Errors
@@ -58,8 +76,7 @@ pub async fn post(demo: &Demo) -> anyhow::Result<Report> {
     let body = text_file::read(&demo.file, FILE_BYTES)?;
     let names = names(&body);
     let url = format!("{}{RECIPIENTS_PATH}", demo.url.trim_end_matches('/'));
-    // The first provider stays; it is this one wherever it was set.
-    let _ = rustls::crypto::ring::default_provider().install_default();
+    service::install_crypto();
     let client = reqwest::Client::builder()
         .connect_timeout(CONNECT_TIMEOUT)
         .timeout(ANSWER_TIMEOUT)
@@ -67,11 +84,8 @@ pub async fn post(demo: &Demo) -> anyhow::Result<Report> {
         .build()?;
     let request =
         client.post(&url).bearer_auth(&demo.key).header("content-type", "application/json").body(body);
-    let response = request
-        .send()
-        .await
-        .map_err(reqwest::Error::without_url)
-        .with_context(|| format!("{url} cannot be reached"))?;
+    let response =
+        send(request).await.map_err(reqwest::Error::without_url).with_context(|| format!("{url} cannot be reached"))?;
     let status = response.status();
     let body = bounded_body(response).await?;
     if status != StatusCode::OK {

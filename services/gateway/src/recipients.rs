@@ -43,26 +43,45 @@ pub(crate) async fn post(
     request: Request,
 ) -> Response {
     let begun = Instant::now();
-    let (parts, mut body) = request.into_parts();
+    let (parts, body) = request.into_parts();
     let header = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok());
     let identity = RequestIdentity {
         request_id: RequestId::new(),
         trace: TraceContext::from_header(header("traceparent")),
     };
     let source = source_address(peer.ip(), &parts.headers, &gateway.process.config.gateway.trusted_proxies);
-    let result = match receive(&gateway, source, &parts.headers, &mut body).await {
-        Ok((access, body)) => pass_on(&gateway, access, body, &identity).await,
-        Err(error) => {
-            drain(body);
-            Err(error)
-        }
-    };
+    // A task of its own: a client that hangs up does not stop it.
+    let task = tokio::spawn(handle(gateway, source, parts.headers, body, identity.clone()));
+    let result = task.await.unwrap_or_else(|error| {
+        tracing::error!(%error, "a request's task failed");
+        Err(SendError::InternalError)
+    });
     let code = result.as_ref().map_or_else(SendError::code, |_| "ok");
     let response = respond(result, identity.request_id);
     let seconds = begun.elapsed().as_secs_f64();
     metrics::histogram!("http_request_seconds", "route" => "recipients", "code" => code).record(seconds);
     tracing::info!(request_id = %identity.request_id, trace_id = identity.trace.trace_id(), code, seconds, "request");
     response
+}
+
+/// Admits, reads and checks the request, and asks a mailer.
+async fn handle(
+    gateway: Gateway,
+    source: IpAddr,
+    headers: HeaderMap,
+    mut body: Body,
+    identity: RequestIdentity,
+) -> Result<Bytes, SendError> {
+    match receive(&gateway, source, &headers, &mut body).await {
+        Ok((access, body)) => {
+            check(&body).await?;
+            ask_mailer(&gateway, access, body, &identity).await
+        }
+        Err(error) => {
+            drain(body);
+            Err(error)
+        }
+    }
 }
 
 /// Admits the request and reads its body. With a key in the headers nobody's body is read before the key is
@@ -99,24 +118,6 @@ fn key_in_headers(headers: &HeaderMap) -> Option<PresentedKey> {
         return Some(PresentedKey::new(if scheme.eq_ignore_ascii_case("bearer") { key } else { "" }));
     }
     headers.get("x-api-key").map(|value| PresentedKey::new(&text(value)))
-}
-
-/// Checks the body and asks a mailer. Runs to its end even when the client hangs up.
-async fn pass_on(
-    gateway: &Gateway,
-    access: FullAccess,
-    body: Bytes,
-    identity: &RequestIdentity,
-) -> Result<Bytes, SendError> {
-    let (gateway, identity) = (gateway.clone(), identity.clone());
-    let task = tokio::spawn(async move {
-        check(&body).await?;
-        ask_mailer(&gateway, access, body, &identity).await
-    });
-    task.await.unwrap_or_else(|error| {
-        tracing::error!(%error, "a request's task failed");
-        Err(SendError::InternalError)
-    })
 }
 
 async fn check(body: &Bytes) -> Result<(), SendError> {

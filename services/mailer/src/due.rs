@@ -184,6 +184,21 @@ struct Person {
     values: StoredEntry,
 }
 
+impl Person {
+    fn profile(&self) -> Profile<'_> {
+        let entry = &self.entry;
+        Profile {
+            name: (&entry.first_name, &entry.last_name),
+            lines: (&entry.address_1, &entry.address_2),
+            city: &entry.city,
+            state: &entry.state,
+            zip: &entry.zip,
+            place: entry.latitude.zip(entry.longitude),
+            values: &self.values,
+        }
+    }
+}
+
 async fn next_people(mailer: &Mailer, job: &Job) -> Result<Vec<Person>, StoreError> {
     let (store, team_id) = (&mailer.process.store, job.lease.team_id);
     match job.kind {
@@ -249,17 +264,7 @@ impl Portion<'_> {
         } else {
             None
         };
-        let entry = &person.entry;
-        let profile = Profile {
-            name: (&entry.first_name, &entry.last_name),
-            lines: (&entry.address_1, &entry.address_2),
-            city: &entry.city,
-            state: &entry.state,
-            zip: &entry.zip,
-            place: entry.latitude.zip(entry.longitude),
-            values: &person.values,
-        };
-        let after_duplicates = self.rules.refusal(&profile, false, today);
+        let after_duplicates = self.rules.refusal(&person.profile(), false, today);
         Candidate { address_id: person.address_id, before_duplicates, after_duplicates }
     }
 
@@ -308,7 +313,10 @@ impl Portion<'_> {
         chosen: &[&Person],
         times: Times,
     ) -> Result<(), StoreError> {
-        let pieces: Vec<PieceRow<'_>> = chosen.iter().map(|person| piece_row(person)).collect();
+        let links = &self.step.links;
+        let destinations: Vec<_> = chosen.iter().map(|person| links.destinations(&person.profile())).collect();
+        let cards = chosen.iter().zip(&destinations);
+        let pieces: Vec<PieceRow<'_>> = cards.map(|(person, links)| piece_row(person, links)).collect();
         let batch = batch(self.step, self.campaign, charge_id, times.mail_by_date);
         let kind = match self.job.kind {
             JobKind::Recheck => ChargeKind::Recheck,
@@ -327,7 +335,7 @@ impl Portion<'_> {
     }
 }
 
-fn piece_row(person: &Person) -> PieceRow<'_> {
+fn piece_row<'a>(person: &'a Person, destinations: &'a str) -> PieceRow<'a> {
     let entry = &person.entry;
     PieceRow {
         entry_id: person.entry_id,
@@ -341,5 +349,6 @@ fn piece_row(person: &Person) -> PieceRow<'_> {
         zip: &entry.zip,
         plus4: entry.plus4.as_deref(),
         verification: &entry.verification,
+        destinations,
     }
 }

@@ -11,6 +11,7 @@ mod due;
 mod fields;
 mod handler;
 mod housekeeping;
+mod links;
 pub mod payment;
 mod prepare;
 mod reserve;

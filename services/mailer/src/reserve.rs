@@ -29,6 +29,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) preparation: &'a Preparation<'a>,
     pub(crate) assessed: &'a [Assessed<'a>],
     pub(crate) candidates: &'a [Candidate],
+    /// Where the QR codes of each recipient's card would lead.
+    pub(crate) destinations: &'a [String],
     pub(crate) times: Times,
 }
 
@@ -230,7 +232,7 @@ async fn write(
     let charge_id = ChargeId(lease.send_id.0);
     let entries = entry_rows(plan.assessed, plan.preparation);
     let recipients = recipient_rows(plan.assessed, decisions, &draft.addresses);
-    let pieces = piece_rows(plan.assessed, decisions);
+    let pieces = piece_rows(plan.assessed, decisions, plan.destinations);
     tokio::try_join!(
         transaction.entry_save(team_id, &entries, now),
         transaction.recipient_save(team_id, campaign_id, charge_id, &recipients, now),

@@ -187,7 +187,7 @@ async fn prepare_and_reserve(
         ReserveError::Refused(SendError::ValidationUnavailable)
     })?;
     let assessed = tokio::task::block_in_place(|| identify(&preparation.recipients, &verdicts));
-    let (facts, stored) = look_up(mailer, campaign, &rules, &assessed).await?;
+    let (facts, stored) = look_up(mailer, campaign, (&rules, step), &assessed).await?;
     let zone = time_zone(campaign);
     let times = times(&mailer.process.config, campaign, zone, step, mailer.process.clock.now());
     let judgement = Judgement {
@@ -199,8 +199,11 @@ async fn prepare_and_reserve(
     };
     let candidates: Vec<_> =
         tokio::task::block_in_place(|| assessed.iter().map(|one| judgement.candidate(one)).collect());
-    let plan =
-        Plan { lease, campaign, step, preparation, assessed: &assessed, candidates: &candidates, times };
+    let destinations: Vec<_> = tokio::task::block_in_place(|| {
+        assessed.iter().map(|one| judgement.destinations(one, &step.links)).collect()
+    });
+    let (assessed, candidates, destinations) = (&*assessed, &*candidates, &*destinations);
+    let plan = Plan { lease, campaign, step, preparation, assessed, candidates, destinations, times };
     reserve_again_on_conflict(mailer, &plan).await
 }
 
@@ -215,17 +218,17 @@ async fn reserve_again_on_conflict(mailer: &Mailer, plan: &Plan<'_>) -> Result<R
     .await?
 }
 
-/// What the database knows of the recipients: lists by address, and stored values where conditions need them.
+/// What the database knows of the recipients: lists by address, and stored values where conditions or links need them.
 async fn look_up(
     mailer: &Mailer,
     campaign: &Campaign,
-    rules: &AudienceRules,
+    (rules, step): (&AudienceRules, &StepRules<'_>),
     assessed: &[Assessed<'_>],
 ) -> Result<(RecipientFacts, HashMap<Uuid, StoredEntry>), StoreError> {
     let store = &mailer.process.store;
     let address_ids: Vec<Uuid> = assessed.iter().map(|one| one.address_id).collect();
     let facts = store.recipient_facts(campaign.team_id, &campaign.campaign_id, &address_ids).await?;
-    if !rules.has_conditions() {
+    if !rules.has_conditions() && !step.links.use_stored_values() {
         return Ok((facts, HashMap::new()));
     }
     let entry_ids: Vec<Uuid> = assessed.iter().map(|one| one.entry_id).collect();

@@ -7,4 +7,6 @@ pub mod id;
 pub mod key;
 pub mod limits;
 pub mod message;
+pub mod scan;
 pub mod send;
+pub mod webhook;

@@ -9,7 +9,11 @@ mod campaign;
 mod charge;
 mod check;
 mod column;
+mod delivery;
+mod delivery_list;
 mod design;
+mod email;
+mod endpoint;
 mod entry;
 mod error;
 mod job;
@@ -19,6 +23,7 @@ mod migrate;
 mod piece;
 mod pool;
 mod recipient;
+mod scan;
 mod send;
 mod team;
 
@@ -29,7 +34,13 @@ pub use campaign::{
 pub use charge::{Charge, ChargeKind, ChargeState, NewCharge};
 pub use check::Discrepancy;
 pub use column::{Column, ColumnKind, ColumnSource};
+pub use delivery::{
+    AfterAttempt, ClaimedDelivery, DeliveryKind, FailureRules, Lane, MadeAttempt, WaitingLane,
+};
+pub use delivery_list::DeliverySummary;
 pub use design::DesignSaved;
+pub use email::TakenEmail;
+pub use endpoint::{Endpoint, EndpointSaved, EndpointState};
 pub use entry::{EntryRow, StoredEntry};
 pub use error::{Result, StoreError, retry};
 pub use job::{Job, JobKind, JobLease, NewStepJob};
@@ -39,5 +50,6 @@ pub use migrate::migrate;
 pub use piece::{MailedPiece, PieceBatch, PieceRow};
 pub use pool::{Connection, Settings, Store, Transaction};
 pub use recipient::{EntryAddress, RecipientFacts, RecipientRow, WaitingRecipient};
+pub use scan::{NewScan, ScannedCard};
 pub use send::{Claim, FinishedSend, Lease, ReservedSend, SendState};
 pub use team::{Role, Team, UserSummary};

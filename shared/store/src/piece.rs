@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use chrono::{DateTime, NaiveDate, Utc};
 use contract::id::{CampaignId, ChargeId, DesignId, TeamId};
+use contract::scan::CardCode;
 use uuid::Uuid;
 
 use crate::error::Result;
@@ -35,6 +36,9 @@ pub struct PieceRow<'a> {
     pub plus4: Option<&'a str>,
     /// How far the address was verified.
     pub verification: &'a str,
+    /// Where the card's QR codes lead, in the order of the design, separated by spaces: a link has none. Empty for a
+    /// design without a QR code.
+    pub destinations: &'a str,
 }
 
 /// What the cards of one charge share.
@@ -145,7 +149,8 @@ impl Transaction<'_> {
         Ok(rows.iter().map(|row| row.get(0)).collect())
     }
 
-    /// Makes the cards of a batch.
+    /// Makes the cards of a batch, each with a code that nobody can guess. That one is taken already is as good as
+    /// impossible; the batch is then refused, and made with other codes when it is tried again.
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
@@ -161,6 +166,8 @@ impl Transaction<'_> {
             };
         }
         let ids: Vec<Uuid> = rows.iter().map(|_| Uuid::now_v7()).collect();
+        let codes: Vec<CardCode> = rows.iter().map(|_| CardCode::random()).collect();
+        let codes: Vec<&str> = codes.iter().map(CardCode::as_str).collect();
         self.execute(
             CREATE,
             &[
@@ -187,6 +194,8 @@ impl Transaction<'_> {
                 &column!(zip),
                 &column!(plus4),
                 &column!(verification),
+                &codes,
+                &column!(destinations),
             ],
         )
         .await
@@ -196,10 +205,10 @@ impl Transaction<'_> {
 const CREATE: &str = "
     INSERT INTO pieces (team_id, campaign_id, step, charge_id, design_id, design_version, product, postage,
         price_cents, mail_by_date, created_at, piece_id, entry_id, address_id, first_name, last_name, line_1, line_2,
-        city, state, zip, plus4, verification)
+        city, state, zip, plus4, verification, code, destinations)
     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, piece_id, entry_id, address_id, first_name, last_name,
-        line_1, line_2, city, state, zip, plus4, verification
+        line_1, line_2, city, state, zip, plus4, verification, code, string_to_array(destinations, ' ')
     FROM unnest($12::uuid[], $13::uuid[], $14::uuid[], $15::text[], $16::text[], $17::text[], $18::text[],
-            $19::text[], $20::text[], $21::text[], $22::text[], $23::text[])
+            $19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::text[])
         AS new (piece_id, entry_id, address_id, first_name, last_name, line_1, line_2, city, state, zip, plus4,
-            verification)";
+            verification, code, destinations)";

@@ -9,4 +9,6 @@ mod limits;
 mod outcomes;
 mod replay;
 mod response;
+mod scans;
+mod webhooks;
 mod wire;

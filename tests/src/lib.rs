@@ -4,12 +4,16 @@
 mod database;
 mod people;
 mod processes;
+mod sink;
 mod stack;
+mod webhooks;
 
 pub use database::Database;
 pub use people::{ADDRESS, people, person};
 pub use processes::{Server, ServerKind, Spawned};
+pub use sink::{Reaction, Received, Sink};
 pub use stack::{Answer, Options, Stack, eventually, settings_of};
+pub use webhooks::{cards, with_qr_codes};
 
 /// The key that every test's team holds.
 pub const KEY: &str = "pk_live_TestTestTestTestTestTe";

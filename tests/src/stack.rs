@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use mailer::{LocalVerifier, Verify};
+use outbound::Policy;
 use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 use serde_json::{Value, json};
@@ -31,11 +32,13 @@ pub struct Options {
     pub verifier: Arc<dyn Verify>,
     /// Mailers that run.
     pub mailers: usize,
+    /// Dispatchers that run.
+    pub dispatchers: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { settings: Vec::new(), verifier: Arc::new(LocalVerifier), mailers: 1 }
+        Self { settings: Vec::new(), verifier: Arc::new(LocalVerifier), mailers: 1, dispatchers: 0 }
     }
 }
 
@@ -108,6 +111,8 @@ pub fn settings_of(database: &Database, overrides: &[(&'static str, String)]) ->
         ("GATEWAY__REQUESTS_PER_MINUTE_PER_KEY", "100000".to_owned()),
         ("GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE", "100000".to_owned()),
         ("MAILER__JOB_INTERVAL_MS", "50".to_owned()),
+        ("DISPATCHER__SWEEP_INTERVAL_MS", "50".to_owned()),
+        ("OUTBOUND__ALLOWED_NETWORKS", "127.0.0.0/8".to_owned()),
     ];
     let all = usual.into_iter().chain(overrides.iter().cloned());
     all.map(|(name, value)| (format!("PILLARBOX__{name}"), value)).collect()
@@ -147,14 +152,17 @@ impl Stack {
             store: Store::new(&Config::with(settings.clone()).expect("settings").database).expect("a store"),
             sql: connect(&database).await,
             settings,
-            client: reqwest::Client::builder().timeout(PATIENCE).build().expect("a client"),
+            client: reqwest::Client::builder().timeout(PATIENCE).redirect(reqwest::redirect::Policy::none()).build().expect("a client"),
             tokens: Vec::new(),
         };
         for _ in 0..options.mailers {
             stack.add_mailer(options.verifier.clone());
         }
+        for _ in 0..options.dispatchers {
+            stack.add_dispatcher();
+        }
         let process = stack.process("gateway");
-        tokio::spawn(gateway::serve(process, listener));
+        tokio::spawn(async { gateway::serve(process, listener).await.expect("the gateway runs") });
         stack.apply(team(json!({}))).await;
         if options.mailers > 0 {
             stack.until_ready().await;
@@ -168,12 +176,18 @@ impl Stack {
         tokio::spawn(async move { mailer::serve(process, verifier).await.expect("the mailer runs") });
     }
 
+    /// Another dispatcher on the same database and broker.
+    pub fn add_dispatcher(&mut self) {
+        let process = self.process("dispatcher");
+        tokio::spawn(async { dispatcher::run(process).await.expect("the dispatcher runs") });
+    }
+
     /// Another gateway on the same database and broker; returns where it listens.
     pub async fn second_gateway(&mut self) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let process = self.process("gateway");
-        tokio::spawn(gateway::serve(process, listener));
+        tokio::spawn(async { gateway::serve(process, listener).await.expect("the gateway runs") });
         eventually("the second gateway finds a mailer", async || {
             let body = json!({"campaign_id": "PA-NOBODY", "recipients": [{}]}).to_string();
             self.post_to(&url, &[("x-forwarded-for", "192.0.2.99"), ("x-api-key", KEY)], body).await.status
@@ -181,6 +195,12 @@ impl Stack {
         })
         .await;
         url
+    }
+
+    /// Which hosts endpoints may be on: those of this machine too.
+    pub fn policy(&self) -> Policy {
+        let config = Config::with(self.settings.clone()).expect("settings");
+        Policy::new(&config.outbound.allowed_networks)
     }
 
     fn process(&mut self, name: &str) -> Process {
@@ -202,9 +222,8 @@ impl Stack {
 
     /// Provisions the team with these settings; see the file format of `pillarbox apply`.
     pub async fn apply(&self, file: Value) -> Value {
-        let now = self.clock.now();
-        let applied =
-            pillarbox::apply::apply(&self.store, &file.to_string(), std::path::Path::new("."), now).await;
+        let (now, folder, policy) = (self.clock.now(), std::path::Path::new("."), self.policy());
+        let applied = pillarbox::apply::apply(&self.store, &file.to_string(), folder, &policy, now).await;
         serde_json::to_value(applied.unwrap_or_else(|error| panic!("{error:#}"))).expect("JSON")
     }
 
@@ -246,7 +265,18 @@ impl Stack {
         headers: &[(&str, &str)],
         body: impl Into<reqwest::Body>,
     ) -> Answer {
-        let mut request = self.client.post(format!("{url}/api/v1/recipients")).body(body);
+        self.request(reqwest::Method::POST, &format!("{url}/api/v1/recipients"), headers, body).await
+    }
+
+    /// Asks for any URL.
+    pub async fn request(
+        &self,
+        method: reqwest::Method,
+        url: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<reqwest::Body>,
+    ) -> Answer {
+        let mut request = self.client.request(method, url).body(body);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }

@@ -7,6 +7,7 @@
 pub mod apply;
 pub mod command;
 pub mod demo;
+mod endpoint_command;
 pub mod money;
 mod operate;
 pub mod report;

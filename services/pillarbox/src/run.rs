@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use outbound::Policy;
 use serde_json::json;
 use service::{Clock, Config};
 use store::Store;
@@ -51,7 +52,8 @@ async fn execute(command: Command) -> anyhow::Result<Report> {
         Command::Migrate => migrate(&config).await,
         Command::Apply { file } => {
             let text = text_file::read(&file, FILE_BYTES)?;
-            apply(&open(&config).await?, &text, folder_of(&file), now).await?.report()
+            let policy = Policy::new(&config.outbound.allowed_networks);
+            apply(&open(&config).await?, &text, folder_of(&file), &policy, now).await?.report()
         }
         Command::Team(command) => operate::team::run(&open(&config).await?, command, now).await,
         Command::User(command) => operate::user::run(&open(&config).await?, command, now).await,
@@ -62,6 +64,7 @@ async fn execute(command: Command) -> anyhow::Result<Report> {
         }
         Command::Balance { team } => operate::balance::show(&open(&config).await?, &team).await,
         Command::Campaign(command) => operate::campaign::run(&open(&config).await?, command, now).await,
+        Command::Endpoint(command) => operate::endpoint::run(&open(&config).await?, &config, command, now).await,
         Command::Recipient(command) => operate::recipient::run(&open(&config).await?, command, now).await,
         Command::Check => operate::check::check(&open(&config).await?, &config, now).await,
         Command::Demo(demo) => demo::post(&demo).await,

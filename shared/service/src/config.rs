@@ -1,5 +1,7 @@
 //! The configuration of all processes: embedded defaults, an optional file, the environment.
 
+mod webhooks;
+
 use std::collections::HashMap;
 
 use chrono::NaiveTime;
@@ -7,6 +9,8 @@ use config::{Environment, File, FileFormat};
 use contract::send::Postage;
 use ipnet::IpNet;
 use serde::{Deserialize, Deserializer};
+
+pub use webhooks::{Dispatcher, Email, Outbound, Scans};
 
 /// The defaults, which are also the reference of every setting.
 pub const DEFAULT: &str = include_str!("../default.toml");
@@ -39,6 +43,14 @@ pub struct Config {
     pub prices: HashMap<String, Price>,
     /// Payment by card.
     pub stripe: Stripe,
+    /// Scans of cards.
+    pub scans: Scans,
+    /// The dispatcher.
+    pub dispatcher: Dispatcher,
+    /// Requests to addresses that somebody typed in.
+    pub outbound: Outbound,
+    /// E-mail.
+    pub email: Email,
 }
 
 /// RabbitMQ.
@@ -255,7 +267,10 @@ impl Config {
         if self.mailer.recheck_hour > 23 {
             return refuse("mailer.recheck_hour must be 0 to 23");
         }
-        Ok(())
+        if self.scans.waiting == 0 {
+            return refuse("scans.waiting must be one or more");
+        }
+        self.dispatcher.check().or_else(refuse)
     }
 }
 
@@ -306,12 +321,16 @@ mod tests {
         assert_eq!(with("PILLARBOX__GATEWAY__LISTEN", "0.0.0.0:80").unwrap().gateway.listen, "0.0.0.0:80");
         let proxies = with("PILLARBOX__GATEWAY__TRUSTED_PROXIES", "10.0.0.0/8, ::1/128").unwrap();
         assert_eq!(proxies.gateway.trusted_proxies.len(), 2);
+        let delays = with("PILLARBOX__DISPATCHER__RETRY_DELAYS_SECONDS", "1, 2").unwrap();
+        assert_eq!(delays.dispatcher.retry_delays_seconds, [1, 2]);
         for (name, value) in [
             ("PILLARBOX__GATEWAY__LISTENN", "x"),
             ("PILLARBOX__MAILER__CUT_OFF", "25:00"),
             ("PILLARBOX__MAILER__CONCURRENCY", "0"),
             ("PILLARBOX__GATEWAY__TRUSTED_PROXIES", "10.0.0.0/33"),
             ("PILLARBOX__PRICES__LETTER__STANDARD", "0"),
+            ("PILLARBOX__DISPATCHER__LEASE_MS", "10000"),
+            ("PILLARBOX__DISPATCHER__RETRY_DELAYS_SECONDS", "5,x"),
         ] {
             assert!(with(name, value).is_err(), "{name}={value}");
         }

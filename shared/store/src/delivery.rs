@@ -372,8 +372,8 @@ impl Store {
             "UPDATE deliveries SET state = 'cancelled' WHERE (team_id, endpoint_id, delivery_id) IN (
                  SELECT delivery.team_id, delivery.endpoint_id, delivery.delivery_id
                  FROM endpoints endpoint JOIN deliveries delivery USING (team_id, endpoint_id)
-                 WHERE endpoint.endpoint_id = ANY ($1) AND delivery.state = 'waiting'
-                     AND (endpoint.state = 'deleted' OR endpoint.state <> 'active' AND delivery.kind <> 'test')
+                 WHERE endpoint.endpoint_id = ANY ($1) AND endpoint.state <> 'active' AND delivery.state = 'waiting'
+                     AND (endpoint.state = 'deleted' OR delivery.kind <> 'test')
                  LIMIT $2 FOR UPDATE OF delivery SKIP LOCKED)",
             &[&ids, &limit],
         )

@@ -104,8 +104,8 @@ impl Store {
     }
 
     /// Sends an active endpoint the events again whose delivery was made at `since` or later and has failed, at most
-    /// `limit` of them, the oldest first. Each starts over with all its attempts. Returns how many; when that is
-    /// `limit`, there may be more.
+    /// `limit` of them, the oldest first. Each starts over: its earlier attempts are forgotten. Returns how many; when
+    /// that is `limit`, there may be more.
     ///
     /// # Errors
     /// [`StoreError::Limit`] when the endpoint is not active.
@@ -118,15 +118,26 @@ impl Store {
         limit: i64,
     ) -> Result<u64> {
         self.endpoint_require_active(team_id, endpoint_id).await?;
-        self.execute(
-            "UPDATE deliveries SET state = 'waiting', attempts = 0, is_retry = true, due_at = $4
-             WHERE (team_id, endpoint_id, delivery_id) IN (
-                 SELECT team_id, endpoint_id, delivery_id FROM deliveries
-                 WHERE team_id = $1 AND endpoint_id = $2 AND state = 'failed' AND created_at >= $3 AND kind <> 'test'
-                 ORDER BY created_at LIMIT $5 FOR UPDATE SKIP LOCKED)",
-            &[&team_id.0, &endpoint_id.0, &since, &now, &limit],
-        )
-        .await
+        let row = self
+            .row(
+                "WITH replayed AS (
+                     UPDATE deliveries SET state = 'waiting', attempts = 0, is_retry = true, due_at = $4
+                     WHERE (team_id, endpoint_id, delivery_id) IN (
+                         SELECT team_id, endpoint_id, delivery_id FROM deliveries
+                         WHERE team_id = $1 AND endpoint_id = $2 AND state = 'failed' AND created_at >= $3
+                             AND kind <> 'test'
+                         ORDER BY created_at LIMIT $5 FOR UPDATE SKIP LOCKED)
+                     RETURNING team_id, endpoint_id, delivery_id
+                 ), forgotten AS (
+                     DELETE FROM attempts USING replayed
+                     WHERE attempts.team_id = replayed.team_id AND attempts.endpoint_id = replayed.endpoint_id
+                         AND attempts.delivery_id = replayed.delivery_id
+                 )
+                 SELECT count(*) FROM replayed",
+                &[&team_id.0, &endpoint_id.0, &since, &now, &limit],
+            )
+            .await?;
+        Ok(row.map_or(0, |row| row.get::<_, i64>(0).unsigned_abs()))
     }
 
     /// Sends a test event to an endpoint, whatever its state but deleted.

@@ -119,6 +119,18 @@ impl Store {
         let row = self.row(&sql, &[&team_id.0, &endpoint_id.0]).await?;
         endpoint(&row.ok_or_else(|| not_found(endpoint_id))?)
     }
+}
+
+impl Transaction<'_> {
+    /// As [`Store::endpoint_get`], within a transaction.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has none with that id, or has deleted it.
+    pub async fn endpoint_get(&self, team_id: TeamId, endpoint_id: EndpointId) -> Result<Endpoint> {
+        let sql = format!("{LIST} AND endpoint.endpoint_id = $2");
+        let row = self.row(&sql, &[&team_id.0, &endpoint_id.0]).await?;
+        endpoint(&row.ok_or_else(|| not_found(endpoint_id))?)
+    }
 
     /// Puts an endpoint into a state. One that becomes active starts with no failures. Its waiting deliveries are the
     /// caller's to cancel.
@@ -185,9 +197,7 @@ impl Store {
             .await?;
         if changed == 0 { Err(not_found(endpoint_id)) } else { Ok(()) }
     }
-}
 
-impl Transaction<'_> {
     /// Makes an active endpoint, or gives the team's one with this URL another scope: these campaigns, or all with
     /// `None`. The state of one that stands already stays.
     ///

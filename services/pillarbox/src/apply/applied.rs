@@ -1,6 +1,6 @@
 //! What a file made, for the one who applied it.
 
-use contract::id::{ApiKeyId, CampaignId, DesignId, TeamId, UserId};
+use contract::id::{ApiKeyId, CampaignId, DesignId, EndpointId, TeamId, UserId};
 use serde::Serialize;
 
 use crate::money::{Dollars, Money};
@@ -31,6 +31,8 @@ pub struct AppliedTeam {
     pub campaigns: Vec<AppliedCampaign>,
     /// The keys of the file.
     pub keys: Vec<AppliedKey>,
+    /// The webhook endpoints of the file.
+    pub endpoints: Vec<AppliedEndpoint>,
     /// The top-up of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub top_up: Option<AppliedTopUp>,
@@ -79,6 +81,18 @@ pub struct AppliedKey {
     /// The key itself, only when it was made now: it cannot be shown again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<KeyText>,
+}
+
+/// A webhook endpoint.
+#[derive(Debug, Clone, Serialize)]
+pub struct AppliedEndpoint {
+    /// Its id.
+    pub endpoint_id: EndpointId,
+    /// Its URL.
+    pub url: String,
+    /// The key that signs its deliveries, only when it was made now: it cannot be shown again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
 }
 
 /// A top-up.
@@ -133,6 +147,10 @@ impl AppliedTeam {
                 None => "made before".to_owned(),
             };
             row("Key", &key.name, key.key_id.to_string(), note)
+        }));
+        rows.extend(self.endpoints.iter().map(|endpoint| {
+            let note = endpoint.secret.as_ref().map(|secret| format!("{secret}\nwill not be shown again"));
+            row("Endpoint", &endpoint.url, endpoint.endpoint_id.to_string(), note.unwrap_or_default())
         }));
         rows.extend(self.top_up.iter().map(|top_up| {
             let what = if top_up.is_new { top_up.amount.to_string() } else { "booked before".to_owned() };

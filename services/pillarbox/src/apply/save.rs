@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::applied::{AppliedCampaign, AppliedDesign, AppliedKey, AppliedTeam, AppliedTopUp, AppliedUser};
 use super::check::{check_conditions, items};
+use super::endpoint::save_endpoints;
 use super::error::{ApplyError, At};
 use super::field::Name;
 use super::file::{Campaign, Column, Design, Key, Status, Step, Team, TopUp, User};
@@ -47,11 +48,12 @@ pub(super) async fn save_team(
     let designs = save.designs(place, &team.designs).await?;
     let campaigns = save.campaigns(place, team, &designs).await?;
     let keys = save.keys(place, &team.keys).await?;
+    let endpoints = save_endpoints(transaction, team_id, place, &team.endpoints, now).await?;
     let top_up = match &team.top_up {
         Some(top_up) => Some(save.top_up(&format!("{place}.top_up"), top_up).await?),
         None => None,
     };
-    Ok(AppliedTeam { team_id, name: wanted.name, users, columns, designs, campaigns, keys, top_up })
+    Ok(AppliedTeam { team_id, name: wanted.name, users, columns, designs, campaigns, keys, endpoints, top_up })
 }
 
 /// Where what is saved belongs.

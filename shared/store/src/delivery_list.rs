@@ -188,7 +188,7 @@ impl Store {
                  CROSS JOIN LATERAL (
                      SELECT delivery_id FROM deliveries
                      WHERE deliveries.team_id = touched.team_id AND deliveries.endpoint_id = touched.endpoint_id
-                     ORDER BY delivery_id DESC OFFSET $3 - 1 LIMIT 1) oldest
+                     ORDER BY delivery_id DESC OFFSET $3::bigint - 1 LIMIT 1) oldest
              ) shown
              WHERE attempts.team_id = shown.team_id AND attempts.endpoint_id = shown.endpoint_id
                  AND attempts.delivery_id < shown.delivery_id",

@@ -63,7 +63,8 @@ pub async fn provision(database: &Database) -> anyhow::Result<()> {
         "campaigns": campaigns,
         "top_up": {"amount": "$10000000.00", "reference": "bench"},
     }]});
-    pillarbox::apply::apply(&store(database)?, &file.to_string(), Path::new("."), Utc::now()).await?;
+    let policy = outbound::Policy::new(&["127.0.0.0/8".parse()?]);
+    pillarbox::apply::apply(&store(database)?, &file.to_string(), Path::new("."), &policy, Utc::now()).await?;
     Ok(())
 }
 

@@ -13,5 +13,6 @@ mod outcomes;
 mod replay;
 mod response;
 mod scans;
+mod webhook_crash;
 mod webhooks;
 mod wire;

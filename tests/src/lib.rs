@@ -13,7 +13,7 @@ pub use people::{ADDRESS, people, person};
 pub use processes::{Server, ServerKind, Spawned};
 pub use sink::{Reaction, Received, Sink};
 pub use stack::{Answer, Options, Stack, eventually, settings_of};
-pub use webhooks::{cards, with_qr_codes};
+pub use webhooks::{cards, with_qr_codes, with_qr_codes_on};
 
 /// The key that every test's team holds.
 pub const KEY: &str = "pk_live_TestTestTestTestTestTe";

@@ -1,10 +1,13 @@
 //! Cards with QR codes, and endpoints that hear of their scans.
 
+use std::sync::Arc;
+
+use mailer::LocalVerifier;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::sink::Sink;
-use crate::stack::{Answer, Options, Stack};
+use crate::stack::{Answer, Options, Stack, eventually};
 
 /// A stack whose campaign prints two QR codes, with one sink for the scans of all campaigns.
 pub async fn with_qr_codes(options: Options) -> (Stack, Sink) {
@@ -12,6 +15,21 @@ pub async fn with_qr_codes(options: Options) -> (Stack, Sink) {
     let sink = Sink::start().await;
     provide(&stack, &[json!({"url": sink.url})]).await;
     (stack, sink)
+}
+
+/// The same without a worker that stays, on the servers that the settings name, with cards mailed to these
+/// recipients. Returns their codes.
+pub async fn with_qr_codes_on(
+    settings: Vec<(&'static str, String)>,
+    sink: &Sink,
+    recipients: &[Value],
+) -> (Stack, Vec<String>) {
+    let mut stack = Stack::on(settings).await;
+    provide(&stack, &[json!({"url": sink.url})]).await;
+    stack.add_mailer(Arc::new(LocalVerifier));
+    eventually("the cards are mailed", async || stack.send(recipients).await.status == 200).await;
+    let codes = cards(&stack).await;
+    (stack, codes)
 }
 
 /// Provisions the design, the campaign and these endpoints.

@@ -20,6 +20,9 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 /// A rate that no benchmark reaches: they are not about being refused.
 const REQUESTS_PER_MINUTE: &str = "1000000";
 
+/// An endpoint that hangs is to go on hanging.
+const NEVER: &str = "1000000";
+
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
 /// One process.
@@ -36,6 +39,8 @@ pub struct Fleet {
     pub gateway: Node,
     /// The mailers.
     pub mailers: Vec<Node>,
+    /// The dispatchers.
+    pub dispatchers: Vec<Node>,
     settings: HashMap<String, String>,
 }
 
@@ -58,6 +63,11 @@ impl Node {
             tokio::time::sleep(LOOK_INTERVAL).await;
         }
         Ok(())
+    }
+
+    /// Its process id.
+    pub fn id(&self) -> u32 {
+        self.process.id()
     }
 
     /// The most memory that it ever held resident, in bytes.
@@ -105,12 +115,14 @@ impl Fleet {
                 ("GATEWAY__LISTEN", &listen),
                 ("GATEWAY__REQUESTS_PER_MINUTE_PER_KEY", REQUESTS_PER_MINUTE),
                 ("GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE", REQUESTS_PER_MINUTE),
+                ("OUTBOUND__ALLOWED_NETWORKS", "127.0.0.0/8"),
+                ("DISPATCHER__DISABLE_AFTER", NEVER),
             ]
             .map(|(name, value)| (format!("PILLARBOX__{name}"), value.to_owned())),
         );
         let gateway = Node::start("gateway", &settings).await?;
         let url = format!("http://{listen}");
-        let mut fleet = Self { url, gateway, mailers: Vec::new(), settings };
+        let mut fleet = Self { url, gateway, mailers: Vec::new(), dispatchers: Vec::new(), settings };
         for _ in 0..mailers {
             fleet.add_mailer().await?;
         }
@@ -120,6 +132,12 @@ impl Fleet {
     /// Another mailer on the same queue, ready.
     pub async fn add_mailer(&mut self) -> anyhow::Result<()> {
         self.mailers.push(Node::start("mailer", &self.settings).await?);
+        Ok(())
+    }
+
+    /// A dispatcher, ready.
+    pub async fn add_dispatcher(&mut self) -> anyhow::Result<()> {
+        self.dispatchers.push(Node::start("dispatcher", &self.settings).await?);
         Ok(())
     }
 

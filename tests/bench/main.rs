@@ -8,6 +8,7 @@ mod load;
 mod machine;
 mod samples;
 mod send;
+mod webhooks;
 
 use std::process::ExitCode;
 
@@ -20,7 +21,7 @@ use crate::figures::{Figure, Report};
 type Bench = (&'static str, fn() -> BoxFuture<'static, anyhow::Result<Vec<Figure>>>);
 
 /// All of them. Each is a file of its own.
-const BENCHES: &[Bench] = &[("send", || Box::pin(send::run()))];
+const BENCHES: &[Bench] = &[("send", || Box::pin(send::run())), ("webhooks", || Box::pin(webhooks::run()))];
 
 /// What the command line asks for.
 struct Arguments {

@@ -1,1 +1,13 @@
-//! placeholder
+//! End to end: requests over HTTP through the gateway, RabbitMQ and the mailer into Postgres. Tests are named after
+//! the rows of the API contract that they prove.
+
+mod columns;
+//mod crash;
+//mod due;
+mod errors;
+mod limits;
+//mod money;
+mod outcomes;
+mod replay;
+mod response;
+//mod wire;

@@ -1,1 +1,18 @@
-//! Shared by the end-to-end tests.
+//! What the end-to-end tests and the benchmarks share: databases of their own, the processes in this process or
+//! as real ones, and people to mail.
+
+mod database;
+mod people;
+mod processes;
+mod stack;
+
+pub use database::Database;
+pub use people::{ADDRESS, people, person};
+pub use processes::{Server, ServerKind, Spawned};
+pub use stack::{Answer, Options, Stack, eventually, settings_of};
+
+/// The key that every test's team holds.
+pub const KEY: &str = "pk_live_TestTestTestTestTestTe";
+
+/// The campaign that most tests use.
+pub const CAMPAIGN: &str = "PA-TEST01";

@@ -12,6 +12,13 @@ use hyper::body::Body as _;
 use service::config;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+/// Bytes of a refused request's body that are read and thrown away, so that its sender gets to see the answer: one
+/// that is still writing when the connection closes may never read it.
+const DRAINED_BYTES: usize = BODY_BYTES + 1024 * 1024;
+
+/// How long a refused request's body is thrown away before the connection closes.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
+
 /// The unit in which memory is reserved.
 const UNIT_BYTES: usize = 1024;
 
@@ -53,7 +60,7 @@ impl BodyReader {
 
     /// Reads a body whole, up to the limit and not past it. Errors: `payload_too_large`; `invalid_payload` when
     /// it was cut off or too slow; `internal_error` when there was no memory for it in time.
-    pub(crate) async fn read(&self, body: Body) -> Result<Bytes, SendError> {
+    pub(crate) async fn read(&self, body: &mut Body) -> Result<Bytes, SendError> {
         let expected = body.size_hint().exact().map_or(BODY_BYTES, |bytes| bytes as usize).min(BODY_BYTES);
         let units = u32::try_from(expected.div_ceil(UNIT_BYTES)).unwrap_or(u32::MAX);
         let memory = tokio::time::timeout(self.timeout, self.memory.clone().acquire_many_owned(units))
@@ -68,7 +75,7 @@ impl BodyReader {
     }
 }
 
-async fn collect(mut body: Body, expected: usize) -> Result<Bytes, SendError> {
+async fn collect(body: &mut Body, expected: usize) -> Result<Bytes, SendError> {
     // A body of unknown length grows as it comes; a known one is held in one piece from the start.
     let mut bytes = BytesMut::with_capacity(if body.size_hint().exact().is_some() { expected } else { 0 });
     while let Some(frame) = body.frame().await {
@@ -82,4 +89,21 @@ async fn collect(mut body: Body, expected: usize) -> Result<Bytes, SendError> {
         }
     }
     Ok(bytes.freeze())
+}
+
+/// Throws away what is left of a refused request's body, within bounds, while the answer goes out.
+pub(crate) fn drain(mut body: Body) {
+    if body.is_end_stream() {
+        return;
+    }
+    let drained = async move {
+        let mut bytes = 0;
+        while let Some(Ok(frame)) = body.frame().await {
+            bytes += frame.data_ref().map_or(0, Bytes::len);
+            if bytes > DRAINED_BYTES {
+                break;
+            }
+        }
+    };
+    tokio::spawn(tokio::time::timeout(DRAIN_TIMEOUT, drained));
 }

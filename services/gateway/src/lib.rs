@@ -9,6 +9,7 @@ mod source;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -51,7 +52,10 @@ pub async fn serve(process: Process, listener: TcpListener) {
     if let Ok(address) = listener.local_addr() {
         tracing::info!(%address, "listening");
     }
+    let is_working = process.is_working.clone();
+    is_working.store(true, Ordering::Relaxed);
     service::http::serve(listener, router(process), limits, shutdown).await;
+    is_working.store(false, Ordering::Relaxed);
 }
 
 fn connection_limits(config: &Config, grace: Duration) -> Limits {

@@ -16,7 +16,7 @@ use queue::{Call, CallError, Reply};
 use service::trace::TraceContext;
 
 use crate::admission::FullAccess;
-use crate::body::declared_too_large;
+use crate::body::{declared_too_large, drain};
 use crate::source::source_address;
 use crate::{Gateway, Peer};
 
@@ -43,16 +43,19 @@ pub(crate) async fn post(
     request: Request,
 ) -> Response {
     let begun = Instant::now();
-    let (parts, body) = request.into_parts();
+    let (parts, mut body) = request.into_parts();
     let header = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok());
     let identity = RequestIdentity {
         request_id: RequestId::new(),
         trace: TraceContext::from_header(header("traceparent")),
     };
     let source = source_address(peer.ip(), &parts.headers, &gateway.process.config.gateway.trusted_proxies);
-    let result = match receive(&gateway, source, &parts.headers, body).await {
+    let result = match receive(&gateway, source, &parts.headers, &mut body).await {
         Ok((access, body)) => pass_on(&gateway, access, body, &identity).await,
-        Err(error) => Err(error),
+        Err(error) => {
+            drain(body);
+            Err(error)
+        }
     };
     let code = result.as_ref().map_or_else(SendError::code, |_| "ok");
     let response = respond(result, identity.request_id);
@@ -68,10 +71,10 @@ async fn receive(
     gateway: &Gateway,
     source: IpAddr,
     headers: &HeaderMap,
-    body: Body,
+    body: &mut Body,
 ) -> Result<(FullAccess, Bytes), SendError> {
     gateway.gate.check_shield(source)?;
-    let too_large = declared_too_large(&body);
+    let too_large = declared_too_large(body);
     if let Some(key) = key_in_headers(headers) {
         let access = gateway.gate.admit(source, Some(&key), too_large).await?;
         return Ok((access, gateway.bodies.read(body).await?));

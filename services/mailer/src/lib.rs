@@ -1,1 +1,77 @@
-//! placeholder
+//! The mailer: takes send requests from the queue and, inside each, verifies, decides, reserves, charges and
+//! settles. It also does what falls due: later steps, the daily re-check, and what a killed worker left open.
+//!
+//! A request in reading order: [`handler`] → [`send`] → [`fields`] and [`prepare`] (what was sent) → [`verify`] →
+//! [`assess`], [`rules`] and [`decide`] (who is mailed; pure) → [`reserve`] → [`settle`].
+
+mod assess;
+mod calendar;
+mod decide;
+mod due;
+mod fields;
+mod handler;
+mod housekeeping;
+pub mod payment;
+mod prepare;
+mod reserve;
+mod rules;
+mod send;
+mod settle;
+mod verify;
+
+use std::sync::Arc;
+
+use contract::message::SEND_QUEUE;
+use design::Product;
+use queue::Consumption;
+use service::Process;
+
+use crate::payment::Payments;
+pub use crate::verify::{LocalVerifier, VerificationUnavailable, Verify};
+
+/// What the parts of a mailer share. Clones share it all.
+#[derive(Clone)]
+pub(crate) struct Mailer {
+    process: Process,
+    verifier: Arc<dyn Verify>,
+    payments: Arc<Payments>,
+}
+
+/// Runs a mailer with the configured verifier until the process is to stop.
+///
+/// # Errors
+/// When the configuration lacks something that sends need.
+pub async fn run(process: Process) -> anyhow::Result<()> {
+    serve(process, Arc::new(LocalVerifier)).await
+}
+
+/// Runs a mailer with this verifier until the process is to stop.
+///
+/// # Errors
+/// When the configuration lacks something that sends need.
+pub async fn serve(process: Process, verifier: Arc<dyn Verify>) -> anyhow::Result<()> {
+    for product in Product::ALL {
+        anyhow::ensure!(
+            process.config.prices.contains_key(product.as_str()),
+            "[prices] lacks {}",
+            product.as_str()
+        );
+    }
+    let payments = Payments::new(process.store.clone(), &process.config.stripe)?;
+    let mailer = Mailer { process, verifier, payments: Arc::new(payments) };
+    let process = &mailer.process;
+    let consumption = Consumption {
+        queue: SEND_QUEUE,
+        concurrency: process.config.mailer.concurrency,
+        shutdown: process.shutdown.clone(),
+        grace: process.grace(),
+        is_consuming: process.is_working.clone(),
+    };
+    let handler = Arc::new(handler::SendHandler::new(mailer.clone()));
+    tokio::join!(
+        queue::serve(&process.broker, consumption, handler),
+        due::run(&mailer),
+        housekeeping::run(&mailer),
+    );
+    Ok(())
+}

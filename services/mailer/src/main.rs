@@ -1,2 +1,7 @@
-//! placeholder
-fn main() {}
+//! The mailer's process.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    service::run("mailer", mailer::run)
+}

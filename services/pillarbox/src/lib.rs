@@ -1,1 +1,15 @@
-//! placeholder
+//! The operator's command line: the schema, teams and what belongs to them, the proof of the ledger.
+//!
+//! [`command`] says what can be typed, [`run`](mod@run) does it, and every command answers with a [`report::Report`].
+
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
+
+pub mod apply;
+pub mod command;
+pub mod demo;
+pub mod money;
+mod operate;
+pub mod report;
+pub mod run;
+pub mod secret;
+mod text_file;

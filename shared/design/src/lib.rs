@@ -1,1 +1,29 @@
-//! placeholder
+//! The documents of card designs, and what can print.
+//!
+//! A design is a JSON document: a product and what is on its two surfaces. [`Document::parse`] reads one and
+//! checks every setting that could keep it from printing; a [`Document`] that exists can print. Lengths are
+//! in points (1/72 inch), measured from the upper left corner of the trimmed card, x to the right and y down.
+
+mod check;
+mod document;
+mod element;
+mod geometry;
+pub mod limits;
+mod link;
+mod problem;
+mod product;
+mod return_address;
+mod style;
+mod template;
+
+pub use document::{Document, Surface};
+pub use element::{
+    Arc, Bend, Content, Element, Fit, Image, ImageSource, Outline, QrCode, Shape, Stroke, TextBox,
+};
+pub use geometry::{Area, Frame};
+pub use link::{Destination, SecureLink};
+pub use problem::Problem;
+pub use product::{Product, Purpose, Side, UnknownProduct, Zone};
+pub use return_address::{PostalAddress, ReturnAddress};
+pub use style::{Alignment, Colour, Font, VerticalAlignment};
+pub use template::{Rendered, Template, TemplateError};

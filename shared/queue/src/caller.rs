@@ -28,7 +28,7 @@ const REPLY_QUEUE: &str = "amq.rabbitmq.reply-to";
 
 /// How often the queue is asked whether a worker listens: the longest time that a call can go into a
 /// queue that nobody reads.
-const PRESENCE_INTERVAL: Duration = Duration::from_millis(500);
+const PRESENCE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Time for the broker to answer a question of ours; past it the channel is given up.
 const BROKER_TIMEOUT: Duration = Duration::from_secs(5);

@@ -13,4 +13,4 @@ mod topology;
 pub use broker::{Broker, Settings};
 pub use call::{Call, CallError, Reply};
 pub use caller::Caller;
-pub use server::{Handler, serve};
+pub use server::{Consumption, Handler, serve};

@@ -5,6 +5,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -34,21 +35,30 @@ pub trait Handler: Send + Sync + 'static {
     fn handle(&self, call: Call) -> impl Future<Output = Option<Reply>> + Send;
 }
 
-/// Takes calls from `queue`, at most `concurrency` at a time, until `shutdown`; then finishes those begun,
-/// `grace` at most. What is not finished by then goes back to the queue.
-pub async fn serve<H: Handler>(
-    broker: &Broker,
-    queue: &str,
-    concurrency: u16,
-    handler: Arc<H>,
-    shutdown: CancellationToken,
-    grace: Duration,
-) {
+/// How a worker takes calls.
+#[derive(Debug, Clone)]
+pub struct Consumption {
+    /// From which queue.
+    pub queue: &'static str,
+    /// Calls worked on at a time.
+    pub concurrency: u16,
+    /// When cancelled, no new call is taken.
+    pub shutdown: CancellationToken,
+    /// How long calls that were begun may then take; what is not finished goes back to the queue.
+    pub grace: Duration,
+    /// True while calls are being taken.
+    pub is_consuming: Arc<AtomicBool>,
+}
+
+/// Takes calls and answers them until the shutdown.
+pub async fn serve<H: Handler>(broker: &Broker, consumption: Consumption, handler: Arc<H>) {
+    let Consumption { queue, shutdown, is_consuming, .. } = consumption.clone();
     let worker = Worker {
         handler,
         // Shared by all sessions: calls of a lost connection are still being worked on when the next one opens.
-        slots: Arc::new(Semaphore::new(concurrency.into())),
+        slots: Arc::new(Semaphore::new(consumption.concurrency.into())),
         tasks: TaskTracker::new(),
+        consumption,
     };
     while !shutdown.is_cancelled() {
         let link = tokio::select! {
@@ -56,7 +66,9 @@ pub async fn serve<H: Handler>(
             () = shutdown.cancelled() => None,
         };
         let Some(link) = link else { break };
-        if let Err(error) = worker.run_session(broker, &link, queue, concurrency, &shutdown, grace).await {
+        let ended = worker.run_session(broker, &link).await;
+        is_consuming.store(false, Ordering::Relaxed);
+        if let Err(error) = ended {
             tracing::warn!(%error, queue, "the consumer ended");
             tokio::time::sleep(SESSION_PAUSE).await;
         }
@@ -67,26 +79,21 @@ struct Worker<H> {
     handler: Arc<H>,
     slots: Arc<Semaphore>,
     tasks: TaskTracker,
+    consumption: Consumption,
 }
 
 impl<H: Handler> Worker<H> {
-    async fn run_session(
-        &self,
-        broker: &Broker,
-        link: &Arc<Link>,
-        queue: &str,
-        concurrency: u16,
-        shutdown: &CancellationToken,
-        grace: Duration,
-    ) -> lapin::Result<()> {
+    async fn run_session(&self, broker: &Broker, link: &Arc<Link>) -> lapin::Result<()> {
+        let Consumption { queue, concurrency, shutdown, grace, is_consuming } = &self.consumption;
         let channel = link.connection.create_channel().await?;
-        channel.basic_qos(concurrency, BasicQosOptions::default()).await?;
+        channel.basic_qos(*concurrency, BasicQosOptions::default()).await?;
         declare(&channel, &broker.namespace, queue).await?;
         let name = queue_name(&broker.namespace, queue);
         let options = BasicConsumeOptions::default();
         let mut deliveries =
             channel.basic_consume(name.into(), CONSUMER_TAG.into(), options, FieldTable::default()).await?;
         tracing::info!(queue, "taking calls");
+        is_consuming.store(true, Ordering::Relaxed);
         loop {
             tokio::select! {
                 delivery = deliveries.next() => match delivery {
@@ -99,7 +106,7 @@ impl<H: Handler> Worker<H> {
         // No new calls; those begun are answered over the channel that they came on.
         channel.basic_cancel(CONSUMER_TAG.into(), BasicCancelOptions::default()).await?;
         self.tasks.close();
-        if tokio::time::timeout(grace, self.tasks.wait()).await.is_err() {
+        if tokio::time::timeout(*grace, self.tasks.wait()).await.is_err() {
             tracing::warn!(queue, "stopping with calls unfinished; they go back to the queue");
         }
         Ok(())

@@ -1,5 +1,7 @@
 //! `/livez`, `/readyz` and `/metrics`, on a port of their own.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::extract::State;
@@ -11,6 +13,8 @@ use queue::Broker;
 use serde::Serialize;
 use store::Store;
 
+use crate::process::Process;
+
 /// Time for the database to answer a probe.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -18,30 +22,37 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 struct Health {
     store: Store,
     broker: Broker,
+    is_working: Arc<AtomicBool>,
     metrics: PrometheusHandle,
 }
 
-/// What a process can reach.
+/// What a process can reach, and whether it takes work.
 #[derive(Serialize)]
 struct Readiness {
     database: bool,
     broker: bool,
+    working: bool,
 }
 
-pub(crate) fn router(store: Store, broker: Broker, metrics: PrometheusHandle) -> Router {
+pub(crate) fn router(process: &Process, metrics: PrometheusHandle) -> Router {
+    let Process { store, broker, is_working, .. } = process.clone();
     Router::new()
         .route("/livez", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
         .route("/metrics", get(render))
-        .with_state(Health { store, broker, metrics })
+        .with_state(Health { store, broker, is_working, metrics })
 }
 
 async fn ready(State(health): State<Health>) -> (StatusCode, Json<Readiness>) {
     let database =
         matches!(tokio::time::timeout(PROBE_TIMEOUT, health.store.schema_is_current()).await, Ok(Ok(true)));
-    let readiness = Readiness { database, broker: health.broker.is_connected() };
-    let status =
-        if readiness.database && readiness.broker { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let readiness = Readiness {
+        database,
+        broker: health.broker.is_connected(),
+        working: health.is_working.load(Ordering::Relaxed),
+    };
+    let is_ready = readiness.database && readiness.broker && readiness.working;
+    let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, Json(readiness))
 }
 

@@ -12,4 +12,4 @@ pub mod trace;
 
 pub use clock::Clock;
 pub use config::Config;
-pub use process::{Process, run};
+pub use process::{Process, install_crypto, run};

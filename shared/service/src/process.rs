@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -32,6 +33,8 @@ pub struct Process {
     pub store: Store,
     /// RabbitMQ.
     pub broker: Broker,
+    /// True while the process takes work: what `/readyz` says besides what it can reach.
+    pub is_working: Arc<AtomicBool>,
     /// Cancelled when the process is to stop: take nothing new, finish what has begun.
     pub shutdown: CancellationToken,
     /// Cancelled when all work has ended: the broker's connection and what else work needs to finish.
@@ -49,8 +52,7 @@ impl Process {
         clock: Clock,
         shutdown: CancellationToken,
     ) -> anyhow::Result<Self> {
-        // The first provider stays; whoever set one before us chose the same.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        install_crypto();
         let store = Store::new(&config.database).context("database")?;
         let settings = queue::Settings {
             url: config.broker.url.clone(),
@@ -59,13 +61,21 @@ impl Process {
         };
         let background = CancellationToken::new();
         let broker = Broker::start(settings, background.clone());
-        Ok(Self { config: Arc::new(config), clock, store, broker, shutdown, background })
+        let is_working = Arc::default();
+        Ok(Self { config: Arc::new(config), clock, store, broker, is_working, shutdown, background })
     }
 
     /// How long what has begun may take after the stop.
     pub fn grace(&self) -> Duration {
         Duration::from_millis(self.config.shutdown.grace_ms)
     }
+}
+
+/// Chooses the one implementation of cryptography for TLS. Whoever makes an HTTP client without a [`Process`] calls it
+/// before; calling it again changes nothing.
+pub fn install_crypto() {
+    // An error means that one is chosen already, and there is only this one.
+    let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
 /// Runs a process named `name`: reads the configuration, starts logs, metrics and health, does `work` until it
@@ -126,7 +136,7 @@ async fn serve_admin(
 ) -> anyhow::Result<()> {
     let listen = &process.config.admin.listen;
     let listener = TcpListener::bind(listen).await.with_context(|| format!("cannot listen on {listen}"))?;
-    let router = health::router(process.store.clone(), process.broker.clone(), metrics);
+    let router = health::router(process, metrics);
     let limits = http::Limits {
         max_connections: ADMIN_CONNECTIONS,
         header_timeout: ADMIN_HEADER_TIMEOUT,

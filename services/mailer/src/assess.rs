@@ -1,0 +1,235 @@
+//! What is known of each recipient before the campaign is locked. Pure.
+
+use std::collections::{BTreeMap, HashMap};
+
+use address::{Verdict, Verified};
+use audience::{BuiltIn, Lookup};
+use chrono::NaiveDate;
+use contract::send::Reason;
+use store::{EntryRow, PieceRow, RecipientFacts, RecipientRow, StoredEntry};
+use uuid::Uuid;
+
+use crate::decide::{Candidate, Decision};
+use crate::fields::Fields;
+use crate::prepare::{Preparation, Prepared, entry_id, unverified};
+use crate::rules::{AudienceRules, Profile};
+
+/// A recipient with its verdict and its ids.
+#[derive(Debug)]
+pub(crate) struct Assessed<'a> {
+    pub(crate) prepared: &'a Prepared<'a>,
+    pub(crate) verdict: &'a Verdict,
+    pub(crate) address_id: Uuid,
+    pub(crate) entry_id: Uuid,
+}
+
+/// Gives each recipient its ids.
+pub(crate) fn identify<'a>(recipients: &'a [Prepared<'a>], verdicts: &'a [Verdict]) -> Vec<Assessed<'a>> {
+    recipients
+        .iter()
+        .zip(verdicts)
+        .map(|(prepared, verdict)| {
+            let address_id = match verdict {
+                Verdict::Deliverable(verified) => verified.id.as_uuid(),
+                Verdict::Undeliverable(_) => unverified(prepared.address()),
+            };
+            let (first, last) = (prepared.value(BuiltIn::FirstName), prepared.value(BuiltIn::LastName));
+            Assessed { prepared, verdict, address_id, entry_id: entry_id(address_id, first, last) }
+        })
+        .collect()
+}
+
+/// What candidates are judged by.
+pub(crate) struct Judgement<'a> {
+    pub(crate) rules: &'a AudienceRules,
+    pub(crate) facts: &'a RecipientFacts,
+    pub(crate) stored: &'a HashMap<Uuid, StoredEntry>,
+    pub(crate) fields: &'a Fields,
+    /// The team's day.
+    pub(crate) today: NaiveDate,
+}
+
+impl Judgement<'_> {
+    /// The reasons that are known without looking at other recipients.
+    pub(crate) fn candidate(&self, assessed: &Assessed<'_>) -> Candidate {
+        let address_id = assessed.address_id;
+        let refused =
+            |reason| Candidate { address_id, before_duplicates: Some(reason), after_duplicates: None };
+        let Verdict::Deliverable(verified) = assessed.verdict else {
+            return refused(Reason::InvalidAddress);
+        };
+        if self.facts.removed.contains(&address_id) {
+            return refused(Reason::RemovedBySender);
+        }
+        if self.facts.do_not_mail.contains(&address_id) {
+            return refused(Reason::DoNotMail);
+        }
+        let values = SentOverStored {
+            sent: assessed.prepared,
+            fields: self.fields,
+            stored: self.stored.get(&assessed.entry_id),
+        };
+        let profile = Profile {
+            name: (assessed.prepared.value(BuiltIn::FirstName), assessed.prepared.value(BuiltIn::LastName)),
+            lines: (&verified.line1, &verified.line2),
+            city: &verified.city,
+            state: &verified.state,
+            zip: &verified.zip,
+            place: verified.latitude.zip(verified.longitude),
+            values: &values,
+        };
+        let is_waiting = self.facts.waiting.contains(&address_id);
+        Candidate {
+            address_id,
+            before_duplicates: None,
+            after_duplicates: self.rules.refusal(&profile, is_waiting, self.today),
+        }
+    }
+}
+
+/// The values of a recipient: what was sent, and where nothing was sent what is stored.
+struct SentOverStored<'a> {
+    sent: &'a Prepared<'a>,
+    fields: &'a Fields,
+    stored: Option<&'a StoredEntry>,
+}
+
+impl Lookup for SentOverStored<'_> {
+    fn value(&self, column: &str) -> Option<&str> {
+        let stored = self.stored;
+        match BuiltIn::from_name(column) {
+            Some(built_in) => Some(self.sent.value(built_in))
+                .filter(|sent| !sent.is_empty())
+                .or_else(|| stored.and_then(|stored| stored.built_in(built_in))),
+            None => {
+                let sent = self
+                    .sent
+                    .custom
+                    .iter()
+                    .rev()
+                    .find(|(at, _)| self.fields.columns()[*at].name_key == column);
+                sent.map(|(_, value)| *value)
+                    .or_else(|| stored.and_then(|stored| stored.custom.get(column)).map(String::as_str))
+            }
+        }
+    }
+}
+
+/// The address-book entries that a request leaves, each once, in the order of their ids. Where a request names
+/// an entry twice, the later values win.
+pub(crate) fn entry_rows<'a>(
+    assessed: &'a [Assessed<'a>],
+    preparation: &'a Preparation<'a>,
+) -> Vec<EntryRow<'a>> {
+    let mut groups: BTreeMap<Uuid, Vec<(&Assessed<'_>, &Verified)>> = BTreeMap::new();
+    for one in assessed {
+        if let Verdict::Deliverable(verified) = one.verdict {
+            groups.entry(one.entry_id).or_default().push((one, verified));
+        }
+    }
+    groups.into_values().filter_map(|group| entry_row(&group, &preparation.fields)).collect()
+}
+
+fn entry_row<'a>(group: &[(&'a Assessed<'a>, &'a Verified)], fields: &Fields) -> Option<EntryRow<'a>> {
+    let (one, verified) = group.last()?;
+    let last_sent = |column| {
+        group
+            .iter()
+            .rev()
+            .map(|(one, _)| one.prepared.value(column))
+            .find(|value| !value.is_empty())
+            .unwrap_or("")
+    };
+    let birthday = last_sent(BuiltIn::Birthday);
+    let birth = group.iter().rev().find(|(one, _)| one.prepared.value(BuiltIn::Birthday) == birthday);
+    Some(EntryRow {
+        entry_id: one.entry_id,
+        address_id: one.address_id,
+        first_name: one.prepared.value(BuiltIn::FirstName),
+        last_name: one.prepared.value(BuiltIn::LastName),
+        address_1: &verified.line1,
+        address_2: &verified.line2,
+        city: &verified.city,
+        state: &verified.state,
+        zip: &verified.zip,
+        plus4: verified.plus4.as_deref(),
+        verification: verified.level.as_str(),
+        latitude: verified.latitude,
+        longitude: verified.longitude,
+        email: last_sent(BuiltIn::Email),
+        phone: last_sent(BuiltIn::Phone),
+        organization: last_sent(BuiltIn::Organization),
+        birthday,
+        birth: birth.and_then(|(one, _)| one.prepared.birth()),
+        custom: custom_json(group, fields),
+    })
+}
+
+fn custom_json(group: &[(&Assessed<'_>, &Verified)], fields: &Fields) -> String {
+    let mut object = serde_json::Map::new();
+    for (at, value) in group.iter().flat_map(|(one, _)| &one.prepared.custom) {
+        object.insert(fields.columns()[*at].name_key.clone(), (*value).into());
+    }
+    serde_json::Value::Object(object).to_string()
+}
+
+/// The recipients' outcomes as the campaign keeps them, each entry once, in the order of their ids: where a
+/// request names an entry twice, the mailed one stands.
+pub(crate) fn recipient_rows<'a>(
+    assessed: &'a [Assessed<'a>],
+    decisions: &[Decision],
+    addresses: &'a [String],
+) -> Vec<RecipientRow<'a>> {
+    let mut rows: BTreeMap<Uuid, RecipientRow<'a>> = BTreeMap::new();
+    for ((one, decision), address) in assessed.iter().zip(decisions).zip(addresses) {
+        let row = RecipientRow {
+            entry_id: one.entry_id,
+            address_id: one.address_id,
+            first_name: one.prepared.value(BuiltIn::FirstName),
+            last_name: one.prepared.value(BuiltIn::LastName),
+            address,
+            reference: one.prepared.reference,
+            reason: match decision {
+                Decision::Mail => None,
+                Decision::Copy => Some(Reason::DuplicateRecent),
+                Decision::Refuse(reason) => Some(*reason),
+            },
+            hangs_on_charge: matches!(decision, Decision::Mail | Decision::Copy),
+        };
+        let stands =
+            rows.get(&one.entry_id).is_some_and(|before| row.reason.is_some() || before.reason.is_none());
+        if !stands {
+            rows.insert(one.entry_id, row);
+        }
+    }
+    rows.into_values().collect()
+}
+
+/// The cards to make.
+pub(crate) fn piece_rows<'a>(assessed: &'a [Assessed<'a>], decisions: &[Decision]) -> Vec<PieceRow<'a>> {
+    assessed
+        .iter()
+        .zip(decisions)
+        .filter(|(_, decision)| **decision == Decision::Mail)
+        .filter_map(|(one, _)| match one.verdict {
+            Verdict::Deliverable(verified) => Some(piece_row(one, verified)),
+            Verdict::Undeliverable(_) => None,
+        })
+        .collect()
+}
+
+fn piece_row<'a>(one: &'a Assessed<'a>, verified: &'a Verified) -> PieceRow<'a> {
+    PieceRow {
+        entry_id: one.entry_id,
+        address_id: one.address_id,
+        first_name: one.prepared.value(BuiltIn::FirstName),
+        last_name: one.prepared.value(BuiltIn::LastName),
+        line_1: &verified.line1,
+        line_2: &verified.line2,
+        city: &verified.city,
+        state: &verified.state,
+        zip: &verified.zip,
+        plus4: verified.plus4.as_deref(),
+        verification: verified.level.as_str(),
+    }
+}

@@ -1,0 +1,82 @@
+//! Business days, postal holidays, and hours of a team's day.
+
+use chrono::{
+    DateTime, Datelike, Days, Duration, NaiveDate, NaiveDateTime, NaiveTime, TimeZone, Utc, Weekday,
+};
+use chrono_tz::Tz;
+
+/// The most business days of production; more are taken as so many.
+const MAX_PRODUCTION_DAYS: u32 = 365;
+
+/// Days looked through for the next business day. No more than three in a row are closed.
+const DAYS_TO_A_BUSINESS_DAY: usize = 7;
+
+/// Days looked through for the next full hour. Clocks have skipped a whole day, never two in a row.
+const DAYS_TO_AN_HOUR: u64 = 4;
+
+/// The day by which a card is mailed: so many business days after today in the team's zone, or after tomorrow
+/// from the cut-off on. Saturdays, Sundays and postal holidays are no business days.
+pub fn mail_by_date(now: DateTime<Utc>, zone: Tz, cut_off: NaiveTime, production_days: u32) -> NaiveDate {
+    let local = now.with_timezone(&zone).naive_local();
+    let today = local.date();
+    let start = if local.time() < cut_off { today } else { today.succ_opt().unwrap_or(today) };
+    (0..production_days.min(MAX_PRODUCTION_DAYS)).fold(start, |day, _| next_business_day(day))
+}
+
+/// Whether the Postal Service keeps a holiday on this day. One that falls on a Sunday is kept on the Monday;
+/// one that falls on a Saturday closes only that day.
+pub fn is_postal_holiday(day: NaiveDate) -> bool {
+    let is_kept_for_sunday = day.weekday() == Weekday::Mon && day.pred_opt().is_some_and(is_named_holiday);
+    is_named_holiday(day) || is_kept_for_sunday
+}
+
+/// The next time after `now` at which the zone's clock comes to this full hour (0 to 23; a larger one is
+/// taken as 23), once a day: where the clock goes back it is the first of the two; where it skips the hour it
+/// is the hour as the clock would have shown it had it not jumped.
+pub fn next_local_hour(now: DateTime<Utc>, zone: Tz, hour: u32) -> DateTime<Utc> {
+    let today = now.with_timezone(&zone).date_naive();
+    let time = NaiveTime::from_hms_opt(hour.min(23), 0, 0).unwrap_or(NaiveTime::MIN);
+    (0..DAYS_TO_AN_HOUR)
+        .filter_map(|days| instant(today.checked_add_days(Days::new(days))?.and_time(time), zone))
+        .find(|instant| *instant > now)
+        // Only the end of the calendar, 260,000 years away, has no next hour.
+        .unwrap_or(DateTime::<Utc>::MAX_UTC)
+}
+
+/// When the zone's clock shows a time; one that it skips is counted from the same time of the day before.
+fn instant(local: NaiveDateTime, zone: Tz) -> Option<DateTime<Utc>> {
+    let shown = zone.from_local_datetime(&local).earliest();
+    let day = Duration::days(1);
+    let skipped = || Some(zone.from_local_datetime(&local.checked_sub_signed(day)?).earliest()? + day);
+    shown.or_else(skipped).map(|instant| instant.to_utc())
+}
+
+fn next_business_day(day: NaiveDate) -> NaiveDate {
+    let is_business_day =
+        |day: &NaiveDate| !matches!(day.weekday(), Weekday::Sat | Weekday::Sun) && !is_postal_holiday(*day);
+    day.iter_days().skip(1).take(DAYS_TO_A_BUSINESS_DAY).find(is_business_day).unwrap_or(day)
+}
+
+/// Whether one of the Postal Service's eleven holidays has this date.
+fn is_named_holiday(day: NaiveDate) -> bool {
+    // Which of its weekday in the month: 1 for the first seven days.
+    let nth = day.day().div_ceil(7);
+    match (day.month(), day.day(), day.weekday()) {
+        // New Year's Day, Juneteenth, Independence Day, Veterans Day, Christmas Day.
+        (1, 1, _) | (6, 19, _) | (7, 4, _) | (11, 11, _) | (12, 25, _) => true,
+        // Martin Luther King Jr. Day and Presidents Day.
+        (1 | 2, _, Weekday::Mon) => nth == 3,
+        // Memorial Day, the last Monday.
+        (5, date, Weekday::Mon) => date > 24,
+        // Labor Day.
+        (9, _, Weekday::Mon) => nth == 1,
+        // Columbus Day.
+        (10, _, Weekday::Mon) => nth == 2,
+        // Thanksgiving.
+        (11, _, Weekday::Thu) => nth == 4,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! Who is mailed: each recipient gets exactly one outcome. Pure.
+//!
+//! What is known before the campaign is locked (validity, lists, filters) arrives with each candidate; what
+//! only holds under the lock (earlier cards, the budget) is decided here, in the order sent.
+
+use std::collections::HashSet;
+
+use contract::send::Reason;
+use uuid::Uuid;
+
+/// A recipient on its way to an outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    /// What the duplicate guard compares.
+    pub(crate) address_id: Uuid,
+    /// A reason that comes before the duplicate check: invalid, removed, do-not-mail.
+    pub(crate) before_duplicates: Option<Reason>,
+    /// A reason that comes after it: location, conditions, the design.
+    pub(crate) after_duplicates: Option<Reason>,
+}
+
+/// What becomes of a candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// A card is made.
+    Mail,
+    /// No card: this address is mailed by an earlier recipient of the same request.
+    Copy,
+    /// No card.
+    Refuse(Reason),
+}
+
+/// Decides all candidates. `mailed` are the addresses mailed within the window; the budget is spent in order,
+/// and one that does not fit leaves it for a later one that does.
+pub(crate) fn decide(
+    candidates: &[Candidate],
+    mailed: &HashSet<Uuid>,
+    budget_left_cents: Option<i64>,
+    price_cents: i64,
+) -> Vec<Decision> {
+    let mut left = budget_left_cents;
+    let mut taken = HashSet::new();
+    candidates
+        .iter()
+        .map(|candidate| {
+            if let Some(reason) = candidate.before_duplicates {
+                return Decision::Refuse(reason);
+            }
+            if mailed.contains(&candidate.address_id) {
+                return Decision::Refuse(Reason::DuplicateRecent);
+            }
+            if taken.contains(&candidate.address_id) {
+                return Decision::Copy;
+            }
+            if let Some(reason) = candidate.after_duplicates {
+                return Decision::Refuse(reason);
+            }
+            match left {
+                Some(cents) if cents < price_cents => return Decision::Refuse(Reason::BudgetExceeded),
+                Some(cents) => left = Some(cents - price_cents),
+                None => {}
+            }
+            taken.insert(candidate.address_id);
+            Decision::Mail
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn candidate(address: u128) -> Candidate {
+        Candidate { address_id: Uuid::from_u128(address), before_duplicates: None, after_duplicates: None }
+    }
+
+    #[test]
+    fn outcomes_are_decided_in_the_contract_order() {
+        let mailed = HashSet::from([Uuid::from_u128(1)]);
+        let both =
+            |before, after| Candidate { before_duplicates: before, after_duplicates: after, ..candidate(1) };
+        let candidates = [
+            both(Some(Reason::DoNotMail), Some(Reason::FilteredLocation)),
+            both(None, Some(Reason::FilteredLocation)),
+            Candidate { after_duplicates: Some(Reason::FilteredConditions), ..candidate(2) },
+            candidate(2),
+            Candidate { after_duplicates: Some(Reason::FilteredLocation), ..candidate(2) },
+            candidate(3),
+        ];
+        let decisions = decide(&candidates, &mailed, Some(100), 79);
+        use Decision::{Copy, Mail, Refuse};
+        assert_eq!(
+            decisions,
+            [
+                Refuse(Reason::DoNotMail),
+                Refuse(Reason::DuplicateRecent),
+                Refuse(Reason::FilteredConditions),
+                Mail,
+                Copy,
+                Refuse(Reason::BudgetExceeded),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_copy_is_a_duplicate_only_when_the_first_is_mailed() {
+        let decisions = decide(&[candidate(1), candidate(1)], &HashSet::new(), Some(10), 79);
+        assert_eq!(decisions, [Decision::Refuse(Reason::BudgetExceeded); 2]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_address_is_mailed_twice_and_the_budget_is_never_passed(
+            addresses in proptest::collection::vec(0_u128..20, 0..60),
+            mailed in proptest::collection::hash_set(0_u128..20, 0..10),
+            budget in proptest::option::of(0_i64..2000),
+            price in 1_i64..200,
+        ) {
+            let candidates: Vec<_> = addresses.iter().copied().map(candidate).collect();
+            let mailed: HashSet<_> = mailed.into_iter().map(Uuid::from_u128).collect();
+            let decisions = decide(&candidates, &mailed, budget, price);
+            let sent: Vec<_> = candidates
+                .iter()
+                .zip(&decisions)
+                .filter(|(_, decision)| **decision == Decision::Mail)
+                .map(|(candidate, _)| candidate.address_id)
+                .collect();
+            let distinct: HashSet<_> = sent.iter().copied().collect();
+            prop_assert_eq!(distinct.len(), sent.len());
+            prop_assert!(distinct.is_disjoint(&mailed));
+            let spent = i64::try_from(sent.len()).unwrap() * price;
+            prop_assert!(budget.is_none_or(|budget| spent <= budget));
+            // Nobody is refused for a budget that would have covered them.
+            let refused = decisions.contains(&Decision::Refuse(Reason::BudgetExceeded));
+            prop_assert!(!refused || budget.is_some_and(|budget| budget - spent < price));
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! Which column of the address book does a field of a recipient fill?
+
+use std::collections::HashMap;
+
+use audience::{BuiltIn, ColumnType, fold_name};
+use store::{Column, ColumnKind, ColumnSource};
+
+/// Where a field's values go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Slot {
+    /// A built-in column.
+    BuiltIn(BuiltIn),
+    /// The custom column at this position of [`Fields::columns`].
+    Custom(usize),
+    /// A formula or AI column: sent values are ignored and counted.
+    Computed,
+    /// No column, and no more may be made: the value is dropped.
+    Dropped,
+}
+
+/// How many columns a request may make (contract: Limits).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ColumnLimits {
+    /// In one request.
+    pub(crate) per_request: usize,
+    /// Made over the API, in a team.
+    pub(crate) per_team: usize,
+}
+
+/// The columns of a team and those that a request makes, in the order of their first appearance.
+pub(crate) struct Fields {
+    columns: Vec<Column>,
+    stored: usize,
+    /// New columns that may still be made.
+    room: usize,
+    types: HashMap<String, ColumnType>,
+    by_key: HashMap<String, usize>,
+    /// Slots by name as written: thousands of recipients repeat the same few names.
+    by_name: HashMap<String, Slot>,
+}
+
+impl Fields {
+    /// Starts from a team's stored columns. `types` are the request's `field_types`.
+    pub(crate) fn new<'t>(
+        stored: Vec<Column>,
+        types: impl Iterator<Item = (&'t str, ColumnType)>,
+        limits: ColumnLimits,
+    ) -> Self {
+        let made_over_api = stored.iter().filter(|column| column.source == ColumnSource::Api).count();
+        Self {
+            stored: stored.len(),
+            room: limits.per_request.min(limits.per_team.saturating_sub(made_over_api)),
+            types: types.map(|(name, column_type)| (fold_name(name), column_type)).collect(),
+            by_key: stored.iter().enumerate().map(|(at, column)| (column.name_key.clone(), at)).collect(),
+            by_name: HashMap::new(),
+            columns: stored,
+        }
+    }
+
+    /// The slot of a field; makes its column when it is new and there is room.
+    pub(crate) fn slot(&mut self, name: &str) -> Slot {
+        if let Some(slot) = self.by_name.get(name) {
+            return *slot;
+        }
+        let slot = self.find_or_make(name);
+        self.by_name.insert(name.to_owned(), slot);
+        slot
+    }
+
+    fn find_or_make(&mut self, name: &str) -> Slot {
+        if let Some(built_in) = BuiltIn::from_name(name) {
+            return Slot::BuiltIn(built_in);
+        }
+        let key = fold_name(name);
+        if let Some(at) = self.by_key.get(&key) {
+            return match self.columns[*at].kind {
+                ColumnKind::Custom => Slot::Custom(*at),
+                ColumnKind::Formula | ColumnKind::Ai => Slot::Computed,
+            };
+        }
+        if self.room == 0 {
+            return Slot::Dropped;
+        }
+        self.room -= 1;
+        let column_type = self.types.get(&key).copied().unwrap_or(ColumnType::Text);
+        self.columns.push(Column::new(name, column_type, ColumnKind::Custom, ColumnSource::Api));
+        self.by_key.insert(key, self.columns.len() - 1);
+        Slot::Custom(self.columns.len() - 1)
+    }
+
+    /// All columns: the stored ones, then the new ones.
+    pub(crate) fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The columns that the request makes.
+    pub(crate) fn new_columns(&self) -> &[Column] {
+        &self.columns[self.stored..]
+    }
+
+    /// The type of a stored or new custom column, by folded name.
+    pub(crate) fn column_type(&self, key: &str) -> Option<ColumnType> {
+        self.by_key.get(key).map(|at| self.columns[*at].column_type)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: ColumnLimits = ColumnLimits { per_request: 10, per_team: 50 };
+
+    fn stored(name: &str, kind: ColumnKind, source: ColumnSource) -> Column {
+        Column::new(name, ColumnType::Number, kind, source)
+    }
+
+    #[test]
+    fn names_meet_whatever_their_case_and_built_in_names_are_no_custom_columns() {
+        let column = stored("Lifetime Value", ColumnKind::Custom, ColumnSource::Owner);
+        let mut fields = Fields::new(vec![column], [("PET", ColumnType::Date)].into_iter(), LIMITS);
+        assert_eq!(fields.slot(" lifetime VALUE"), Slot::Custom(0));
+        assert_eq!(fields.slot("First_Name"), Slot::BuiltIn(BuiltIn::FirstName));
+        assert_eq!(fields.slot("Pet"), Slot::Custom(1));
+        assert_eq!(fields.slot("pet"), Slot::Custom(1));
+        assert_eq!(fields.column_type("pet"), Some(ColumnType::Date));
+        assert_eq!(fields.new_columns().len(), 1);
+    }
+
+    #[test]
+    fn values_for_formula_and_ai_columns_are_computed_fields() {
+        let columns = vec![
+            stored("tier", ColumnKind::Formula, ColumnSource::Owner),
+            stored("greeting", ColumnKind::Ai, ColumnSource::Owner),
+        ];
+        let mut fields = Fields::new(columns, [].into_iter(), LIMITS);
+        assert_eq!([fields.slot("Tier"), fields.slot("greeting")], [Slot::Computed, Slot::Computed]);
+    }
+
+    #[test]
+    fn ten_new_columns_per_request_in_order_of_first_appearance() {
+        let mut fields = Fields::new(Vec::new(), [].into_iter(), LIMITS);
+        let slots: Vec<_> = (0..12).map(|number| fields.slot(&format!("field {number}"))).collect();
+        assert_eq!(slots[9], Slot::Custom(9));
+        assert_eq!(slots[10..], [Slot::Dropped, Slot::Dropped]);
+        assert_eq!(fields.slot("FIELD 3"), Slot::Custom(3));
+    }
+
+    #[test]
+    fn fifty_api_columns_per_team_count_only_those_made_over_the_api() {
+        let mut columns: Vec<_> = (0..48)
+            .map(|number| stored(&format!("c{number}"), ColumnKind::Custom, ColumnSource::Api))
+            .collect();
+        columns.push(stored("owned", ColumnKind::Custom, ColumnSource::Owner));
+        let mut fields = Fields::new(columns, [].into_iter(), LIMITS);
+        let slots = [fields.slot("x"), fields.slot("y"), fields.slot("z")];
+        assert_eq!(slots, [Slot::Custom(49), Slot::Custom(50), Slot::Dropped]);
+    }
+}

@@ -1,0 +1,71 @@
+//! What no request does: finishing what killed workers left open, and forgetting what is old.
+
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use store::StoreError;
+use uuid::Uuid;
+
+use crate::Mailer;
+use crate::settle::settle_send;
+
+/// How often rows past their time are deleted.
+const PURGE_INTERVAL: Duration = Duration::from_secs(60);
+
+/// Rows that one statement deletes at the most.
+const PURGE_ROWS: i64 = 5_000;
+
+/// Rate windows are kept a little longer than they count.
+const RATE_WINDOW_AGE: TimeDelta = TimeDelta::minutes(10);
+
+/// Open sends that are finished in one go before the stop is looked at again.
+const ADOPTIONS: usize = 100;
+
+/// Runs until the process is to stop.
+pub(crate) async fn run(mailer: &Mailer) {
+    let mut looks =
+        tokio::time::interval(Duration::from_millis(mailer.process.config.mailer.job_interval_ms));
+    looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut last_purge = None;
+    loop {
+        tokio::select! {
+            _ = looks.tick() => {}
+            () = mailer.process.shutdown.cancelled() => return,
+        }
+        if let Err(error) = finish_open_sends(mailer).await {
+            tracing::warn!(%error, "cannot look for open sends");
+        }
+        if last_purge.is_none_or(|at: std::time::Instant| at.elapsed() >= PURGE_INTERVAL) {
+            last_purge = Some(std::time::Instant::now());
+            if let Err(error) = purge(mailer).await {
+                tracing::warn!(%error, "cannot purge");
+            }
+        }
+    }
+}
+
+/// Finishes sends whose worker's lease ran out after it had reserved. Their senders find the answer by
+/// sending again.
+async fn finish_open_sends(mailer: &Mailer) -> Result<(), StoreError> {
+    let store = &mailer.process.store;
+    for _ in 0..ADOPTIONS {
+        let now = mailer.process.clock.now();
+        let leased_until = now + TimeDelta::milliseconds(mailer.process.config.mailer.lease_ms);
+        let Some(reserved) = store.send_adopt(Uuid::now_v7(), now, leased_until).await? else { break };
+        let send_id = reserved.lease.send_id;
+        tracing::info!(request_id = %send_id, "finishing a send that its worker left open");
+        let campaign = store.campaign_get(reserved.lease.team_id, &reserved.campaign_id).await?;
+        if let Err(error) = settle_send(mailer, &reserved, campaign.as_ref()).await {
+            tracing::warn!(request_id = %send_id, %error, "an open send stays open");
+        }
+    }
+    Ok(())
+}
+
+async fn purge(mailer: &Mailer) -> Result<(), StoreError> {
+    let (store, now) = (&mailer.process.store, mailer.process.clock.now());
+    store.rate_windows_purge(now - RATE_WINDOW_AGE, PURGE_ROWS).await?;
+    let retention = TimeDelta::days(mailer.process.config.mailer.request_retention_days);
+    store.send_purge(now - retention, PURGE_ROWS).await?;
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! Taking the money for a charge: from the team's prepaid balance, or from its card.
+//!
+//! Both are told the charge's id, so that a charge which is tried again after a crash is paid once.
+
+mod answer;
+mod stripe;
+
+use chrono::{DateTime, Utc};
+use contract::id::ChargeId;
+use store::{Charge, Store, Taken};
+
+use self::stripe::{Order, Stripe};
+
+/// What came of taking the money. It is certain, and stays so when the charge is tried again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Payment {
+    /// Taken, now or by an earlier try.
+    Paid {
+        /// The provider's id of the payment; none for a balance.
+        reference: Option<String>,
+    },
+    /// Refused; nothing was taken.
+    Declined {
+        /// Why, as a sentence for people.
+        detail: String,
+    },
+}
+
+/// Whether the money was taken is not certain. The charge must stay open and be tried again with the same id.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the payment of charge {charge_id} is not certain: {reason}")]
+pub struct PaymentUnavailable {
+    /// The charge that stays open.
+    pub charge_id: ChargeId,
+    /// Why, for operators; no secret and nothing personal.
+    pub reason: String,
+}
+
+/// Settings with which no payment can be taken.
+#[derive(Debug, thiserror::Error)]
+pub enum PaymentSettingsError {
+    /// The address is no URL, or would send the key over the network in the clear.
+    #[error("stripe.url must be an https URL")]
+    Url,
+    /// The key or version cannot stand in a header.
+    #[error("stripe.secret_key and stripe.api_version must be plain text")]
+    Header,
+    /// No HTTP client can be made.
+    #[error("no HTTP client can be made for stripe")]
+    Client(#[source] reqwest::Error),
+}
+
+/// Every way to pay.
+pub struct Payments {
+    store: Store,
+    /// None without a secret key: no team can pay by card.
+    stripe: Option<Stripe>,
+}
+
+impl Payments {
+    /// Makes ready to take payments. Nothing is connected yet; the process must have its TLS provider
+    /// installed.
+    ///
+    /// # Errors
+    /// [`PaymentSettingsError`] when the settings cannot be used.
+    pub fn new(store: Store, settings: &service::config::Stripe) -> Result<Self, PaymentSettingsError> {
+        let stripe = match settings.secret_key.as_str() {
+            "" => None,
+            _ => Some(Stripe::new(settings)?),
+        };
+        Ok(Self { store, stripe })
+    }
+
+    /// Takes a charge's money once, however often it is called with the charge.
+    ///
+    /// # Errors
+    /// [`PaymentUnavailable`] when it is not certain whether the money was taken.
+    pub async fn charge(&self, charge: &Charge, now: DateTime<Utc>) -> Result<Payment, PaymentUnavailable> {
+        let payment = match charge.payment.as_str() {
+            "balance" => self.charge_balance(charge, now).await,
+            "stripe" => self.charge_card(charge, now).await,
+            other => Err(format!("there is no payment {other:?}")),
+        };
+        let charge_id = charge.charge_id;
+        payment.map_err(|reason| {
+            metrics::counter!("payments_unavailable_total", "payment" => charge.payment.clone()).increment(1);
+            PaymentUnavailable { charge_id, reason }
+        })
+    }
+
+    async fn charge_balance(&self, charge: &Charge, now: DateTime<Utc>) -> Result<Payment, String> {
+        let taken = self.store.balance_take(charge.team_id, charge.charge_id, charge.amount_cents, now).await;
+        match taken.map_err(explained)? {
+            Taken::Paid => Ok(Payment::Paid { reference: None }),
+            Taken::Insufficient => {
+                Ok(Payment::Declined { detail: "The prepaid balance does not cover the charge.".to_owned() })
+            }
+        }
+    }
+
+    async fn charge_card(&self, charge: &Charge, now: DateTime<Utc>) -> Result<Payment, String> {
+        let stripe = self.stripe.as_ref().ok_or("stripe.secret_key is not set")?;
+        let team = self.store.team_get(charge.team_id).await.map_err(explained)?;
+        // A card that was taken off after the charge was made may have paid it before, so this is no decline.
+        let customer = team.stripe_customer.ok_or("the team no longer has a customer at Stripe")?;
+        let payment_method = team.stripe_payment_method.ok_or("the team no longer has a card at Stripe")?;
+        let order = Order {
+            charge_id: charge.charge_id,
+            amount_cents: charge.amount_cents,
+            customer: &customer,
+            payment_method: &payment_method,
+            created_at: charge.created_at,
+        };
+        stripe.charge(&order, now).await
+    }
+}
+
+/// An error with what caused it, in one line.
+fn explained(error: impl std::error::Error + Send + Sync + 'static) -> String {
+    format!("{:#}", anyhow::Error::from(error))
+}
+
+#[cfg(test)]
+mod tests;

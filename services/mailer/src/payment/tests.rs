@@ -1,0 +1,54 @@
+use contract::id::TeamId;
+use store::ChargeState;
+
+use super::*;
+
+fn time(text: &str) -> DateTime<Utc> {
+    text.parse().unwrap()
+}
+
+/// Payments whose database does not answer.
+fn payments() -> Payments {
+    let database = store::Settings {
+        // The discard port of this machine: nothing listens there.
+        url: "postgres://nobody@127.0.0.1:9/none".to_owned(),
+        pool_size: 1,
+        wait_timeout_ms: 1_000,
+        connect_timeout_ms: 1_000,
+        statement_timeout_ms: 1_000,
+    };
+    let stripe = service::config::Stripe {
+        url: "https://api.stripe.com".to_owned(),
+        secret_key: String::new(),
+        api_version: "2025-09-30.clover".to_owned(),
+        timeout_ms: 1_000,
+    };
+    Payments::new(Store::new(&database).unwrap(), &stripe).unwrap()
+}
+
+fn charge(payment: &str) -> Charge {
+    Charge {
+        charge_id: ChargeId::new(),
+        team_id: TeamId::new(),
+        campaign_id: "PA-ABC123".parse().unwrap(),
+        step: 1,
+        state: ChargeState::Reserved,
+        amount_cents: 79,
+        payment: payment.to_owned(),
+        created_at: time("2026-08-03T12:00:00Z"),
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_asked_is_not_certain_and_never_a_decline() {
+    for (payment, reason) in [
+        ("balance", "the database cannot be reached"),
+        ("stripe", "stripe.secret_key is not set"),
+        ("cash", "there is no payment \"cash\""),
+    ] {
+        let charge = charge(payment);
+        let error = payments().charge(&charge, time("2026-08-03T12:00:01Z")).await.unwrap_err();
+        assert_eq!(error.charge_id, charge.charge_id);
+        assert!(error.reason.contains(reason), "{error}");
+    }
+}

@@ -1,0 +1,168 @@
+//! What was sent, in the terms of the address book.
+
+use std::borrow::Cow;
+
+use address::{AddressInput, unverified_id};
+use audience::column::cut_value;
+use audience::{Birthday, BuiltIn, ColumnType, value};
+use contract::send::{Recipient, SendRequest};
+use uuid::Uuid;
+
+use crate::fields::{Fields, Slot};
+
+/// Longest value of a built-in column that is kept, in characters: as for custom values.
+fn kept(value: &str) -> &str {
+    cut_value(value)
+}
+
+/// A recipient with its values sorted into columns.
+#[derive(Debug, Clone)]
+pub(crate) struct Prepared<'a> {
+    pub(crate) reference: Option<&'a str>,
+    built_in: [&'a str; BuiltIn::ALL.len()],
+    /// Position of the column in [`Fields::columns`], and the value.
+    pub(crate) custom: Vec<(usize, &'a str)>,
+}
+
+/// All recipients of a request, and what the summary counts about their values.
+pub(crate) struct Preparation<'a> {
+    pub(crate) recipients: Vec<Prepared<'a>>,
+    pub(crate) fields: Fields,
+    pub(crate) unparseable_typed_values: usize,
+    pub(crate) computed_fields_ignored: usize,
+}
+
+impl<'a> Prepared<'a> {
+    /// The value of a built-in column; empty when absent.
+    pub(crate) fn value(&self, column: BuiltIn) -> &'a str {
+        self.built_in[column as usize]
+    }
+
+    /// The address as sent.
+    pub(crate) fn address(&self) -> AddressInput<'a> {
+        AddressInput {
+            address_1: self.value(BuiltIn::Address1),
+            address_2: self.value(BuiltIn::Address2),
+            city: self.value(BuiltIn::City),
+            state: self.value(BuiltIn::State),
+            zip: self.value(BuiltIn::Zip),
+        }
+    }
+
+    /// Month, day and perhaps year of the birthday, when it can be read.
+    pub(crate) fn birth(&self) -> Option<(i16, i16, Option<i16>)> {
+        let birthday = Birthday::parse(self.value(BuiltIn::Birthday))?;
+        let small = |number: u32| i16::try_from(number).ok();
+        Some((
+            small(birthday.month())?,
+            small(birthday.day())?,
+            birthday.year().and_then(|year| year.try_into().ok()),
+        ))
+    }
+}
+
+/// Sorts the values of a request into columns.
+pub(crate) fn prepare<'a>(request: &'a SendRequest<'_>, fields: Fields) -> Preparation<'a> {
+    let mut preparation = Preparation {
+        recipients: Vec::with_capacity(request.recipients.len()),
+        fields,
+        unparseable_typed_values: 0,
+        computed_fields_ignored: 0,
+    };
+    for recipient in &request.recipients {
+        let prepared = preparation.sort(recipient);
+        preparation.recipients.push(prepared);
+    }
+    preparation
+}
+
+impl<'a> Preparation<'a> {
+    fn sort(&mut self, recipient: &'a Recipient<'_>) -> Prepared<'a> {
+        let mut prepared = Prepared {
+            reference: recipient.reference.as_deref(),
+            built_in: [""; BuiltIn::ALL.len()],
+            custom: Vec::new(),
+        };
+        for (name, value) in &recipient.fields {
+            let value = Cow::as_ref(value);
+            match self.fields.slot(name) {
+                Slot::BuiltIn(column) => prepared.built_in[column as usize] = kept(value),
+                Slot::Custom(at) => {
+                    let value = kept(value);
+                    let column_type = self.fields.columns()[at].column_type;
+                    if column_type != ColumnType::Text && !value::fits(column_type, value) {
+                        self.unparseable_typed_values += 1;
+                    }
+                    prepared.custom.push((at, value));
+                }
+                Slot::Computed => self.computed_fields_ignored += 1,
+                Slot::Dropped => {}
+            }
+        }
+        prepared
+    }
+}
+
+/// The id of an address-book entry: the address and the name, whatever its case.
+pub(crate) fn entry_id(address_id: Uuid, first_name: &str, last_name: &str) -> Uuid {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(address_id.as_bytes());
+    hasher.update(first_name.to_lowercase().as_bytes());
+    // No name holds it, so "Ann" "Abel" and "AnnA" "bel" stay apart.
+    hasher.update(&[0]);
+    hasher.update(last_name.to_lowercase().as_bytes());
+    let hash = hasher.finalize();
+    let bytes: [u8; 16] = std::array::from_fn(|index| hash.as_bytes()[index]);
+    uuid::Builder::from_custom_bytes(bytes).into_uuid()
+}
+
+/// The id that stands for an address which could not be verified.
+pub(crate) fn unverified(input: AddressInput<'_>) -> Uuid {
+    unverified_id(input).as_uuid()
+}
+
+#[cfg(test)]
+mod tests {
+    use contract::send::parse;
+    use store::{Column, ColumnKind, ColumnSource};
+
+    use super::*;
+    use crate::fields::ColumnLimits;
+
+    fn fields() -> Fields {
+        let columns = vec![
+            Column::new("visits", ColumnType::Number, ColumnKind::Custom, ColumnSource::Owner),
+            Column::new("tier", ColumnType::Text, ColumnKind::Formula, ColumnSource::Owner),
+        ];
+        Fields::new(columns, [].into_iter(), ColumnLimits { per_request: 10, per_team: 50 })
+    }
+
+    #[test]
+    fn values_are_sorted_counted_and_cut_at_600_characters() {
+        let long = "é".repeat(601);
+        let body = serde_json::json!({"recipients": [
+            {"First_Name": "Ann", "birthday": "3/7", "visits": "many", "tier": "gold", "note": long},
+            {"visits": "1,204", "TIER": "x"},
+        ]})
+        .to_string();
+        let request = parse(body.as_bytes()).unwrap();
+        let preparation = prepare(&request, fields());
+        assert_eq!((preparation.unparseable_typed_values, preparation.computed_fields_ignored), (1, 2));
+        let first = &preparation.recipients[0];
+        assert_eq!(first.value(BuiltIn::FirstName), "Ann");
+        assert_eq!(first.birth(), Some((3, 7, None)));
+        let names: Vec<_> = preparation.fields.columns().iter().map(|column| column.name.as_str()).collect();
+        assert_eq!(names, ["visits", "tier", "note"]);
+        let mut custom = first.custom.clone();
+        custom.sort_unstable();
+        assert_eq!(custom, [(0, "many"), (2, &*"é".repeat(600))]);
+    }
+
+    #[test]
+    fn an_entry_is_the_address_and_the_name_whatever_its_case() {
+        let address = Uuid::from_u128(7);
+        assert_eq!(entry_id(address, "Ann", "ABEL"), entry_id(address, "ann", "Abel"));
+        assert_ne!(entry_id(address, "Ann", "Abel"), entry_id(address, "AnnA", "bel"));
+        assert_ne!(entry_id(address, "Ann", "Abel"), entry_id(Uuid::from_u128(8), "Ann", "Abel"));
+    }
+}

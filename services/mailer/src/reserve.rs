@@ -1,0 +1,326 @@
+//! The transaction in which a request takes effect: with the campaign locked it decides, makes the cards, and
+//! stores the answer as if the charge succeeds. Until it commits nothing has happened; after it the request is
+//! finished by whoever finds it.
+
+use std::collections::HashSet;
+
+use address::{Verdict, one_line_as_sent};
+use bytes::Bytes;
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use contract::id::{CampaignId, ChargeId};
+use contract::send::{Outcome, Reason, SendError, SendResponse, write_response};
+use store::{
+    Campaign, ChargeKind, Lease, LockedCampaign, NewCharge, PieceBatch, PieceRow, ReservedSend, StoreError,
+    Transaction,
+};
+use uuid::Uuid;
+
+use crate::Mailer;
+use crate::assess::{Assessed, entry_rows, piece_rows, recipient_rows};
+use crate::decide::{Candidate, Decision, decide};
+use crate::prepare::Preparation;
+use crate::rules::StepRules;
+
+/// All that is known of a request when it is to take effect.
+pub(crate) struct Plan<'a> {
+    pub(crate) lease: Lease,
+    pub(crate) campaign: &'a Campaign,
+    pub(crate) step: &'a StepRules<'a>,
+    pub(crate) preparation: &'a Preparation<'a>,
+    pub(crate) assessed: &'a [Assessed<'a>],
+    pub(crate) candidates: &'a [Candidate],
+    pub(crate) times: Times,
+}
+
+/// The times that a request is decided with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Times {
+    pub(crate) now: DateTime<Utc>,
+    pub(crate) leased_until: DateTime<Utc>,
+    /// Addresses mailed after this are duplicates.
+    pub(crate) mailed_since: DateTime<Utc>,
+    pub(crate) mail_by_date: NaiveDate,
+    /// When recipients that wait on conditions are looked at again.
+    pub(crate) recheck_at: DateTime<Utc>,
+}
+
+/// What came of reserving.
+pub(crate) enum Reserved {
+    /// Cards wait for their charge.
+    Open(ReservedSend),
+    /// Nobody is mailed; this is the answer.
+    Finished(Bytes),
+}
+
+/// Why a request could not be reserved. Nothing of it stays.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ReserveError {
+    /// Another request has made columns meanwhile: prepare again with the new ones.
+    #[error("the team's columns have changed")]
+    ColumnsChanged,
+    /// The request fails as a whole.
+    #[error(transparent)]
+    Refused(SendError),
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Addresses mailed after this are duplicates: the longer of the duplicate window and re-send protection.
+pub(crate) fn mailed_since(campaign: &Campaign, window_days: i32, now: DateTime<Utc>) -> DateTime<Utc> {
+    let days = window_days.max(campaign.resend_protection_days.unwrap_or(0));
+    now - TimeDelta::days(days.into())
+}
+
+/// Reserves a request.
+pub(crate) async fn reserve(mailer: &Mailer, plan: &Plan<'_>) -> Result<Reserved, ReserveError> {
+    let mut connection = mailer.process.store.connection().await?;
+    let transaction = connection.begin().await?;
+    make_columns(&transaction, plan).await?;
+    let campaign = plan.campaign;
+    let locked = transaction.campaign_lock(campaign.team_id, &campaign.campaign_id).await?;
+    if !locked.is_active {
+        let message = "The campaign is not active. Activate it to mail its recipients.";
+        return Err(ReserveError::Refused(SendError::CampaignNotActive(message.to_owned())));
+    }
+    let decisions = decide_locked(&transaction, plan, locked).await?;
+    let draft = Draft::new(plan, &decisions)?;
+    let reserved = write(&transaction, plan, &decisions, &draft).await?;
+    transaction.commit().await?;
+    Ok(reserved)
+}
+
+/// Makes the request's new columns, if the team's columns are still those that it was prepared with.
+async fn make_columns(transaction: &Transaction<'_>, plan: &Plan<'_>) -> Result<(), ReserveError> {
+    let fields = &plan.preparation.fields;
+    let new = fields.new_columns();
+    if new.is_empty() {
+        return Ok(());
+    }
+    let team_id = plan.campaign.team_id;
+    let stored = transaction.column_list_locked(team_id).await?;
+    if stored.len() + new.len() != fields.columns().len() {
+        return Err(ReserveError::ColumnsChanged);
+    }
+    transaction.column_create(team_id, new, plan.times.now).await?;
+    Ok(())
+}
+
+async fn decide_locked(
+    transaction: &Transaction<'_>,
+    plan: &Plan<'_>,
+    locked: LockedCampaign,
+) -> Result<Vec<Decision>, StoreError> {
+    let open: Vec<Uuid> = plan
+        .candidates
+        .iter()
+        .filter(|candidate| candidate.before_duplicates.is_none())
+        .map(|candidate| candidate.address_id)
+        .collect();
+    let campaign = plan.campaign;
+    let mailed = if open.is_empty() {
+        HashSet::new()
+    } else {
+        let since = plan.times.mailed_since;
+        transaction.piece_mailed_since(campaign.team_id, &campaign.campaign_id, &open, since).await?
+    };
+    Ok(decide(plan.candidates, &mailed, locked.budget_left_cents, plan.step.price_cents))
+}
+
+/// The answer as if the charge succeeds.
+struct Draft {
+    /// One line for each recipient.
+    addresses: Vec<String>,
+    response: Bytes,
+    /// Positions of recipients that are duplicates only of an earlier one.
+    copies: Vec<usize>,
+    mailed: usize,
+    has_waiting: bool,
+}
+
+impl Draft {
+    fn new(plan: &Plan<'_>, decisions: &[Decision]) -> Result<Self, StoreError> {
+        let addresses: Vec<String> = plan.assessed.iter().map(one_line).collect();
+        let outcomes = plan
+            .assessed
+            .iter()
+            .zip(decisions)
+            .zip(&addresses)
+            .map(|((one, decision), address)| outcome(plan, one, *decision, address.clone()))
+            .collect();
+        let preparation = plan.preparation;
+        let response = SendResponse::new(
+            outcomes,
+            preparation.unparseable_typed_values,
+            preparation.computed_fields_ignored,
+        );
+        let mailed = response.summary.mailed;
+        // Without a charge the answer is final; with one it is kept whole until the charge is closed.
+        let body = if mailed == 0 { write_response(&response)? } else { serde_json::to_vec(&response)? };
+        let positions = |wanted: Decision| {
+            decisions.iter().enumerate().filter(move |(_, decision)| **decision == wanted).map(|(at, _)| at)
+        };
+        Ok(Self {
+            addresses,
+            response: Bytes::from(body),
+            copies: positions(Decision::Copy).collect(),
+            mailed,
+            has_waiting: positions(Decision::Refuse(Reason::FilteredConditions)).next().is_some(),
+        })
+    }
+}
+
+fn one_line(assessed: &Assessed<'_>) -> String {
+    match assessed.verdict {
+        Verdict::Deliverable(verified) => verified.one_line.clone(),
+        Verdict::Undeliverable(_) => one_line_as_sent(assessed.prepared.address()),
+    }
+}
+
+fn outcome(plan: &Plan<'_>, assessed: &Assessed<'_>, decision: Decision, address: String) -> Outcome {
+    let reference = assessed.prepared.reference.map(str::to_owned);
+    match decision {
+        Decision::Mail => {
+            let StepRules { product, step, .. } = plan.step;
+            Outcome::mailed(reference, address, product, step.postage, plan.times.mail_by_date)
+        }
+        Decision::Copy => {
+            let detail = "The address stands earlier in this request, and is mailed once.".to_owned();
+            Outcome::not_mailed(reference, address, Reason::DuplicateRecent, detail)
+        }
+        Decision::Refuse(reason) => {
+            Outcome::not_mailed(reference, address, reason, detail(plan, assessed, reason))
+        }
+    }
+}
+
+/// A sentence for a person.
+fn detail(plan: &Plan<'_>, assessed: &Assessed<'_>, reason: Reason) -> String {
+    match (reason, assessed.verdict) {
+        (Reason::InvalidAddress, Verdict::Undeliverable(failure)) => failure.detail(),
+        (Reason::RemovedBySender, _) => "The recipient was removed from the campaign.".to_owned(),
+        (Reason::DoNotMail, _) => "The address is on the campaign's do-not-mail list.".to_owned(),
+        (Reason::DuplicateRecent, _) => {
+            let days = (plan.times.now - plan.times.mailed_since).num_days();
+            format!("The address was mailed for this campaign within the last {days} days.")
+        }
+        (Reason::FilteredLocation, _) => {
+            "The address is outside the area drawn on the campaign's map.".to_owned()
+        }
+        (Reason::FilteredConditions, _) => {
+            "The recipient is kept and waits until it matches the campaign's filter \
+             conditions, which are checked again every day."
+                .to_owned()
+        }
+        (Reason::BudgetExceeded, _) => "The campaign's budget is spent.".to_owned(),
+        (other, _) => other.as_str().replace('_', " "),
+    }
+}
+
+/// Writes everything that the request leaves. The statements do not need each other's results, so they travel
+/// together.
+async fn write(
+    transaction: &Transaction<'_>,
+    plan: &Plan<'_>,
+    decisions: &[Decision],
+    draft: &Draft,
+) -> Result<Reserved, StoreError> {
+    let Plan { lease, campaign, times, .. } = plan;
+    let (team_id, campaign_id, now) = (campaign.team_id, &campaign.campaign_id, times.now);
+    let charge_id = ChargeId(lease.send_id.0);
+    let entries = entry_rows(plan.assessed, plan.preparation);
+    let recipients = recipient_rows(plan.assessed, decisions, &draft.addresses);
+    let pieces = piece_rows(plan.assessed, decisions);
+    tokio::try_join!(
+        transaction.entry_save(team_id, &entries, now),
+        transaction.recipient_save(team_id, campaign_id, charge_id, &recipients, now),
+        plan_recheck(transaction, plan, draft.has_waiting),
+    )?;
+    if pieces.is_empty() {
+        transaction.send_finish_empty(*lease, &draft.response, now).await?;
+        return Ok(Reserved::Finished(draft.response.clone()));
+    }
+    let batch = batch(plan.step, campaign, charge_id, times.mail_by_date);
+    let charge = charge(&batch, &pieces, ChargeKind::Send, &campaign.payment);
+    let copies: Vec<i32> = draft.copies.iter().map(|at| *at as i32).collect();
+    tokio::try_join!(
+        make_cards(transaction, &charge, &batch, &pieces, now),
+        transaction.send_reserve(*lease, &draft.response, &copies, draft.mailed as i32, times.leased_until),
+    )?;
+    Ok(Reserved::Open(ReservedSend {
+        lease: *lease,
+        campaign_id: campaign_id.clone(),
+        response: draft.response.clone(),
+        copies: draft.copies.clone(),
+    }))
+}
+
+async fn plan_recheck(
+    transaction: &Transaction<'_>,
+    plan: &Plan<'_>,
+    has_waiting: bool,
+) -> Result<(), StoreError> {
+    if !has_waiting {
+        return Ok(());
+    }
+    let Plan { campaign, times, .. } = plan;
+    transaction.job_plan_recheck(campaign.team_id, &campaign.campaign_id, times.recheck_at, times.now).await
+}
+
+/// What the cards of one charge share.
+pub(crate) fn batch<'a>(
+    rules: &'a StepRules<'a>,
+    campaign: &'a Campaign,
+    charge_id: ChargeId,
+    mail_by_date: NaiveDate,
+) -> PieceBatch<'a> {
+    PieceBatch {
+        team_id: campaign.team_id,
+        campaign_id: &campaign.campaign_id,
+        step: rules.step.step,
+        charge_id,
+        design_id: rules.design.design_id,
+        design_version: rules.design.version,
+        product: rules.product,
+        postage: rules.step.postage.as_str(),
+        price_cents: rules.price_cents,
+        mail_by_date,
+    }
+}
+
+/// The charge for these cards.
+pub(crate) fn charge<'a>(
+    batch: &PieceBatch<'a>,
+    pieces: &[PieceRow<'_>],
+    kind: ChargeKind,
+    payment: &'a str,
+) -> NewCharge<'a> {
+    NewCharge {
+        charge_id: batch.charge_id,
+        team_id: batch.team_id,
+        campaign_id: batch.campaign_id,
+        step: batch.step,
+        kind,
+        amount_cents: batch.price_cents * pieces.len() as i64,
+        // A batch is bounded by the recipients of a request.
+        pieces: pieces.len() as i32,
+        payment,
+    }
+}
+
+/// Makes cards, with their charge, out of the campaign's budget. The campaign is locked.
+pub(crate) async fn make_cards(
+    transaction: &Transaction<'_>,
+    charge: &NewCharge<'_>,
+    batch: &PieceBatch<'_>,
+    pieces: &[PieceRow<'_>],
+    now: DateTime<Utc>,
+) -> Result<(), StoreError> {
+    let campaign_id: &CampaignId = batch.campaign_id;
+    tokio::try_join!(
+        transaction.charge_reserve(charge, now),
+        transaction.piece_create(batch, pieces, now),
+        transaction.budget_commit(campaign_id, charge.amount_cents),
+    )?;
+    Ok(())
+}

@@ -1,0 +1,160 @@
+//! A campaign's rules, compiled once per request: may it mail now, whom, what and for how much?
+
+use audience::{Area, BuiltIn, ColumnType, Conditions, Lookup};
+use chrono::NaiveDate;
+use contract::send::{Reason, SendError};
+use design::Document;
+use service::Config;
+use store::{Audience, Campaign, Step, StepDesign};
+
+/// What one step of a campaign mails.
+#[derive(Debug)]
+pub(crate) struct StepRules<'c> {
+    pub(crate) step: &'c Step,
+    pub(crate) design: &'c StepDesign,
+    pub(crate) product: &'static str,
+    pub(crate) price_cents: i64,
+}
+
+/// Whom a campaign mails.
+pub(crate) struct AudienceRules {
+    area: Option<Area>,
+    conditions: Conditions,
+}
+
+/// The contract's checks of the whole request: `campaign_not_active`, then `design_cannot_render`. Every step is
+/// checked, so that a later one does not fail when its time has come. Returns the rules of step 1.
+pub(crate) fn check_campaign<'c>(
+    campaign: &'c Campaign,
+    config: &Config,
+) -> Result<StepRules<'c>, SendError> {
+    let not_active = |message: &str| Err(SendError::CampaignNotActive(message.to_owned()));
+    if !campaign.is_active {
+        return not_active("The campaign is not active. Activate it to mail its recipients.");
+    }
+    if campaign.audience != Audience::Api {
+        return not_active("The campaign does not take its audience from the API.");
+    }
+    if campaign.steps.is_empty() {
+        return not_active("The campaign has no step yet.");
+    }
+    if let Some(step) = campaign.steps.iter().find(|step| step.design.is_none()) {
+        return Err(SendError::CampaignNotActive(format!(
+            "Step {} of the campaign has no design.",
+            step.step
+        )));
+    }
+    for step in campaign.steps.iter().skip(1) {
+        step_rules(step, config)?;
+    }
+    step_rules(&campaign.steps[0], config)
+}
+
+/// The rules of one step. Errors: `campaign_not_active` without a design, `design_cannot_render`.
+pub(crate) fn step_rules<'c>(step: &'c Step, config: &Config) -> Result<StepRules<'c>, SendError> {
+    let design = step.design.as_ref().ok_or_else(|| {
+        SendError::CampaignNotActive(format!("Step {} of the campaign has no design.", step.step))
+    })?;
+    if design.is_ai_draft {
+        return Err(SendError::DesignCannotRender(format!(
+            "The design {:?} is still an AI draft: open it in the designer and save it.",
+            design.name
+        )));
+    }
+    let document = Document::parse(&design.document).map_err(|problem| {
+        SendError::DesignCannotRender(format!("The design {:?} cannot print: {problem}", design.name))
+    })?;
+    let product = document.product().as_str();
+    // Every product has a price: the mailer does not start without.
+    let price = config.prices.get(product).ok_or(SendError::InternalError)?;
+    Ok(StepRules { step, design, product, price_cents: price.with(step.postage) })
+}
+
+impl AudienceRules {
+    /// Compiles the map area and the conditions. Stored ones were checked when they were saved; if they cannot be
+    /// read any more, the campaign mails nobody and says so.
+    pub(crate) fn compile(
+        campaign: &Campaign,
+        column_type: impl Fn(&str) -> Option<ColumnType>,
+    ) -> Result<Self, SendError> {
+        let unreadable = |what: &str, why: String| {
+            SendError::CampaignNotActive(format!("The campaign's {what} cannot be used: {why}"))
+        };
+        let area = campaign
+            .area
+            .as_deref()
+            .map(Area::parse)
+            .transpose()
+            .map_err(|error| unreadable("map area", error.to_string()))?;
+        let conditions = campaign
+            .conditions
+            .as_ref()
+            .map(|tree| Conditions::parse(tree, column_type))
+            .transpose()
+            .map_err(|error| unreadable("filter conditions", error.to_string()))?;
+        Ok(Self { area, conditions: conditions.unwrap_or_default() })
+    }
+
+    /// Whether conditions look at anything, so that stored values are worth reading.
+    pub(crate) fn has_conditions(&self) -> bool {
+        !self.conditions.is_empty()
+    }
+
+    /// Why a verified recipient is not mailed, in the contract's order: location, conditions, then what the
+    /// design finds when it is laid out. `is_waiting` tells that the address waits on the conditions already.
+    pub(crate) fn refusal(
+        &self,
+        recipient: &Profile<'_>,
+        is_waiting: bool,
+        today: NaiveDate,
+    ) -> Option<Reason> {
+        if !self.is_inside(recipient) {
+            return Some(Reason::FilteredLocation);
+        }
+        if is_waiting || !self.conditions.matches(recipient, today) {
+            return Some(Reason::FilteredConditions);
+        }
+        None
+    }
+
+    fn is_inside(&self, recipient: &Profile<'_>) -> bool {
+        let Some(area) = &self.area else { return true };
+        recipient
+            .place
+            .or_else(|| address::zip_centre(recipient.zip))
+            .is_some_and(|(latitude, longitude)| area.contains(latitude, longitude))
+    }
+}
+
+/// A recipient as conditions see it: the verified address, what was sent, and behind it what is stored.
+pub(crate) struct Profile<'a> {
+    /// First and last name.
+    pub(crate) name: (&'a str, &'a str),
+    /// Delivery line and second line.
+    pub(crate) lines: (&'a str, &'a str),
+    /// Verified.
+    pub(crate) city: &'a str,
+    /// Verified.
+    pub(crate) state: &'a str,
+    /// Verified, five digits.
+    pub(crate) zip: &'a str,
+    /// Latitude and longitude, when known.
+    pub(crate) place: Option<(f64, f64)>,
+    /// The other columns, by folded name: sent, else stored.
+    pub(crate) values: &'a dyn Lookup,
+}
+
+impl Lookup for Profile<'_> {
+    fn value(&self, column: &str) -> Option<&str> {
+        match BuiltIn::from_name(column) {
+            Some(BuiltIn::FirstName) => Some(self.name.0),
+            Some(BuiltIn::LastName) => Some(self.name.1),
+            Some(BuiltIn::Address1) => Some(self.lines.0),
+            Some(BuiltIn::Address2) => Some(self.lines.1),
+            Some(BuiltIn::City) => Some(self.city),
+            Some(BuiltIn::State) => Some(self.state),
+            Some(BuiltIn::Zip) => Some(self.zip),
+            _ => self.values.value(column),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Closing a charge: take the payment, then in one transaction settle or decline it, with everything that hangs
+//! on it. Whoever finds an open charge does the same: the payment carries the charge's id, so it is taken once.
+
+use bytes::Bytes;
+use chrono::{DateTime, TimeDelta, Utc};
+use contract::id::ChargeId;
+use contract::limits::RESPONSE_BYTES;
+use contract::send::{Reason, SendError, SendResponse, write_response};
+use service::fail_point;
+use store::{Campaign, Charge, JobLease, NewStepJob, ReservedSend, StoreError, Transaction, retry};
+
+use crate::Mailer;
+use crate::payment::{Payment, PaymentUnavailable};
+
+/// Why a charge could not be closed. It stays open and is tried again.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SettleError {
+    /// The payment provider gave no answer that counts.
+    #[error(transparent)]
+    Payment(#[from] PaymentUnavailable),
+    /// The database failed, or another worker has closed it.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Closes a send's charge and returns the answer.
+pub(crate) async fn settle_send(
+    mailer: &Mailer,
+    reserved: &ReservedSend,
+    campaign: Option<&Campaign>,
+) -> Result<Bytes, SettleError> {
+    let store = &mailer.process.store;
+    let charge = store.charge_get(reserved.lease.team_id, ChargeId(reserved.lease.send_id.0)).await?;
+    let payment = mailer.payments.charge(&charge, mailer.process.clock.now()).await?;
+    fail_point::pass("send.charged");
+    let replacement = replacement(reserved, &payment).map_err(StoreError::from)?;
+    let now = mailer.process.clock.now();
+    let close =
+        Close { charge: &charge, payment: &payment, campaign, declined_to: Reason::PaymentFailed, now };
+    retry(|| async {
+        let mut connection = store.connection().await?;
+        let transaction = connection.begin().await?;
+        close_charge(&transaction, &close).await?;
+        let stored = replacement.as_ref().map(|(body, mailed)| (&body[..], *mailed));
+        transaction.send_finish(reserved.lease, stored, now).await?;
+        transaction.commit().await
+    })
+    .await?;
+    fail_point::pass("send.settled");
+    Ok(replacement.map_or_else(|| reserved.response.clone(), |(body, _)| Bytes::from(body)))
+}
+
+/// The answer and its count of mailed recipients, where they differ from what was stored as if the charge succeeds:
+/// after a decline, and when the whole answer is larger than a response may be.
+fn replacement(reserved: &ReservedSend, payment: &Payment) -> serde_json::Result<Option<(Vec<u8>, i32)>> {
+    let is_paid = matches!(payment, Payment::Paid { .. });
+    if is_paid && reserved.response.len() <= RESPONSE_BYTES {
+        return Ok(None);
+    }
+    let whole: SendResponse = serde_json::from_slice(&reserved.response)?;
+    let answer = if is_paid { whole } else { whole.declined(&reserved.copies) };
+    Ok(Some((write_response(&answer)?, answer.summary.mailed as i32)))
+}
+
+/// Closes the charge of a job's portion.
+pub(crate) async fn settle_portion(
+    mailer: &Mailer,
+    lease: JobLease,
+    charge_id: ChargeId,
+    campaign: Option<&Campaign>,
+    declined_to: Reason,
+) -> Result<(), SettleError> {
+    let store = &mailer.process.store;
+    let charge = store.charge_get(lease.team_id, charge_id).await?;
+    let payment = mailer.payments.charge(&charge, mailer.process.clock.now()).await?;
+    fail_point::pass("job.charged");
+    let now = mailer.process.clock.now();
+    let close = Close { charge: &charge, payment: &payment, campaign, declined_to, now };
+    retry(|| async {
+        let mut connection = store.connection().await?;
+        let transaction = connection.begin().await?;
+        close_charge(&transaction, &close).await?;
+        transaction.job_close_charge(lease).await?;
+        transaction.commit().await
+    })
+    .await?;
+    Ok(())
+}
+
+/// What a charge is closed with.
+struct Close<'a> {
+    charge: &'a Charge,
+    payment: &'a Payment,
+    campaign: Option<&'a Campaign>,
+    /// What the recipients become when it is declined.
+    declined_to: Reason,
+    now: DateTime<Utc>,
+}
+
+async fn close_charge(transaction: &Transaction<'_>, close: &Close<'_>) -> Result<(), StoreError> {
+    let Charge { charge_id, team_id, campaign_id, amount_cents, payment, .. } = close.charge;
+    let closed = match close.payment {
+        Payment::Paid { reference } => {
+            let closed =
+                transaction.charge_settle(*team_id, *charge_id, reference.as_deref(), close.now).await?;
+            if payment == "stripe" {
+                transaction.sale_book(*team_id, *charge_id, *amount_cents, close.now).await?;
+            }
+            let steps = later_steps(close);
+            transaction.job_plan_steps(*team_id, campaign_id, *charge_id, &steps, close.now).await?;
+            closed
+        }
+        Payment::Declined { detail } => {
+            tracing::info!(%charge_id, detail, "a charge was declined");
+            let closed = transaction.charge_decline(close.charge, close.now).await?;
+            transaction.recipient_decline(*team_id, *charge_id, close.declined_to).await?;
+            closed
+        }
+    };
+    if closed { Ok(()) } else { Err(StoreError::LeaseLost) }
+}
+
+/// The later steps of the campaign, counted from the day of step 1.
+fn later_steps(close: &Close<'_>) -> Vec<NewStepJob> {
+    if close.charge.step != 1 {
+        return Vec::new();
+    }
+    let steps = close.campaign.map_or(&[][..], |campaign| &campaign.steps);
+    steps
+        .iter()
+        .filter(|step| step.step > 1)
+        .map(|step| NewStepJob {
+            step: step.step,
+            due_at: close.charge.created_at + TimeDelta::days(step.delay_days.into()),
+        })
+        .collect()
+}
+
+/// What a sender is told when a charge could not be closed now: it will be, but nobody knows yet with what result.
+pub(crate) fn unsettled(error: &SettleError) -> SendError {
+    tracing::error!(%error, "a charge stays open and is tried again");
+    SendError::DeadlinePassed
+}

@@ -1,0 +1,76 @@
+//! `pillarbox apply FILE`: teams and what belongs to them, from one file, repeatably.
+//!
+//! Text is read into a document ([`text`]), the document into typed fields that are right on their own
+//! ([`file`], [`field`]), these are checked against each other ([`check`]), and then saved in one transaction
+//! ([`save`]).
+
+mod applied;
+mod area;
+mod check;
+mod error;
+mod field;
+mod file;
+mod save;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use std::path::Path;
+
+use chrono::{DateTime, Utc};
+use store::Store;
+
+pub use applied::{
+    Applied, AppliedCampaign, AppliedDesign, AppliedKey, AppliedTeam, AppliedTopUp, AppliedUser,
+};
+pub use error::ApplyError;
+pub use field::{Email, ListedAddress, Name};
+pub use text::FILE_BYTES;
+
+use file::File;
+
+/// Creates or updates what the text (YAML or JSON) describes, all or nothing; the same text again changes
+/// nothing. Paths in it are relative to `base_folder`.
+///
+/// # Errors
+/// [`ApplyError`], which names the place in the file.
+pub async fn apply(
+    store: &Store,
+    text: &str,
+    base_folder: &Path,
+    now: DateTime<Utc>,
+) -> Result<Applied, ApplyError> {
+    let file = read(text, base_folder)?;
+    // A conflict with a request under way is tried again; any other end is the end.
+    store::retry(|| async {
+        match save(store, &file, now).await {
+            Err(ApplyError::Database(error)) if error.is_conflict() => Err(error),
+            outcome => Ok(outcome),
+        }
+    })
+    .await?
+}
+
+/// A file that is right in itself, with the map areas that it names by path.
+fn read(text: &str, base_folder: &Path) -> Result<File, ApplyError> {
+    let mut document = text::read(text).map_err(ApplyError::Unreadable)?;
+    area::load(&mut document, base_folder)?;
+    let file: File = serde_path_to_error::deserialize(document).map_err(|error| {
+        let place = error.path().to_string();
+        let place = if place == "." { "the file".to_owned() } else { place };
+        ApplyError::refused(place, error.into_inner().to_string())
+    })?;
+    check::check(&file)?;
+    Ok(file)
+}
+
+async fn save(store: &Store, file: &File, now: DateTime<Utc>) -> Result<Applied, ApplyError> {
+    let mut connection = store.connection().await?;
+    let transaction = connection.begin().await?;
+    let mut teams = Vec::new();
+    for (place, team) in check::items("", "teams", &file.teams) {
+        teams.push(save::save_team(&transaction, &place, team, now).await?);
+    }
+    transaction.commit().await?;
+    Ok(Applied { teams })
+}

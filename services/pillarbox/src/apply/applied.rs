@@ -1,0 +1,144 @@
+//! What a file made, for the one who applied it.
+
+use contract::id::{ApiKeyId, CampaignId, DesignId, TeamId, UserId};
+use serde::Serialize;
+
+use crate::money::{Dollars, Money};
+use crate::report::{Report, table};
+use crate::secret::KeyText;
+
+/// What stands after a file was applied.
+#[derive(Debug, Clone, Serialize)]
+pub struct Applied {
+    /// In the order of the file.
+    pub teams: Vec<AppliedTeam>,
+}
+
+/// A team as it stands; lists in the order of the file.
+#[derive(Debug, Clone, Serialize)]
+pub struct AppliedTeam {
+    /// Its id.
+    pub team_id: TeamId,
+    /// Its name.
+    pub name: String,
+    /// The people of the file.
+    pub users: Vec<AppliedUser>,
+    /// Names of the columns of the file.
+    pub columns: Vec<String>,
+    /// The designs of the file.
+    pub designs: Vec<AppliedDesign>,
+    /// The campaigns of the file.
+    pub campaigns: Vec<AppliedCampaign>,
+    /// The keys of the file.
+    pub keys: Vec<AppliedKey>,
+    /// The top-up of the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub top_up: Option<AppliedTopUp>,
+}
+
+/// A person.
+#[derive(Debug, Clone, Serialize)]
+pub struct AppliedUser {
+    /// Its id.
+    pub user_id: UserId,
+    /// Lower-case.
+    pub email: String,
+}
+
+/// A design.
+#[derive(Debug, Clone, Serialize)]
+pub struct AppliedDesign {
+    /// Its id.
+    pub design_id: DesignId,
+    /// Its name.
+    pub name: String,
+    /// The current version; a document that is no different makes no new one.
+    pub version: i32,
+}
+
+/// A campaign.
+#[derive(Debug, Clone, Serialize)]
+pub struct AppliedCampaign {
+    /// Its public id, also when the file left it to us.
+    pub campaign_id: CampaignId,
+    /// Its name.
+    pub name: String,
+    /// How many addresses were put on its do-not-mail list by this file for the first time.
+    pub do_not_mail_added: u64,
+}
+
+/// A key.
+#[derive(Debug, Clone, Serialize)]
+pub struct AppliedKey {
+    /// Its row.
+    pub key_id: ApiKeyId,
+    /// `full_access` or `formulas`.
+    pub kind: &'static str,
+    /// Its name.
+    pub name: String,
+    /// The key itself, only when it was made now: it cannot be shown again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<KeyText>,
+}
+
+/// A top-up.
+#[derive(Debug, Clone, Serialize)]
+pub struct AppliedTopUp {
+    /// The operator's reference.
+    pub reference: String,
+    /// What it adds, in cents.
+    #[serde(rename = "amount_cents")]
+    pub amount: Money,
+    /// False when the reference was booked before, so that nothing was added now.
+    pub is_new: bool,
+    /// The team's balance now.
+    pub balance_cents: i64,
+}
+
+impl Applied {
+    /// For people and for programs.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON.
+    pub fn report(&self) -> anyhow::Result<Report> {
+        let mut rows = table(["What", "Name", "Id", "Note"]);
+        for team in &self.teams {
+            for row in team.rows() {
+                rows.add_row(row);
+            }
+        }
+        Report::new(self, rows.trim_fmt())
+    }
+}
+
+impl AppliedTeam {
+    fn rows(&self) -> Vec<[String; 4]> {
+        let row =
+            |what: &str, name: &str, id: String, note: String| [what.to_owned(), name.to_owned(), id, note];
+        let none = String::new;
+        let mut rows = vec![row("Team", &self.name, self.team_id.to_string(), none())];
+        rows.extend(self.users.iter().map(|user| row("User", &user.email, user.user_id.to_string(), none())));
+        rows.extend(self.columns.iter().map(|column| row("Column", column, none(), none())));
+        rows.extend(self.designs.iter().map(|design| {
+            row("Design", &design.name, design.design_id.to_string(), format!("version {}", design.version))
+        }));
+        rows.extend(self.campaigns.iter().map(|campaign| {
+            let added = campaign.do_not_mail_added;
+            let note = if added > 0 { format!("do-not-mail addresses added: {added}") } else { none() };
+            row("Campaign", &campaign.name, campaign.campaign_id.to_string(), note)
+        }));
+        rows.extend(self.keys.iter().map(|key| {
+            let note = match &key.key {
+                Some(text) => format!("{}\nwill not be shown again", text.reveal()),
+                None => "made before".to_owned(),
+            };
+            row("Key", &key.name, key.key_id.to_string(), note)
+        }));
+        rows.extend(self.top_up.iter().map(|top_up| {
+            let what = if top_up.is_new { top_up.amount.to_string() } else { "booked before".to_owned() };
+            let note = format!("{what}; balance {}", Dollars(top_up.balance_cents));
+            row("Top-up", &top_up.reference, none(), note)
+        }));
+        rows
+    }
+}

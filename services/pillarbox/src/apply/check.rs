@@ -1,0 +1,135 @@
+//! What fields must be to each other. Pure: neither the database nor the disk is asked.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::Hash;
+
+use audience::{ColumnType, Conditions, fold_name};
+use contract::key::KeyKind;
+use serde_json::Value;
+
+use super::error::ApplyError;
+use super::file::{Campaign, File, Key, Payment, Step, Team};
+
+/// Steps of a campaign.
+const STEPS: std::ops::RangeInclusive<usize> = 1..=20;
+
+/// Days after step 1 at the most: five years.
+const MOST_DELAY_DAYS: u16 = 1_826;
+
+/// Days of re-send protection at the most: ten years.
+const MOST_RESEND_PROTECTION_DAYS: u16 = 3_653;
+
+type Result = std::result::Result<(), ApplyError>;
+
+/// Checks a file that was read.
+pub(super) fn check(file: &File) -> Result {
+    if file.teams.is_empty() {
+        return Err(ApplyError::refused("teams", "the list is empty"));
+    }
+    let teams = || items("", "teams", &file.teams);
+    distinct(teams().map(|(place, team)| (format!("{place}.name"), team.name.as_str())))?;
+    // These are found by something that is unique among all teams.
+    let users = teams().flat_map(|(place, team)| items(&place, "users", &team.users));
+    distinct(users.map(|(place, user)| (format!("{place}.email"), user.email.as_str())))?;
+    let campaigns = teams().flat_map(|(place, team)| items(&place, "campaigns", &team.campaigns));
+    distinct(campaigns.filter_map(|(place, campaign)| Some((format!("{place}.id"), campaign.id.as_ref()?))))?;
+    let keys = teams().flat_map(|(place, team)| items(&place, "keys", &team.keys));
+    distinct(keys.filter_map(|(place, key)| Some((format!("{place}.key"), key.key.as_ref()?.reveal()))))?;
+    teams().try_for_each(|(place, team)| check_team(&place, team))
+}
+
+fn check_team(place: &str, team: &Team) -> Result {
+    let has_card = team.stripe_customer.is_some() && team.stripe_payment_method.is_some();
+    if team.payment == Payment::Stripe && !has_card {
+        let reason = "stripe needs stripe_customer and stripe_payment_method";
+        return Err(ApplyError::refused(format!("{place}.payment"), reason));
+    }
+    let columns = items(place, "columns", &team.columns);
+    distinct(columns.map(|(place, column)| (format!("{place}.name"), fold_name(&column.name.0))))?;
+    let designs = items(place, "designs", &team.designs);
+    distinct(designs.map(|(place, design)| (format!("{place}.name"), design.name.as_str())))?;
+    let campaigns = || items(place, "campaigns", &team.campaigns);
+    distinct(campaigns().map(|(place, campaign)| (format!("{place}.name"), campaign.name.as_str())))?;
+    let keys = || items(place, "keys", &team.keys);
+    distinct(keys().map(|(place, key)| (format!("{place}.name"), key.name.as_str())))?;
+    campaigns().try_for_each(|(place, campaign)| check_campaign(&place, campaign))?;
+    keys().try_for_each(|(place, key)| check_key(&place, key))
+}
+
+/// Each item of a list with its place: `teams[0].users[2]`.
+pub(super) fn items<'a, T>(
+    place: &str,
+    name: &'static str,
+    list: &'a [T],
+) -> impl Iterator<Item = (String, &'a T)> + use<'a, T> {
+    let dot = if place.is_empty() { "" } else { "." };
+    let before = format!("{place}{dot}{name}");
+    list.iter().enumerate().map(move |(index, item)| (format!("{before}[{index}]"), item))
+}
+
+fn check_campaign(place: &str, campaign: &Campaign) -> Result {
+    let is_out_of_range = |days| days == 0 || days > MOST_RESEND_PROTECTION_DAYS;
+    if campaign.resend_protection_days.is_some_and(is_out_of_range) {
+        let reason =
+            format!("must be 1 to {MOST_RESEND_PROTECTION_DAYS} days, or left out for no protection");
+        return Err(ApplyError::refused(format!("{place}.resend_protection_days"), reason));
+    }
+    if !STEPS.contains(&campaign.steps.len()) {
+        let reason = format!("a campaign has {} to {} steps", STEPS.start(), STEPS.end());
+        return Err(ApplyError::refused(format!("{place}.steps"), reason));
+    }
+    check_delays(place, &campaign.steps)
+}
+
+fn check_delays(place: &str, steps: &[Step]) -> Result {
+    let mut previous = None;
+    for (place, step) in items(place, "steps", steps) {
+        let days = step.delay_days;
+        let is_right = previous.map_or(days == 0, |previous| days > previous) && days <= MOST_DELAY_DAYS;
+        if !is_right {
+            let reason = format!(
+                "delay_days counts from the first step: 0 there, more in each later one, {MOST_DELAY_DAYS} at the most"
+            );
+            return Err(ApplyError::refused(format!("{place}.delay_days"), reason));
+        }
+        previous = Some(days);
+    }
+    Ok(())
+}
+
+fn check_key(place: &str, key: &Key) -> Result {
+    let kind = KeyKind::from(key.kind);
+    if key.key.as_ref().is_some_and(|text| text.kind() != Some(kind)) {
+        let reason = format!("a {} key begins with {}", kind.as_str(), kind.prefix());
+        return Err(ApplyError::refused(format!("{place}.key"), reason));
+    }
+    Ok(())
+}
+
+/// Refuses the second of two equal values. The value is not shown: it may be a key.
+fn distinct<T: Hash + Eq>(mut values: impl Iterator<Item = (String, T)>) -> Result {
+    let mut seen = HashMap::new();
+    values.try_for_each(|(place, value)| match seen.entry(value) {
+        Entry::Vacant(entry) => {
+            entry.insert(place);
+            Ok(())
+        }
+        Entry::Occupied(entry) => Err(ApplyError::refused(place, format!("is the same as {}", entry.get()))),
+    })
+}
+
+/// Checks a campaign's conditions against the types of the team's columns, which the file or an earlier one made.
+pub(super) fn check_conditions(
+    campaign_place: &str,
+    conditions: &Value,
+    columns: impl Fn(&str) -> Option<ColumnType>,
+) -> Result {
+    Conditions::parse(conditions, columns).map(drop).map_err(|error| {
+        let dot = if error.path.is_empty() { "" } else { "." };
+        ApplyError::refused(
+            format!("{campaign_place}.conditions{dot}{}", error.path),
+            error.problem.to_string(),
+        )
+    })
+}

@@ -1,0 +1,221 @@
+//! Fields of the file that can be checked on their own: each is right from the moment it was read, and what is
+//! wrong is reported with its place in the file.
+
+use std::fmt;
+
+use address::{AddressInput, Parsed, Verdict};
+use audience::{Area, BuiltIn};
+use contract::limits::FIELD_NAME_CHARS;
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use serde_json::Value;
+use uuid::Uuid;
+
+/// Characters of a name of anything.
+const NAME_CHARS: usize = 200;
+
+/// Characters of an email address.
+const EMAIL_CHARS: usize = 254;
+
+/// A name: trimmed, on one line, not empty, bounded.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Name(String);
+
+impl Name {
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for Name {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let text = text.trim();
+        if text.is_empty() || text.chars().count() > NAME_CHARS || text.chars().any(char::is_control) {
+            return Err(format!("must be 1 to {NAME_CHARS} characters on one line"));
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl std::str::FromStr for Name {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::try_from(text.to_owned())
+    }
+}
+
+/// A person's email address, in lower case.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Email(String);
+
+impl Email {
+    /// The address.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for Email {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let text = text.trim().to_lowercase();
+        let has_parts = text
+            .split_once('@')
+            .is_some_and(|(local, domain)| !local.is_empty() && !domain.is_empty() && !domain.contains('@'));
+        let is_clean = !text.chars().any(|character| character.is_whitespace() || character.is_control());
+        if has_parts && is_clean && text.chars().count() <= EMAIL_CHARS {
+            Ok(Self(text))
+        } else {
+            Err(format!("{text:?} is not an email address"))
+        }
+    }
+}
+
+impl std::str::FromStr for Email {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::try_from(text.to_owned())
+    }
+}
+
+/// The name of a custom column.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct ColumnName(pub(super) String);
+
+impl TryFrom<String> for ColumnName {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let text = text.trim();
+        if text.is_empty() || text.chars().count() > FIELD_NAME_CHARS {
+            return Err(format!("must be 1 to {FIELD_NAME_CHARS} characters"));
+        }
+        if BuiltIn::from_name(text).is_some() {
+            return Err(format!("{text} is a built-in column, which every team has"));
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+/// A verified address: on one line, or as an object of its parts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ListedAddress {
+    /// What is compared.
+    pub address_id: Uuid,
+    /// On one line with its unit, for people.
+    pub line: String,
+}
+
+/// An address in parts, as recipients have them.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AddressParts {
+    address_1: String,
+    #[serde(default)]
+    address_2: String,
+    city: String,
+    state: String,
+    zip: String,
+}
+
+impl ListedAddress {
+    /// Verifies an address written on one line, such as `123 N Main St Apt 4, Austin, TX 78701`.
+    ///
+    /// # Errors
+    /// A sentence that says why it cannot be mailed.
+    pub fn from_line(text: &str) -> Result<Self, String> {
+        let Parsed { line1, line2, city, state, zip, .. } = address::parse_one_line(text);
+        Self::verify(AddressInput {
+            address_1: &line1,
+            address_2: &line2,
+            city: &city,
+            state: &state,
+            zip: &zip,
+        })
+        .map_err(|reason| format!("{text:?} cannot be mailed: {reason}"))
+    }
+
+    fn from_parts(parts: &AddressParts) -> Result<Self, String> {
+        Self::verify(AddressInput {
+            address_1: &parts.address_1,
+            address_2: &parts.address_2,
+            city: &parts.city,
+            state: &parts.state,
+            zip: &parts.zip,
+        })
+    }
+
+    fn verify(input: AddressInput<'_>) -> Result<Self, String> {
+        match address::verify(input) {
+            Verdict::Deliverable(verified) => Ok(Self {
+                address_id: verified.id.as_uuid(),
+                line: format!("{}, {}, {} {}", verified.line1, verified.city, verified.state, verified.zip),
+            }),
+            Verdict::Undeliverable(failure) => Err(failure.detail()),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ListedAddress {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AddressVisitor)
+    }
+}
+
+struct AddressVisitor;
+
+impl<'de> Visitor<'de> for AddressVisitor {
+    type Value = ListedAddress;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an address on one line, or an object with address_1, city, state and zip")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<ListedAddress, E> {
+        ListedAddress::from_line(text).map_err(E::custom)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ListedAddress, A::Error> {
+        let parts = AddressParts::deserialize(MapAccessDeserializer::new(map))?;
+        ListedAddress::from_parts(&parts).map_err(A::Error::custom)
+    }
+}
+
+/// A map area, as GeoJSON text.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(try_from = "Value")]
+pub(super) struct MapArea(pub(super) String);
+
+impl TryFrom<Value> for MapArea {
+    type Error = String;
+
+    fn try_from(value: Value) -> Result<Self, String> {
+        let text = value.to_string();
+        Area::parse(&text).map_err(|error| error.to_string())?;
+        Ok(Self(text))
+    }
+}
+
+/// A design document that can print.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "Value")]
+pub(super) struct DesignDocument(pub(super) Value);
+
+impl TryFrom<Value> for DesignDocument {
+    type Error = String;
+
+    fn try_from(value: Value) -> Result<Self, String> {
+        design::Document::parse(&value).map_err(|problem| problem.to_string())?;
+        Ok(Self(value))
+    }
+}

@@ -1,0 +1,210 @@
+//! The shape of the file. An absent optional field means its default, also for what stands already: the file
+//! says how things are to be. What it does not name (another user, another key) stays as it is.
+
+use audience::ColumnType;
+use chrono_tz::Tz;
+use contract::id::CampaignId;
+use contract::key::KeyKind;
+use contract::send::Postage;
+use serde::Deserialize;
+use serde_json::Value;
+use store::Role;
+
+use super::field::{ColumnName, DesignDocument, Email, ListedAddress, MapArea, Name};
+use crate::money::Money;
+use crate::secret::{KeyText, Password};
+
+/// Teams with what belongs to them.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an object with a list of `teams`")]
+pub(super) struct File {
+    pub teams: Vec<Team>,
+}
+
+/// A team, found by its name.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Team {
+    pub name: Name,
+    #[serde(default = "new_york")]
+    pub time_zone: Tz,
+    #[serde(default)]
+    pub payment: Payment,
+    pub stripe_customer: Option<Name>,
+    pub stripe_payment_method: Option<Name>,
+    #[serde(default)]
+    pub users: Vec<User>,
+    #[serde(default)]
+    pub columns: Vec<Column>,
+    #[serde(default)]
+    pub designs: Vec<Design>,
+    #[serde(default)]
+    pub campaigns: Vec<Campaign>,
+    #[serde(default)]
+    pub keys: Vec<Key>,
+    pub top_up: Option<TopUp>,
+}
+
+/// How a team pays.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Payment {
+    #[default]
+    Balance,
+    Stripe,
+}
+
+impl Payment {
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Balance => "balance",
+            Self::Stripe => "stripe",
+        }
+    }
+}
+
+/// A person, found by the email address. Without a password the stored one stays.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct User {
+    pub email: Email,
+    pub name: Name,
+    pub role: Role,
+    pub password: Option<Password>,
+}
+
+/// A column that is not built in, found by its folded name.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Column {
+    pub name: ColumnName,
+    #[serde(rename = "type")]
+    pub column_type: ColumnType,
+    #[serde(default)]
+    pub kind: ColumnKind,
+}
+
+/// Who fills a column.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ColumnKind {
+    #[default]
+    Custom,
+}
+
+impl From<ColumnKind> for store::ColumnKind {
+    fn from(kind: ColumnKind) -> Self {
+        match kind {
+            ColumnKind::Custom => Self::Custom,
+        }
+    }
+}
+
+/// A design, found by its name.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Design {
+    pub name: Name,
+    #[serde(default)]
+    pub ai_draft: bool,
+    pub document: DesignDocument,
+}
+
+/// A campaign, found by its id, or by its name when none is given.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Campaign {
+    pub id: Option<CampaignId>,
+    pub name: Name,
+    #[serde(default)]
+    pub status: Status,
+    #[serde(default)]
+    pub audience: Audience,
+    pub budget: Option<Money>,
+    pub resend_protection_days: Option<u16>,
+    pub area: Option<MapArea>,
+    pub conditions: Option<Value>,
+    pub steps: Vec<Step>,
+    #[serde(default)]
+    pub do_not_mail: Vec<ListedAddress>,
+}
+
+/// Whether a campaign takes recipients.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Status {
+    #[default]
+    Active,
+    Paused,
+}
+
+/// Where a campaign's audience comes from.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Audience {
+    #[default]
+    Api,
+    List,
+}
+
+impl From<Audience> for store::Audience {
+    fn from(audience: Audience) -> Self {
+        match audience {
+            Audience::Api => Self::Api,
+            Audience::List => Self::List,
+        }
+    }
+}
+
+/// A step of a campaign; without a design it cannot mail yet.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Step {
+    pub design: Option<Name>,
+    #[serde(default = "standard")]
+    pub postage: Postage,
+    #[serde(default)]
+    pub delay_days: u16,
+}
+
+/// An API key. With its value given it is that key; else one is made unless an active one of this name stands.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Key {
+    pub kind: TeamKeyKind,
+    pub name: Name,
+    pub key: Option<KeyText>,
+}
+
+/// The kinds of keys that belong to a team itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum TeamKeyKind {
+    FullAccess,
+    Formulas,
+}
+
+impl From<TeamKeyKind> for KeyKind {
+    fn from(kind: TeamKeyKind) -> Self {
+        match kind {
+            TeamKeyKind::FullAccess => Self::FullAccess,
+            TeamKeyKind::Formulas => Self::Formulas,
+        }
+    }
+}
+
+/// Money for the prepaid balance. A reference counts once.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TopUp {
+    pub amount: Money,
+    pub reference: Name,
+}
+
+fn new_york() -> Tz {
+    Tz::America__New_York
+}
+
+fn standard() -> Postage {
+    Postage::Standard
+}

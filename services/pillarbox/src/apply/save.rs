@@ -1,0 +1,242 @@
+//! One team of a file into the database, all within the file's transaction.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+use contract::id::{CampaignId, DesignId, TeamId};
+use contract::key::KeyKind;
+use store::{CampaignSettings, ColumnSource, NewKey, StepSettings, Transaction};
+use uuid::Uuid;
+
+use super::applied::{AppliedCampaign, AppliedDesign, AppliedKey, AppliedTeam, AppliedTopUp, AppliedUser};
+use super::check::{check_conditions, items};
+use super::error::{ApplyError, At};
+use super::field::Name;
+use super::file::{Campaign, Column, Design, Key, Status, Step, Team, TopUp, User};
+use crate::secret::{KeyText, random_campaign_id};
+
+/// Random campaign ids that are tried before giving up. There are two billion.
+const CAMPAIGN_ID_ATTEMPTS: usize = 10;
+
+type Result<T> = std::result::Result<T, ApplyError>;
+
+/// Columns of a team by their folded names.
+type ColumnTypes = HashMap<String, audience::ColumnType>;
+
+/// Makes or changes the team and everything in it.
+pub(super) async fn save_team(
+    transaction: &Transaction<'_>,
+    place: &str,
+    team: &Team,
+    now: DateTime<Utc>,
+) -> Result<AppliedTeam> {
+    let text = |name: &Option<Name>| name.as_ref().map(|name| name.as_str().to_owned());
+    let wanted = store::Team {
+        team_id: TeamId::new(),
+        name: team.name.as_str().to_owned(),
+        time_zone: team.time_zone.name().to_owned(),
+        payment: team.payment.as_str().to_owned(),
+        stripe_customer: text(&team.stripe_customer),
+        stripe_payment_method: text(&team.stripe_payment_method),
+    };
+    // The team's row stays locked from here on: two files with the same team take turns.
+    let team_id = transaction.team_save(&wanted, now).await.at(place)?;
+    let save = Save { transaction, team_id, now };
+    let users = save.users(place, &team.users).await?;
+    let columns = save.columns(place, &team.columns).await?;
+    let designs = save.designs(place, &team.designs).await?;
+    let campaigns = save.campaigns(place, team, &designs).await?;
+    let keys = save.keys(place, &team.keys).await?;
+    let top_up = match &team.top_up {
+        Some(top_up) => Some(save.top_up(&format!("{place}.top_up"), top_up).await?),
+        None => None,
+    };
+    Ok(AppliedTeam { team_id, name: wanted.name, users, columns, designs, campaigns, keys, top_up })
+}
+
+/// Where what is saved belongs.
+struct Save<'a> {
+    transaction: &'a Transaction<'a>,
+    team_id: TeamId,
+    now: DateTime<Utc>,
+}
+
+impl Save<'_> {
+    async fn users(&self, place: &str, users: &[User]) -> Result<Vec<AppliedUser>> {
+        let mut applied = Vec::new();
+        for (place, user) in items(place, "users", users) {
+            let email = user.email.as_str();
+            let hash = self.new_password_hash(&place, user).await?;
+            let user_id = self
+                .transaction
+                .user_save(self.team_id, email, user.name.as_str(), user.role, hash.as_deref(), self.now)
+                .await
+                .at(&place)?;
+            applied.push(AppliedUser { user_id, email: email.to_owned() });
+        }
+        Ok(applied)
+    }
+
+    /// The hash to store; `None` when no password is given or the stored hash is of it already.
+    async fn new_password_hash(&self, place: &str, user: &User) -> Result<Option<String>> {
+        let Some(password) = &user.password else { return Ok(None) };
+        let stored =
+            self.transaction.user_password_hash(self.team_id, user.email.as_str()).await.at(place)?;
+        if stored.is_some_and(|stored| password.matches(&stored)) {
+            return Ok(None);
+        }
+        let hash = password.hash().map_err(|error| {
+            ApplyError::refused(format!("{place}.password"), format!("cannot be hashed: {error}"))
+        })?;
+        Ok(Some(hash))
+    }
+
+    async fn columns(&self, place: &str, columns: &[Column]) -> Result<Vec<String>> {
+        let mut applied = Vec::new();
+        for (place, column) in items(place, "columns", columns) {
+            let kind = column.kind.into();
+            let wanted = store::Column::new(&column.name.0, column.column_type, kind, ColumnSource::Owner);
+            self.transaction.column_save(self.team_id, &wanted, self.now).await.at(&place)?;
+            applied.push(wanted.name);
+        }
+        Ok(applied)
+    }
+
+    async fn designs(&self, place: &str, designs: &[Design]) -> Result<Vec<AppliedDesign>> {
+        let mut applied = Vec::new();
+        for (place, design) in items(place, "designs", designs) {
+            let name = design.name.as_str();
+            let saved = self
+                .transaction
+                .design_save(self.team_id, name, &design.document.0, design.ai_draft, self.now)
+                .await
+                .at(&place)?;
+            let (design_id, version) = (saved.design_id, saved.version);
+            applied.push(AppliedDesign { design_id, name: name.to_owned(), version });
+        }
+        Ok(applied)
+    }
+
+    async fn campaigns(
+        &self,
+        place: &str,
+        team: &Team,
+        designs: &[AppliedDesign],
+    ) -> Result<Vec<AppliedCampaign>> {
+        let columns = self.transaction.column_list_locked(self.team_id).await.at(place)?;
+        let columns: ColumnTypes =
+            columns.into_iter().map(|column| (column.name_key, column.column_type)).collect();
+        let mut applied = Vec::new();
+        for (place, campaign) in items(place, "campaigns", &team.campaigns) {
+            if let Some(conditions) = &campaign.conditions {
+                check_conditions(&place, conditions, |name| columns.get(name).copied())?;
+            }
+            applied.push(self.campaign(&place, campaign, designs).await?);
+        }
+        Ok(applied)
+    }
+
+    async fn campaign(
+        &self,
+        place: &str,
+        campaign: &Campaign,
+        designs: &[AppliedDesign],
+    ) -> Result<AppliedCampaign> {
+        let campaign_id = match &campaign.id {
+            Some(id) => id.clone(),
+            None => self.campaign_id(place, campaign.name.as_str()).await?,
+        };
+        let mut steps = Vec::new();
+        for (place, step) in items(place, "steps", &campaign.steps) {
+            steps.push(self.step(&place, step, designs).await?);
+        }
+        let settings = CampaignSettings {
+            campaign_id: &campaign_id,
+            name: campaign.name.as_str(),
+            is_active: campaign.status == Status::Active,
+            audience: campaign.audience.into(),
+            budget_cents: campaign.budget.map(|budget| budget.cents()),
+            resend_protection_days: campaign.resend_protection_days.map(i32::from),
+            area: campaign.area.as_ref().map(|area| area.0.as_str()),
+            conditions: campaign.conditions.as_ref(),
+            steps: &steps,
+        };
+        self.transaction.campaign_save(self.team_id, &settings, self.now).await.at(place)?;
+        let do_not_mail_added = self.do_not_mail(place, &campaign_id, campaign).await?;
+        let name = campaign.name.as_str().to_owned();
+        Ok(AppliedCampaign { campaign_id, name, do_not_mail_added })
+    }
+
+    /// The id of the team's campaign of this name, or a new one.
+    async fn campaign_id(&self, place: &str, name: &str) -> Result<CampaignId> {
+        if let Some(id) = self.transaction.campaign_by_name(self.team_id, name).await.at(place)? {
+            return Ok(id);
+        }
+        for _ in 0..CAMPAIGN_ID_ATTEMPTS {
+            let id = random_campaign_id();
+            if !self.transaction.campaign_exists(&id).await.at(place)? {
+                return Ok(id);
+            }
+        }
+        Err(ApplyError::refused(place, "no free campaign id was found; give one as `id`"))
+    }
+
+    async fn step(&self, place: &str, step: &Step, designs: &[AppliedDesign]) -> Result<StepSettings> {
+        let design_id = match &step.design {
+            Some(name) => Some(self.design_id(&format!("{place}.design"), name.as_str(), designs).await?),
+            None => None,
+        };
+        Ok(StepSettings { design_id, postage: step.postage, delay_days: i32::from(step.delay_days) })
+    }
+
+    /// A design of the file, or one that stands already.
+    async fn design_id(&self, place: &str, name: &str, designs: &[AppliedDesign]) -> Result<DesignId> {
+        match designs.iter().find(|design| design.name == name) {
+            Some(design) => Ok(design.design_id),
+            None => self.transaction.design_by_name(self.team_id, name).await.at(place),
+        }
+    }
+
+    async fn do_not_mail(&self, place: &str, id: &CampaignId, campaign: &Campaign) -> Result<u64> {
+        let addresses: Vec<(Uuid, String)> =
+            campaign.do_not_mail.iter().map(|address| (address.address_id, address.line.clone())).collect();
+        self.transaction.do_not_mail_add(id, &addresses, self.now).await.at(place)
+    }
+
+    async fn keys(&self, place: &str, keys: &[Key]) -> Result<Vec<AppliedKey>> {
+        let mut applied = Vec::new();
+        for (place, key) in items(place, "keys", keys) {
+            applied.push(self.key(&place, key).await?);
+        }
+        Ok(applied)
+    }
+
+    async fn key(&self, place: &str, key: &Key) -> Result<AppliedKey> {
+        let (kind, name) = (KeyKind::from(key.kind), key.name.as_str());
+        let applied = |key_id, key| AppliedKey { key_id, kind: kind.as_str(), name: name.to_owned(), key };
+        if key.key.is_none()
+            && let Some(key_id) = self.transaction.key_active(self.team_id, kind, name).await.at(place)?
+        {
+            return Ok(applied(key_id, None));
+        }
+        let text = key.key.clone().unwrap_or_else(|| KeyText::random(kind));
+        let new = NewKey { team_id: self.team_id, kind, integration_id: None, name, key: &text.presented() };
+        let created = self.transaction.key_create(&new, self.now).await.at(place)?;
+        Ok(applied(created.key_id, created.is_new.then_some(text)))
+    }
+
+    async fn top_up(&self, place: &str, top_up: &TopUp) -> Result<AppliedTopUp> {
+        let (amount, reference) = (top_up.amount, top_up.reference.as_str());
+        let booked = self
+            .transaction
+            .balance_top_up(self.team_id, amount.cents(), reference, self.now)
+            .await
+            .at(place)?;
+        Ok(AppliedTopUp {
+            reference: reference.to_owned(),
+            amount,
+            is_new: booked.is_new,
+            balance_cents: booked.balance_cents,
+        })
+    }
+}

@@ -1,0 +1,290 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use contract::id::{ApiKeyId, CampaignId};
+use contract::key::KeyKind;
+use store::Role;
+
+use crate::apply::{Email, Name};
+use crate::money::Money;
+
+/// Runs Pillarbox: the database, teams and what belongs to them. Settings come from PILLARBOX_CONFIG and
+/// PILLARBOX__SECTION__NAME, as those of the services do.
+#[derive(Debug, Parser)]
+#[command(name = "pillarbox", version)]
+pub struct CommandLine {
+    /// Answer with JSON for programs.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Bring the database's tables up to date.
+    Migrate,
+    /// Create or update the teams that a file describes, all or nothing; repeatable.
+    Apply {
+        /// YAML or JSON.
+        file: PathBuf,
+    },
+    /// Teams.
+    #[command(subcommand)]
+    Team(TeamCommand),
+    /// People of a team.
+    #[command(subcommand)]
+    User(UserCommand),
+    /// API keys of a team.
+    #[command(subcommand)]
+    Key(KeyCommand),
+    /// Add to a team's prepaid balance. A reference counts once, so the same command can be repeated.
+    TopUp {
+        /// The team's name or id.
+        team: String,
+        /// Dollars, such as 250.00 or '$1,000'.
+        amount: Money,
+        /// What tells this top-up from others, such as the number of a bank transfer.
+        #[arg(long)]
+        reference: Name,
+    },
+    /// Show a team's prepaid balance.
+    Balance {
+        /// The team's name or id.
+        team: String,
+    },
+    /// Campaigns.
+    #[command(subcommand)]
+    Campaign(CampaignCommand),
+    /// Recipients of a campaign.
+    #[command(subcommand)]
+    Recipient(RecipientCommand),
+    /// Prove that cards, charges, budgets, the ledger and the duplicate guard agree.
+    Check,
+    /// Post a file of recipients and show what became of each.
+    Demo(Demo),
+}
+
+/// Teams.
+#[derive(Debug, Subcommand)]
+pub enum TeamCommand {
+    /// Make a team that pays from its prepaid balance.
+    Create {
+        /// Its name, of which there is one.
+        name: Name,
+        /// IANA name of the zone that its days are counted in.
+        #[arg(long, default_value = "America/New_York")]
+        time_zone: chrono_tz::Tz,
+    },
+    /// List teams by name.
+    List {
+        /// Only names after this one.
+        #[arg(long, default_value = "")]
+        after: String,
+        /// How many at the most.
+        #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(i64).range(1..=1000))]
+        limit: i64,
+    },
+}
+
+/// People of a team.
+#[derive(Debug, Subcommand)]
+pub enum UserCommand {
+    /// Make a person, or change the name and role of the one with that address. The password is set apart.
+    Create {
+        /// The team's name or id.
+        team: String,
+        /// The address that the person signs in with.
+        email: Email,
+        /// As the person writes it.
+        #[arg(long)]
+        name: Name,
+        /// What the person may do.
+        #[arg(long, value_enum)]
+        role: RoleName,
+    },
+    /// List a team's people.
+    List {
+        /// The team's name or id.
+        team: String,
+    },
+    /// Set a person's password, read from PILLARBOX_PASSWORD or the first line of standard input.
+    SetPassword {
+        /// The person's address.
+        email: Email,
+    },
+}
+
+/// API keys of a team.
+#[derive(Debug, Subcommand)]
+pub enum KeyCommand {
+    /// Make a key and show it, this once.
+    Create {
+        /// The team's name or id.
+        team: String,
+        /// What people call it.
+        #[arg(long)]
+        name: Name,
+        /// What it opens.
+        #[arg(long, value_enum, default_value = "full_access")]
+        kind: KeyKindName,
+    },
+    /// List a team's keys, the newest first.
+    List {
+        /// The team's name or id.
+        team: String,
+    },
+    /// Revoke a key; it opens nothing from the next request on.
+    Revoke {
+        /// The team's name or id.
+        team: String,
+        /// The key's id, as the list shows it.
+        key_id: ApiKeyId,
+    },
+}
+
+/// Campaigns.
+#[derive(Debug, Subcommand)]
+pub enum CampaignCommand {
+    /// List a team's campaigns.
+    List {
+        /// The team's name or id.
+        team: String,
+    },
+    /// Show a campaign: budget, steps and what became of its recipients.
+    Show {
+        /// Such as PA-7K2M9Q.
+        campaign_id: CampaignId,
+    },
+    /// Refuse new requests until it is activated.
+    Pause {
+        /// Such as PA-7K2M9Q.
+        campaign_id: CampaignId,
+    },
+    /// Take requests again.
+    Activate {
+        /// Such as PA-7K2M9Q.
+        campaign_id: CampaignId,
+    },
+}
+
+/// Recipients of a campaign.
+#[derive(Debug, Subcommand)]
+pub enum RecipientCommand {
+    /// Never mail the recipients at these addresses for this campaign again. Cards queued already still go.
+    Remove {
+        /// Such as PA-7K2M9Q.
+        campaign_id: CampaignId,
+        /// Each on one line, such as '123 N Main St Apt 4, Austin, TX 78701'.
+        #[arg(required = true)]
+        addresses: Vec<String>,
+    },
+}
+
+/// Where to post what.
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// A request body in JSON.
+    pub file: PathBuf,
+    /// Where the gateway is, such as http://127.0.0.1:8080.
+    #[arg(long)]
+    pub url: String,
+    /// A Full access key.
+    #[arg(long, env = "PILLARBOX_KEY", hide_env_values = true)]
+    pub key: String,
+}
+
+/// What a person may do in a team.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum RoleName {
+    /// Everything.
+    Owner,
+    /// Everything but the team itself.
+    Admin,
+    /// Looking, and work that binds nobody.
+    Member,
+}
+
+impl From<RoleName> for Role {
+    fn from(name: RoleName) -> Self {
+        match name {
+            RoleName::Owner => Self::Owner,
+            RoleName::Admin => Self::Admin,
+            RoleName::Member => Self::Member,
+        }
+    }
+}
+
+/// What a key of a team opens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum KeyKindName {
+    /// Sending recipients and the Formula server.
+    FullAccess,
+    /// The Formula server.
+    Formulas,
+}
+
+impl From<KeyKindName> for KeyKind {
+    fn from(name: KeyKindName) -> Self {
+        match name {
+            KeyKindName::FullAccess => Self::FullAccess,
+            KeyKindName::Formulas => Self::Formulas,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn parse(line: &str) -> Result<CommandLine, clap::Error> {
+        CommandLine::try_parse_from(["pillarbox"].into_iter().chain(line.split_whitespace()))
+    }
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_takes_json_before_and_after_it() {
+        for line in ["--json check", "check --json", "team list --json", "apply team.yaml --json"] {
+            assert!(parse(line).unwrap().json, "{line}");
+        }
+        assert!(!parse("migrate").unwrap().json);
+    }
+
+    #[test]
+    fn arguments_are_read_into_their_types() {
+        let line = parse("top-up Demo $1,000.50 --reference wire-7").unwrap();
+        let Command::TopUp { team, amount, reference } = line.command else { panic!("{line:?}") };
+        assert_eq!((team.as_str(), amount.cents(), reference.as_str()), ("Demo", 100_050, "wire-7"));
+    }
+
+    #[test]
+    fn a_usage_error_ends_with_2() {
+        for line in [
+            "",
+            "no-such-command",
+            "top-up Demo 0 --reference r",
+            "top-up Demo 5",
+            "campaign show PA-short",
+            "recipient remove PA-7K2M9Q",
+            "key revoke Demo not-an-id",
+            "key create Demo --name a --kind integration",
+            "user create Demo someone --name S --role owner",
+            "team create Demo --time-zone Mars/Olympus",
+            "team list --limit 0",
+        ] {
+            assert_eq!(parse(line).unwrap_err().exit_code(), 2, "{line}");
+        }
+    }
+}

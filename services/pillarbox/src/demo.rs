@@ -1,0 +1,168 @@
+//! `demo`: posts recipients as a client would and shows what became of each.
+
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use contract::limits::RESPONSE_BYTES;
+use contract::send::Summary;
+use reqwest::{Response, StatusCode};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::apply::FILE_BYTES;
+use crate::command::Demo;
+use crate::report::{Report, table};
+use crate::text_file;
+
+/// Where recipients are posted.
+const RECIPIENTS_PATH: &str = "/api/v1/recipients";
+
+/// How long to try to connect.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long to wait for the whole answer: longer than the gateway waits for its worker by default.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(150);
+
+/// Tries of a request that is answered with 500, and the pause between them.
+const TRIES: usize = 10;
+const PAUSE: Duration = Duration::from_millis(300);
+
+/// An answer with status 200, as far as it is shown.
+#[derive(Debug, Deserialize)]
+struct Answer {
+    summary: Summary,
+    results: Vec<Outcome>,
+    #[serde(default)]
+    results_truncated: bool,
+}
+
+/// One recipient's outcome.
+#[derive(Debug, Deserialize, Serialize)]
+struct Outcome {
+    reference: Option<String>,
+    address: String,
+    status: String,
+    #[serde(default)]
+    reason: String,
+    detail: String,
+}
+
+/// An answer with any other status.
+#[derive(Debug, Deserialize)]
+struct Failure {
+    code: String,
+    message: String,
+}
+
+/// Sends the request, again a few times when the answer is 500: nothing was mailed then, and a stack that has just been
+/// started may not have found its workers yet.
+async fn send(request: reqwest::RequestBuilder) -> reqwest::Result<Response> {
+    for _ in 1..TRIES {
+        let Some(again) = request.try_clone() else { break };
+        let response = again.send().await?;
+        if response.status() != StatusCode::INTERNAL_SERVER_ERROR {
+            return Ok(response);
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+    request.send().await
+}
+
+/// Posts the file. The report is the answer's body for programs, a table for people.
+///
+/// # Errors
+/// When the file cannot be read, the gateway cannot be reached, or it answers with another status than 200.
+pub async fn post(demo: &Demo) -> anyhow::Result<Report> {
+    let body = text_file::read(&demo.file, FILE_BYTES)?;
+    let names = names(&body);
+    let url = format!("{}{RECIPIENTS_PATH}", demo.url.trim_end_matches('/'));
+    service::install_crypto();
+    let client = reqwest::Client::builder()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .timeout(ANSWER_TIMEOUT)
+        .redirect(reqwest::redirect::Policy::none())
+        .build()?;
+    let request =
+        client.post(&url).bearer_auth(&demo.key).header("content-type", "application/json").body(body);
+    let response =
+        send(request).await.map_err(reqwest::Error::without_url).with_context(|| format!("{url} cannot be reached"))?;
+    let status = response.status();
+    let body = bounded_body(response).await?;
+    if status != StatusCode::OK {
+        bail!(failure_sentence(status, &body));
+    }
+    let value: Value = serde_json::from_slice(&body).context("the answer cannot be read")?;
+    let answer = Answer::deserialize(&value).context("the answer cannot be read")?;
+    Report::new(&value, describe(&answer, &names))
+}
+
+/// The names of the recipients in the order of the file; none when the file is no request, which is for the
+/// gateway to say.
+fn names(body: &str) -> Vec<String> {
+    let Ok(request) = contract::send::parse(body.as_bytes()) else { return Vec::new() };
+    let name = |recipient: &contract::send::Recipient<'_>| {
+        format!("{} {}", recipient.value("first_name"), recipient.value("last_name")).trim().to_owned()
+    };
+    request.recipients.iter().map(name).collect()
+}
+
+async fn bounded_body(mut response: Response) -> anyhow::Result<Vec<u8>> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.context("the answer was cut off")? {
+        if body.len() + chunk.len() > RESPONSE_BYTES {
+            bail!("the answer is longer than {RESPONSE_BYTES} bytes");
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+fn failure_sentence(status: StatusCode, body: &[u8]) -> String {
+    match serde_json::from_slice::<Failure>(body) {
+        Ok(Failure { code, message }) => format!("{} {code}: {message}", status.as_u16()),
+        Err(_) => format!("the answer was {status}, which is not Pillarbox's: is the URL right?"),
+    }
+}
+
+fn describe(answer: &Answer, names: &[String]) -> String {
+    let Summary { received, mailed, not_mailed, .. } = answer.summary;
+    let mut rows = table(["Reference", "Name", "Address", "Status", "Reason", "Detail"]);
+    // A truncated answer leaves results out, so that positions tell nothing.
+    let names = if answer.results_truncated { &[] } else { names };
+    for (index, outcome) in answer.results.iter().enumerate() {
+        let reference = outcome.reference.as_deref().unwrap_or_default();
+        let name = names.get(index).map_or("", String::as_str);
+        rows.add_row([reference, name, &outcome.address, &outcome.status, &outcome.reason, &outcome.detail]);
+    }
+    format!("{}\n\nReceived {received}: {mailed} mailed, {not_mailed} not mailed.", rows.trim_fmt())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn outcomes_show_with_the_names_that_were_sent() {
+        let body = json!({"campaign_id": "PA-7K2M9Q", "recipients": [{"first_name": "Ada", "last_name": "Hall"}, {}]});
+        let answer = json!({"summary": {"received": 2, "mailed": 1, "notMailed": 1}, "results": [
+            {"reference": "r1", "address": "1 Main St", "status": "mailed", "detail": "Queued."},
+            {"reference": null, "address": "", "status": "not_mailed", "reason": "invalid_address", "detail": "No."}]});
+        let text = describe(&Answer::deserialize(&answer).unwrap(), &names(&body.to_string()));
+        assert!(text.contains("Received 2: 1 mailed, 1 not mailed."), "{text}");
+        let line = text.lines().find(|line| line.contains("Ada Hall")).unwrap();
+        assert!(line.contains("r1") && line.contains("mailed") && line.contains("Queued."), "{text}");
+        assert!(text.contains("invalid_address"), "{text}");
+    }
+
+    #[test]
+    fn a_refused_request_shows_code_and_message() {
+        let body = br#"{"code": "invalid_api_key", "message": "The API key is wrong."}"#;
+        assert_eq!(
+            failure_sentence(StatusCode::UNAUTHORIZED, body),
+            "401 invalid_api_key: The API key is wrong."
+        );
+        assert!(failure_sentence(StatusCode::BAD_GATEWAY, b"<html>").contains("502"));
+    }
+}

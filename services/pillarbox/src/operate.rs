@@ -1,0 +1,20 @@
+//! Commands on one thing at a time, each an answer of the database put into words.
+
+pub(crate) mod balance;
+pub(crate) mod campaign;
+pub(crate) mod check;
+pub(crate) mod key;
+pub(crate) mod recipient;
+pub(crate) mod team;
+pub(crate) mod user;
+
+use contract::id::TeamId;
+use store::{Store, Team};
+
+/// The team of this id or name.
+async fn find_team(store: &Store, name_or_id: &str) -> store::Result<Team> {
+    match name_or_id.parse::<TeamId>() {
+        Ok(team_id) => store.team_get(team_id).await,
+        Err(_) => store.team_by_name(name_or_id).await,
+    }
+}

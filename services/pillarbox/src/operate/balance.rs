@@ -1,0 +1,41 @@
+//! `top-up` and `balance`.
+
+use chrono::{DateTime, Utc};
+use serde_json::json;
+use store::Store;
+
+use super::find_team;
+use crate::money::{Dollars, Money};
+use crate::report::Report;
+
+/// Adds to a team's balance, once per reference.
+pub(crate) async fn top_up(
+    store: &Store,
+    team: &str,
+    amount: Money,
+    reference: &str,
+    now: DateTime<Utc>,
+) -> anyhow::Result<Report> {
+    let team = find_team(store, team).await?;
+    let booked = store.balance_top_up(team.team_id, amount.cents(), reference, now).await?;
+    let balance = Dollars(booked.balance_cents);
+    let text = if booked.is_new {
+        format!("Added {amount} to {}. Its balance is {balance}.", team.name)
+    } else {
+        format!(
+            "{reference} was booked before: nothing was added. The balance of {} is {balance}.",
+            team.name
+        )
+    };
+    let answer =
+        json!({ "reference": reference, "is_new": booked.is_new, "balance_cents": booked.balance_cents });
+    Report::new(&answer, text)
+}
+
+/// Shows a team's balance.
+pub(crate) async fn show(store: &Store, team: &str) -> anyhow::Result<Report> {
+    let team = find_team(store, team).await?;
+    let cents = store.balance_get(team.team_id).await?;
+    let answer = json!({ "team": team.name, "balance_cents": cents });
+    Report::new(&answer, format!("The balance of {} is {}.", team.name, Dollars(cents)))
+}

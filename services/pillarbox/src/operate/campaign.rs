@@ -1,0 +1,110 @@
+//! `campaign`.
+
+use std::collections::BTreeMap;
+
+use anyhow::Context;
+use chrono::{DateTime, Utc};
+use contract::id::CampaignId;
+use serde_json::{Value, json};
+use store::{CampaignSummary, Step, Store};
+
+use super::find_team;
+use crate::command::CampaignCommand;
+use crate::money::Dollars;
+use crate::report::{Report, table};
+
+/// Does one of the commands on campaigns.
+pub(crate) async fn run(
+    store: &Store,
+    command: CampaignCommand,
+    now: DateTime<Utc>,
+) -> anyhow::Result<Report> {
+    match command {
+        CampaignCommand::List { team } => list(store, &team).await,
+        CampaignCommand::Show { campaign_id } => show(store, &campaign_id).await,
+        CampaignCommand::Pause { campaign_id } => set_active(store, &campaign_id, false, now).await,
+        CampaignCommand::Activate { campaign_id } => set_active(store, &campaign_id, true, now).await,
+    }
+}
+
+async fn list(store: &Store, team: &str) -> anyhow::Result<Report> {
+    let campaigns = store.campaign_list(find_team(store, team).await?.team_id).await?;
+    let mut rows = table(["Id", "Name", "Status", "Budget", "Committed"]);
+    for campaign in &campaigns {
+        let committed = Dollars(campaign.committed_cents).to_string();
+        rows.add_row([
+            &campaign.campaign_id,
+            &campaign.name,
+            &campaign.status,
+            &budget(campaign),
+            &committed,
+        ]);
+    }
+    Report::new(&json!({ "campaigns": campaigns }), rows.trim_fmt())
+}
+
+async fn show(store: &Store, campaign_id: &CampaignId) -> anyhow::Result<Report> {
+    let team_id = store.campaign_team(campaign_id).await?;
+    let summaries = store.campaign_list(team_id).await?;
+    let summary = summaries.into_iter().find(|summary| summary.campaign_id == campaign_id.as_str());
+    let campaign = store.campaign_get(team_id, campaign_id).await?;
+    let (summary, campaign) =
+        summary.zip(campaign).with_context(|| format!("the campaign {campaign_id} was not found"))?;
+    let recipients: BTreeMap<_, _> =
+        store.recipient_counts(team_id, campaign_id).await?.into_iter().collect();
+    let mut answer = serde_json::to_value(&summary)?;
+    answer["steps"] = campaign.steps.iter().map(step).collect();
+    answer["recipients"] = json!(recipients);
+    Report::new(&answer, describe(&summary, &campaign.steps, &recipients))
+}
+
+fn step(step: &Step) -> Value {
+    let design = step.design.as_ref().map(|design| &design.name);
+    json!({ "step": step.step, "delay_days": step.delay_days, "postage": step.postage, "design": design })
+}
+
+fn describe(summary: &CampaignSummary, steps: &[Step], recipients: &BTreeMap<String, i64>) -> String {
+    let committed = Dollars(summary.committed_cents);
+    let mut step_rows = table(["Step", "Day", "Design", "Postage"]);
+    for step in steps {
+        let design = step.design.as_ref().map_or("none yet", |design| design.name.as_str());
+        step_rows.add_row([
+            &step.step.to_string(),
+            &step.delay_days.to_string(),
+            design,
+            step.postage.as_str(),
+        ]);
+    }
+    let mut outcome_rows = table(["Recipients", "How many"]);
+    for (outcome, count) in recipients {
+        outcome_rows.add_row([outcome, &count.to_string()]);
+    }
+    format!(
+        "{} {} is {}. Budget: {}; committed: {committed}.\n\n{}\n\n{}",
+        summary.campaign_id,
+        summary.name,
+        summary.status,
+        budget(summary),
+        step_rows.trim_fmt(),
+        outcome_rows.trim_fmt(),
+    )
+}
+
+fn budget(summary: &CampaignSummary) -> String {
+    summary.budget_cents.map_or("no limit".to_owned(), |cents| Dollars(cents).to_string())
+}
+
+async fn set_active(
+    store: &Store,
+    campaign_id: &CampaignId,
+    is_active: bool,
+    now: DateTime<Utc>,
+) -> anyhow::Result<Report> {
+    let team_id = store.campaign_team(campaign_id).await?;
+    store.campaign_set_active(team_id, campaign_id, is_active, now).await?;
+    let status = if is_active { "active" } else { "paused" };
+    Report::new(
+        &json!({ "campaign_id": campaign_id, "status": status }),
+        format!("The campaign {campaign_id} is {status}."),
+    )
+}

@@ -1,0 +1,28 @@
+//! `check`: the proof that everything about money and cards agrees.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::json;
+use service::Config;
+use store::Store;
+
+use crate::report::{Report, table};
+
+/// A charge that is reserved for longer is stuck: every worker's lease on it ended long ago.
+const STUCK_AFTER: TimeDelta = TimeDelta::minutes(10);
+
+/// Checks every rule; the report is a failure when one does not hold.
+pub(crate) async fn check(store: &Store, config: &Config, now: DateTime<Utc>) -> anyhow::Result<Report> {
+    let found = store.check(now - STUCK_AFTER, config.mailer.duplicate_window_days).await?;
+    let rules: Vec<&str> = Store::check_rules().collect();
+    let text = if found.is_empty() {
+        format!("{} rules hold.", rules.len())
+    } else {
+        let mut rows = table(["Rule that does not hold", "Where", "Figures"]);
+        for discrepancy in &found {
+            rows.add_row([&discrepancy.rule, &discrepancy.subject, &discrepancy.detail]);
+        }
+        rows.trim_fmt()
+    };
+    let report = Report::new(&json!({ "rules": rules, "discrepancies": found }), text)?;
+    Ok(report.failed_when(!found.is_empty()))
+}

@@ -1,0 +1,63 @@
+//! `recipient`.
+
+use chrono::{DateTime, Utc};
+use contract::id::CampaignId;
+use serde::Serialize;
+use serde_json::json;
+use store::{Store, StoreError};
+
+use crate::apply::ListedAddress;
+use crate::command::RecipientCommand;
+use crate::report::{Report, table};
+
+/// What became of one address.
+#[derive(Debug, Serialize)]
+struct Removal {
+    address: String,
+    recipients: u64,
+}
+
+/// Does one of the commands on recipients.
+pub(crate) async fn run(
+    store: &Store,
+    command: RecipientCommand,
+    now: DateTime<Utc>,
+) -> anyhow::Result<Report> {
+    match command {
+        RecipientCommand::Remove { campaign_id, addresses } => {
+            remove(store, &campaign_id, &addresses, now).await
+        }
+    }
+}
+
+/// Removes the recipients at each address; the report is a failure when the campaign never received one of them.
+async fn remove(
+    store: &Store,
+    campaign_id: &CampaignId,
+    addresses: &[String],
+    now: DateTime<Utc>,
+) -> anyhow::Result<Report> {
+    // All are read before the first is removed: a slip in one leaves everything as it is.
+    let addresses: Result<Vec<_>, String> =
+        addresses.iter().map(|text| ListedAddress::from_line(text)).collect();
+    let addresses = addresses.map_err(anyhow::Error::msg)?;
+    let team_id = store.campaign_team(campaign_id).await?;
+    let mut removals = Vec::new();
+    for address in addresses {
+        let recipients = match store.recipient_remove(team_id, campaign_id, address.address_id, now).await {
+            Err(StoreError::NotFound(_)) => 0,
+            outcome => outcome?,
+        };
+        removals.push(Removal { address: address.line, recipients });
+    }
+    let mut rows = table(["Address", "Recipients removed"]);
+    for removal in &removals {
+        let count = match removal.recipients {
+            0 => "none was received".to_owned(),
+            count => count.to_string(),
+        };
+        rows.add_row([&removal.address, &count]);
+    }
+    let report = Report::new(&json!({ "campaign_id": campaign_id, "removals": removals }), rows.trim_fmt())?;
+    Ok(report.failed_when(removals.iter().any(|removal| removal.recipients == 0)))
+}

@@ -1,0 +1,96 @@
+//! `user`.
+
+use std::io::{BufRead, IsTerminal};
+
+use anyhow::{Context, bail};
+use chrono::{DateTime, Utc};
+use serde_json::json;
+use store::{Role, Store};
+
+use super::find_team;
+use crate::apply::Email;
+use crate::command::UserCommand;
+use crate::report::{Report, table};
+use crate::secret::Password;
+
+/// The variable that a password is read from.
+const PASSWORD_VARIABLE: &str = "PILLARBOX_PASSWORD";
+
+/// Bytes of standard input that are read for a password.
+const PASSWORD_BYTES: u64 = 4096;
+
+/// Does one of the commands on people.
+pub(crate) async fn run(store: &Store, command: UserCommand, now: DateTime<Utc>) -> anyhow::Result<Report> {
+    match command {
+        UserCommand::Create { team, email, name, role } => {
+            create(store, &team, &email, name.as_str(), role.into(), now).await
+        }
+        UserCommand::List { team } => list(store, &team).await,
+        UserCommand::SetPassword { email } => set_password(store, &email).await,
+    }
+}
+
+async fn create(
+    store: &Store,
+    team: &str,
+    email: &Email,
+    name: &str,
+    role: Role,
+    now: DateTime<Utc>,
+) -> anyhow::Result<Report> {
+    let team = find_team(store, team).await?;
+    let mut connection = store.connection().await?;
+    let transaction = connection.begin().await?;
+    let user_id = transaction.user_save(team.team_id, email.as_str(), name, role, None, now).await?;
+    transaction.commit().await?;
+    let text = format!("{} is {} of {}.", email.as_str(), role.as_str(), team.name);
+    Report::new(&json!({ "user_id": user_id, "email": email.as_str(), "role": role }), text)
+}
+
+async fn list(store: &Store, team: &str) -> anyhow::Result<Report> {
+    let users = store.user_list(find_team(store, team).await?.team_id).await?;
+    let mut rows = table(["Email", "Name", "Role", "Id"]);
+    for user in &users {
+        rows.add_row([&user.email, &user.name, &user.role, &user.user_id.to_string()]);
+    }
+    Report::new(&json!({ "users": users }), rows.trim_fmt())
+}
+
+async fn set_password(store: &Store, email: &Email) -> anyhow::Result<Report> {
+    let hash = read_password()?.hash().context("cannot hash the password")?;
+    store.user_set_password(email.as_str(), &hash).await?;
+    Report::new(&json!({ "email": email.as_str() }), format!("{} has a new password.", email.as_str()))
+}
+
+/// From the environment or the first line of standard input: never from the command line, which every user of the
+/// machine can see, and never from a terminal, which would show it.
+fn read_password() -> anyhow::Result<Password> {
+    let text = match std::env::var(PASSWORD_VARIABLE) {
+        Ok(text) => text,
+        Err(_) if std::io::stdin().is_terminal() => {
+            bail!("set {PASSWORD_VARIABLE} or pipe the password into the standard input")
+        }
+        Err(_) => first_line(std::io::stdin().lock())?,
+    };
+    Password::try_from(text).map_err(anyhow::Error::msg)
+}
+
+fn first_line(input: impl BufRead) -> anyhow::Result<String> {
+    let mut line = String::new();
+    input.take(PASSWORD_BYTES).read_line(&mut line).context("cannot read the password")?;
+    Ok(line.trim_end_matches(['\r', '\n']).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_the_first_line_with_its_spaces() {
+        assert_eq!(first_line(" correct horse \r\nsecond".as_bytes()).unwrap(), " correct horse ");
+        assert_eq!(first_line("no line end".as_bytes()).unwrap(), "no line end");
+        assert!(first_line([0xff, b'\n'].as_slice()).is_err());
+        let endless = std::io::BufReader::new(std::io::repeat(b'a'));
+        assert_eq!(first_line(endless).unwrap().len(), 4096);
+    }
+}

@@ -1,0 +1,93 @@
+//! From the command line to the process's end.
+
+use std::io::ErrorKind;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use serde_json::json;
+use service::{Clock, Config};
+use store::Store;
+
+use crate::apply::{FILE_BYTES, apply};
+use crate::command::{Command, CommandLine};
+use crate::report::Report;
+use crate::{demo, operate, text_file};
+
+/// Does what was typed and writes the answer to the standard output. Ends with 1 and one line on the standard
+/// error when it cannot be done.
+pub fn run(line: CommandLine) -> ExitCode {
+    let outcome = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("cannot start")
+        .and_then(|runtime| runtime.block_on(execute(line.command)));
+    match outcome.and_then(|report| write(&report, line.json)) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("pillarbox: {}", one_line(&format!("{error:#}")));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn write(report: &Report, is_json: bool) -> anyhow::Result<ExitCode> {
+    match report.write(std::io::stdout().lock(), is_json) {
+        // Whoever read the answer has seen enough of it.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
+        written => written.context("cannot write the answer")?,
+    }
+    Ok(if report.is_failure() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn one_line(text: &str) -> String {
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+async fn execute(command: Command) -> anyhow::Result<Report> {
+    let config = Config::load().context("configuration")?;
+    let now = Clock::system().now();
+    match command {
+        Command::Migrate => migrate(&config).await,
+        Command::Apply { file } => {
+            let text = text_file::read(&file, FILE_BYTES)?;
+            apply(&open(&config).await?, &text, folder_of(&file), now).await?.report()
+        }
+        Command::Team(command) => operate::team::run(&open(&config).await?, command, now).await,
+        Command::User(command) => operate::user::run(&open(&config).await?, command, now).await,
+        Command::Key(command) => operate::key::run(&open(&config).await?, command, now).await,
+        Command::TopUp { team, amount, reference } => {
+            let store = open(&config).await?;
+            operate::balance::top_up(&store, &team, amount, reference.as_str(), now).await
+        }
+        Command::Balance { team } => operate::balance::show(&open(&config).await?, &team).await,
+        Command::Campaign(command) => operate::campaign::run(&open(&config).await?, command, now).await,
+        Command::Recipient(command) => operate::recipient::run(&open(&config).await?, command, now).await,
+        Command::Check => operate::check::check(&open(&config).await?, &config, now).await,
+        Command::Demo(demo) => demo::post(&demo).await,
+    }
+}
+
+/// The database, when its tables are those of this program.
+async fn open(config: &Config) -> anyhow::Result<Store> {
+    let store = Store::new(&config.database).context("database")?;
+    if !store.schema_is_current().await? {
+        bail!("the database's tables are not those of this program: run `pillarbox migrate` first");
+    }
+    Ok(store)
+}
+
+async fn migrate(config: &Config) -> anyhow::Result<Report> {
+    let applied = store::migrate(&config.database.url).await?;
+    let text = match applied {
+        0 => "The database is up to date.".to_owned(),
+        1 => "Applied 1 migration.".to_owned(),
+        more => format!("Applied {more} migrations."),
+    };
+    Report::new(&json!({ "applied": applied }), text)
+}
+
+/// Where the paths in a file begin.
+fn folder_of(file: &Path) -> &Path {
+    file.parent().unwrap_or(Path::new(""))
+}

@@ -1,0 +1,185 @@
+//! Boxes: PO Box (Publication 28 §281), rural route (§241), highway contract (§251), military
+//! (§238) and general delivery (§261).
+
+use super::Delivery;
+use crate::{casing, line::Word};
+
+/// The longest house-number-like part of a box, in bytes; what is longer is no box number.
+const BOX_NUMBER_BYTES_MAX: usize = 12;
+
+/// Takes the box out of a line's words and returns what is left. A box that is named as the post
+/// office's or a route's comes before one that is only `Box 12`.
+pub(super) fn take<'a>(delivery: &mut Delivery, mut words: Vec<Word<'a>>) -> Vec<Word<'a>> {
+    let named = (0..words.len()).find_map(|start| Some((start, box_at(&words, start)?)));
+    let found =
+        named.or_else(|| (0..words.len()).find_map(|start| Some((start, unnamed_box(&words[start..])?))));
+    let Some((start, (found, used))) = found else {
+        return words;
+    };
+    match found {
+        Found::PostOffice(number) if delivery.po_box.is_empty() => delivery.po_box = number,
+        Found::Route(route, number) if delivery.rural_route.is_empty() => {
+            delivery.rural_route = route;
+            delivery.box_number = number;
+        }
+        Found::General if delivery.street.is_empty() => {
+            delivery.street = "General Delivery".to_owned();
+        }
+        _ => return words,
+    }
+    if let Some(before) = start.checked_sub(1) {
+        words[before].ends_segment = true;
+    }
+    words.drain(start..start + used);
+    words
+}
+
+/// True when a box of any kind begins the words.
+pub(super) fn begins(words: &[Word<'_>]) -> bool {
+    box_at(words, 0).is_some() || unnamed_box(words).is_some()
+}
+
+enum Found {
+    /// The number behind `PO Box`.
+    PostOffice(String),
+    /// `RR 2`, `HC 68`, `PSC 802`, and the box number, which may be missing.
+    Route(String, String),
+    General,
+}
+
+fn box_at(words: &[Word<'_>], start: usize) -> Option<(Found, usize)> {
+    let here = &words[start..];
+    let opens = start == 0 || words[start - 1].ends_segment;
+    post_office_box(here).or_else(|| route(here, opens)).or_else(|| general_delivery(here))
+}
+
+/// `PO Box 12` in its spellings.
+fn post_office_box(words: &[Word<'_>]) -> Option<(Found, usize)> {
+    let upper = |index: usize| words.get(index).map_or("", |word| word.upper);
+    let (named, is_whole) = match (upper(0), upper(1)) {
+        ("P", "O") | ("POST", "OFFICE") => (2, false),
+        ("POBOX" | "POB" | "POBX" | "PBOX", _) => (1, true),
+        ("PO" | "P/O" | "P-O" | "P0" | "POSTOFFICE", _) => (1, false),
+        _ => return None,
+    };
+    let kind = usize::from(is_box_word(upper(named)));
+    let (number, used) = box_number(words, named + kind)?;
+    let is_box = is_whole || kind > 0 || number.bytes().any(|byte| byte.is_ascii_digit());
+    is_box.then_some((Found::PostOffice(number), used))
+}
+
+/// `Box 12`, `Drawer 12`, `Lock Box 12`, `Caller 12`: post office boxes all (§281).
+fn unnamed_box(words: &[Word<'_>]) -> Option<(Found, usize)> {
+    let upper = |index: usize| words.get(index).map_or("", |word| word.upper);
+    let named = match (upper(0), upper(1)) {
+        ("LOCK", "BOX") | ("FIRM", "CALLER") => 2,
+        ("BOX" | "BX" | "CALLER" | "DRAWER" | "LOCKBOX" | "LBX", _) => 1,
+        _ => return None,
+    };
+    let (number, used) = box_number(words, named)?;
+    (number.bytes().any(|byte| byte.is_ascii_digit())).then_some((Found::PostOffice(number), used))
+}
+
+fn is_box_word(word: &str) -> bool {
+    matches!(word, "BOX" | "BX" | "DRAWER" | "BIN" | "LOCKBOX" | "CALLER" | "BOXES")
+}
+
+/// The box number at `index`, behind an optional `#`, and the words used up to its end.
+fn box_number(words: &[Word<'_>], index: usize) -> Option<(String, usize)> {
+    let signs = words[index.min(words.len())..]
+        .iter()
+        .take_while(|word| matches!(word.upper, "#" | "NO" | "NUMBER" | "NUM"))
+        .count();
+    let at = index + signs;
+    let word = words.get(at)?;
+    let is_number = word.has_digit() || word.is_letter();
+    if !is_number || word.upper.len() > BOX_NUMBER_BYTES_MAX || casing::is_ordinal(word.upper) {
+        return None;
+    }
+    match words.get(at + 1) {
+        // `Box 164 A` is `Box 164A`.
+        Some(letter)
+            if word.is_number()
+                && letter.is_letter()
+                && !word.ends_segment
+                && (letter.ends_segment || words.len() == at + 2) =>
+        {
+            Some((format!("{}{}", word.upper, letter.upper), at + 2))
+        }
+        _ => Some((word.upper.to_owned(), at + 1)),
+    }
+}
+
+/// A rural route, highway contract route or military box.
+fn route(words: &[Word<'_>], opens: bool) -> Option<(Found, usize)> {
+    let upper = |index: usize| words.get(index).map_or("", |word| word.upper);
+    let (kind, named, is_certain) = match (upper(0), upper(1), upper(2)) {
+        ("RURAL", "ROUTE" | "RTE" | "RT", _) => ("RR", 2, true),
+        ("RURAL" | "RR" | "RFD" | "RURALROUTE", "#" | "RT", _) => ("RR", 1, true),
+        ("R", "F", "D") => ("RR", 3, true),
+        ("R", "R" | "D", _) => ("RR", 2, true),
+        ("RR" | "RFD" | "RURAL" | "RD", ..) => ("RR", 1, upper(0) != "RD"),
+        ("RT" | "RTE" | "ROUTE", ..) => ("RR", 1, false),
+        ("HIGHWAY" | "HWY", "CONTRACT", "ROUTE" | "RTE" | "RT") => ("HC", 3, true),
+        ("HIGHWAY" | "HWY", "CONTRACT", _) => ("HC", 2, true),
+        ("STAR", "ROUTE" | "RTE" | "RT", _) => ("HC", 2, true),
+        ("H", "C", _) => ("HC", 2, true),
+        ("HC" | "HCR" | "HCO", "RT" | "ROUTE" | "RTE", _) => ("HC", 2, true),
+        ("HC" | "HCR" | "HCO", ..) => ("HC", 1, true),
+        ("PSC", ..) => ("PSC", 1, true),
+        ("CMR", ..) => ("CMR", 1, true),
+        ("UNIT", ..) => ("Unit", 1, false),
+        (glued, ..) => return glued_route(glued, words),
+    };
+    let (number, used) = box_number(words, named)?;
+    let found = finish_route(kind, number, words, used, is_certain && opens)?;
+    (opens || is_certain).then_some(found)
+}
+
+/// `RR2`, `HC68`.
+fn glued_route(word: &str, words: &[Word<'_>]) -> Option<(Found, usize)> {
+    let (kind, number) =
+        [("RR", "RR"), ("RFD", "RR"), ("HCR", "HC"), ("HC", "HC"), ("PSC", "PSC"), ("CMR", "CMR")]
+            .into_iter()
+            .find_map(|(letters, kind)| Some((kind, word.strip_prefix(letters)?)))?;
+    let number = number.trim_start_matches('-');
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| finish_route(kind, number.to_owned(), words, 1, true))?
+}
+
+/// Reads the box behind a route. Without a box only a spelling that is certain makes a route, and
+/// only where the segment ends: `Route 9` and `Unit 5` are other things.
+fn finish_route(
+    kind: &str,
+    number: String,
+    words: &[Word<'_>],
+    used: usize,
+    is_certain: bool,
+) -> Option<(Found, usize)> {
+    let number = number.trim_start_matches('0');
+    let route = format!("{kind} {}", if number.is_empty() { "0" } else { number });
+    let upper = |index: usize| words.get(index).map_or("", |word| word.upper);
+    let is_post_office = upper(used) == "PO" && upper(used + 1) == "BOX";
+    let used = used + usize::from(is_post_office);
+    let next = upper(used);
+    if matches!(next, "BOX" | "BX" | "#") {
+        let signs = usize::from(next != "#");
+        let (box_number, used) = box_number(words, used + signs)?;
+        return Some((Found::Route(route, box_number), used));
+    }
+    let ends = used == words.len() || words[used - 1].ends_segment;
+    (is_certain && ends).then(|| (Found::Route(route, String::new()), used))
+}
+
+fn general_delivery(words: &[Word<'_>]) -> Option<(Found, usize)> {
+    match words {
+        [first, second, ..]
+            if matches!(first.upper, "GENERAL" | "GEN")
+                && matches!(second.upper, "DELIVERY" | "DEL" | "DELIV")
+                && (words.len() == 2 || second.ends_segment) =>
+        {
+            Some((Found::General, 2))
+        }
+        _ => None,
+    }
+}

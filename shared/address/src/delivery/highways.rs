@@ -1,0 +1,151 @@
+//! County, state and national roads in a street's name: Publication 28, Appendix F.
+
+use crate::{
+    casing,
+    line::Word,
+    tables::{direction, highway, state},
+};
+
+/// The most words that a road's name takes before its number.
+const NAME_WORDS_MAX: usize = 5;
+
+/// A road known by its number, and how many words its name took.
+struct Highway {
+    name: String,
+    used: usize,
+}
+
+/// The numbered road that a street line begins with.
+pub(super) struct HighwayLine {
+    /// The directional before it, or empty.
+    pub predirectional: &'static str,
+    /// `US Highway 41`, `County Road 1185`, `KY Highway 7`.
+    pub name: String,
+    /// How many words both took.
+    pub used: usize,
+}
+
+/// The numbered road that a street line begins with, behind a directional of one or two words.
+pub(super) fn line(words: &[Word<'_>]) -> Option<HighwayLine> {
+    let upper = |index: usize| words.get(index).map_or("", |word| word.upper);
+    let directional = match direction::combined(upper(0), upper(1)) {
+        Some(combined) => Some((combined, 2)),
+        None => direction::abbreviation(upper(0)).map(|short| (short, 1)),
+    };
+    if let Some((predirectional, count)) = directional
+        && let Some(road) = at(&words[count..])
+    {
+        let used = count + road.used;
+        return Some(HighwayLine { predirectional, name: road.name, used });
+    }
+    let road = at(words)?;
+    Some(HighwayLine { predirectional: "", name: road.name, used: road.used })
+}
+
+/// The numbered road at the beginning of a street's words. One word before a highway or county
+/// road is kept (`Old Highway 5`, `Anderson County Road 312`).
+fn at(words: &[Word<'_>]) -> Option<Highway> {
+    if let Some(road) = at_type(words) {
+        return Some(road);
+    }
+    let (first, rest) = words.split_first()?;
+    if first.has_digit() || first.ends_segment || first.upper == "#" {
+        return None;
+    }
+    let road = at_type(rest)?;
+    let is_plain_road =
+        ["Road ", "Loop ", "Expressway ", "RM "].iter().any(|name| road.name.starts_with(name));
+    let has_sign = rest[..road.used].iter().any(|word| word.upper == "#");
+    let has_digit = rest[road.used - 1].has_digit();
+    if first.upper != "OLD" && (is_plain_road || has_sign || !has_digit) {
+        return None;
+    }
+    let first = casing::name([first.sent]);
+    Some(Highway { name: format!("{first} {}", road.name), used: road.used + 1 })
+}
+
+fn at_type(words: &[Word<'_>]) -> Option<Highway> {
+    if let Some(highway) = glued(words.first()?) {
+        return Some(highway);
+    }
+    let mut buffer = [""; NAME_WORDS_MAX];
+    let count = words.len().min(NAME_WORDS_MAX);
+    for (slot, word) in buffer.iter_mut().zip(words) {
+        *slot = word.upper;
+    }
+    let upper = &buffer[..count];
+    typed("", upper, words, 0).or_else(|| owned_by_state(upper, words))
+}
+
+/// `KY 1207`, `Kentucky State Hwy 625`, `CA County Rd 150`.
+fn owned_by_state(upper: &[&str], words: &[Word<'_>]) -> Option<Highway> {
+    let owner = state::abbreviation(upper.first()?)?;
+    typed(owner, &upper[1..], words, 1).or_else(|| {
+        let number = words
+            .get(1)
+            .filter(|word| word.is_number() && !words[0].ends_segment && !matches!(owner, "FL" | "NE"))?;
+        Some(Highway { name: format!("{owner} Highway {}", number.upper), used: 2 })
+    })
+}
+
+/// A road type and its number. `skipped` words of the state come before the type.
+fn typed(state: &str, upper: &[&str], words: &[Word<'_>], skipped: usize) -> Option<Highway> {
+    let (mut name, used) = match highway::road_type(upper) {
+        Some((written, used)) => (written.to_owned(), used),
+        None => owned(upper)?,
+    };
+    let used = skipped + used;
+    // `Highway No 33`.
+    let is_sign = |index: usize| words.get(index).is_some_and(|word| matches!(word.upper, "NO" | "#"));
+    let signed = is_sign(used) && words.get(used + 1).is_some_and(|word| word.starts_with_digit());
+    let used = used + usize::from(signed);
+    let number = words.get(used).filter(|word| is_number(word, words.len() == used + 1))?;
+    if words[..used].iter().any(|word| word.ends_segment) {
+        return None;
+    }
+    if !state.is_empty() {
+        name.insert_str(0, &format!("{state} "));
+    }
+    name.push(' ');
+    name.push_str(number.upper);
+    Some(Highway { name, used: used + 1 })
+}
+
+/// `County Hwy`, `US 41`, `Highway`: the owner, the kind, or both, and the words used.
+fn owned(upper: &[&str]) -> Option<(String, usize)> {
+    let owner = highway::owner(upper);
+    let used = owner.map_or(0, |(_, used)| used);
+    let kind = upper.get(used).and_then(|word| highway::kind(word));
+    match (owner, kind) {
+        (Some((owner, used)), Some(kind)) => Some((format!("{owner} {kind}"), used + 1)),
+        (Some(("US", used)), None) => Some(("US Highway".to_owned(), used)),
+        (None, Some(kind)) => Some((kind.to_owned(), 1)),
+        _ => None,
+    }
+}
+
+/// True for a road's number: digits with letters, or, where nothing follows, up to two letters.
+fn is_number(word: &Word<'_>, is_last: bool) -> bool {
+    word.has_digit()
+        || (is_last && word.upper.len() <= 2 && word.upper.bytes().all(|byte| byte.is_ascii_alphabetic()))
+}
+
+/// `I-10`, `IH280`, `US41`, `KY-1207`.
+fn glued(word: &Word<'_>) -> Option<Highway> {
+    let letters = word.upper.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let (letters, rest) = word.upper.split_at(letters);
+    let number = rest.strip_prefix('-').unwrap_or(rest);
+    if letters.is_empty() || !number.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let kind = if highway::is_glued_type(letters) {
+        let (name, _) = highway::road_type(&[letters])
+            .map_or_else(|| owned(&[letters]), |(name, used)| Some((name.to_owned(), used)))?;
+        name
+    } else if rest.starts_with('-') {
+        format!("{} Highway", state::exact_abbreviation(letters)?)
+    } else {
+        return None;
+    };
+    Some(Highway { name: format!("{kind} {number}"), used: 1 })
+}

@@ -1,0 +1,202 @@
+//! The delivery line: everything above city, state and ZIP.
+
+mod boxes;
+mod highways;
+mod number;
+mod streets;
+mod units;
+
+use std::ops::Range;
+
+use crate::{casing, line::Word};
+
+pub(crate) use units::Unit;
+
+/// The parts of the delivery lines, in standard form and mixed case; absent parts are empty.
+#[derive(Debug, Default)]
+pub(crate) struct Delivery {
+    pub number: String,
+    pub predirectional: String,
+    pub street: String,
+    pub suffix: String,
+    pub postdirectional: String,
+    /// In the order in which they are written.
+    pub units: Vec<Unit>,
+    pub po_box: String,
+    /// Rural or highway contract route, or the group of a military box.
+    pub rural_route: String,
+    pub box_number: String,
+    pub urbanization: String,
+    /// `c/o Jane Doe`, `Attn Mail Room`.
+    pub care_of: Vec<String>,
+    /// Buildings and other words that no carrier needs, in the order they came.
+    pub others: Vec<String>,
+}
+
+/// Which part of the input a line came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    Address1,
+    Address2,
+}
+
+impl Delivery {
+    /// Reads one line into the parts that are not taken yet.
+    pub fn read(&mut self, words: Vec<Word<'_>>, source: Source) {
+        let words = self.take_care_of(words);
+        let words = self.take_urbanization(words);
+        let words = boxes::take(self, words);
+        let words = number::mark_segments(words, source);
+        let segments = words.split_inclusive(|word| word.ends_segment);
+        // Without a numbered segment the first that is no unit is the street.
+        let has_number = segments.clone().any(|segment| number::begins(units::skip_leading(segment)));
+        if has_number {
+            self.displace_unnumbered_street();
+        }
+        for segment in segments {
+            let numbered = number::begins(units::skip_leading(segment));
+            let may_be_street = self.street.is_empty() && (numbered || !(has_number || self.has_box()));
+            self.read_segment(segment, may_be_street, source);
+        }
+    }
+
+    /// True when a PO Box or route has been read.
+    pub fn has_box(&self) -> bool {
+        !self.po_box.is_empty() || !self.rural_route.is_empty()
+    }
+
+    /// What was read as a street without a number was a building: a numbered street has come.
+    fn displace_unnumbered_street(&mut self) {
+        if self.number.is_empty() && !self.street.is_empty() {
+            self.others.push(self.street_line());
+            for part in
+                [&mut self.predirectional, &mut self.street, &mut self.suffix, &mut self.postdirectional]
+            {
+                part.clear();
+            }
+        }
+    }
+
+    /// Number, street and directionals, without units.
+    pub fn street_line(&self) -> String {
+        let mut line = String::with_capacity(40);
+        for part in [&self.number, &self.predirectional, &self.street, &self.suffix, &self.postdirectional] {
+            push_part(&mut line, part);
+        }
+        line
+    }
+
+    fn read_segment(&mut self, segment: &[Word<'_>], may_be_street: bool, source: Source) {
+        let street = self.take_units(segment, source);
+        if may_be_street && !street.is_empty() {
+            streets::read(self, street, source);
+        } else {
+            self.read_others(street, source);
+        }
+    }
+
+    /// Reads words that are no part of the street: units, and what is kept beside them.
+    fn read_others(&mut self, words: &[Word<'_>], source: Source) {
+        let mut rest = words;
+        while !rest.is_empty() {
+            rest = self.take_units(rest, source);
+            let (name, units) = rest.split_at(units::start(rest));
+            match units::bare_identifier(name) {
+                Some(identifier) => self.units.push(Unit::unnamed(identifier, source)),
+                None => self.push_other(name),
+            }
+            rest = units;
+        }
+    }
+
+    /// Keeps words that are no part of the delivery line.
+    fn push_other(&mut self, words: &[Word<'_>]) {
+        if !words.is_empty() {
+            let name = casing::name(words.iter().map(|word| word.sent));
+            self.others.push(name);
+        }
+    }
+
+    /// Takes the units that the words begin with.
+    fn take_units<'w, 'a>(&mut self, words: &'w [Word<'a>], source: Source) -> &'w [Word<'a>] {
+        let mut rest = words;
+        while let Some((unit, used)) = units::at(rest, source) {
+            self.units.push(unit);
+            rest = &rest[used..];
+        }
+        rest
+    }
+
+    /// Takes a care-of or attention line out of the words (Publication 28 §222): up to the next
+    /// segment, or, where it opens the line, up to the house number.
+    fn take_care_of<'a>(&mut self, mut words: Vec<Word<'a>>) -> Vec<Word<'a>> {
+        while let Some(place) = self.read_care_of(&words) {
+            words.drain(place);
+        }
+        words
+    }
+
+    /// Keeps the first care-of among the words and gives its place.
+    fn read_care_of(&mut self, words: &[Word<'_>]) -> Option<Range<usize>> {
+        let (start, marker, marker_words) = (0..words.len()).find_map(|index| {
+            care_of_marker(&words[index..]).map(|(marker, count)| (index, marker, count))
+        })?;
+        let name_start = start + marker_words;
+        let begins_address =
+            |index: usize| boxes::begins(&words[index..]) || (start == 0 && number::begins(&words[index..]));
+        let ends_name =
+            |index: usize| words[index - 1].ends_segment && index > name_start || begins_address(index);
+        let name_end = (name_start..words.len()).find(|&index| ends_name(index)).unwrap_or(words.len());
+        if name_end > name_start {
+            let name = casing::name(words[name_start..name_end].iter().map(|word| word.sent));
+            self.care_of.push(format!("{marker} {name}"));
+        }
+        Some(start..name_end)
+    }
+
+    /// Takes a Puerto Rico urbanization (Publication 28 §293): up to the next segment or number.
+    fn take_urbanization<'a>(&mut self, mut words: Vec<Word<'a>>) -> Vec<Word<'a>> {
+        let starts = |index: &usize| {
+            matches!(words[*index].upper, "URB" | "URBANIZACION" | "URBANIZATION")
+                && (*index == 0 || words[index - 1].ends_segment)
+        };
+        let Some(start) = (0..words.len()).find(starts) else {
+            return words;
+        };
+        let name_start = start + 1;
+        let end = (name_start..words.len())
+            .find(|&index| {
+                words[index - 1].ends_segment
+                    || words[index].starts_with_digit()
+                    || words[index].upper == "CALLE"
+            })
+            .unwrap_or(words.len());
+        if end > name_start {
+            let name = casing::name(words[name_start..end].iter().map(|word| word.sent));
+            self.urbanization = name;
+        }
+        words.drain(start..end);
+        words
+    }
+}
+
+/// `c/o` or `Attn` at the beginning of the words, and how many words spell it.
+fn care_of_marker(words: &[Word<'_>]) -> Option<(&'static str, usize)> {
+    match words {
+        [first, second, ..] if (first.upper, second.upper) == ("CARE", "OF") => Some(("c/o", 2)),
+        [first, ..] => match first.upper {
+            "C/O" | "%" => Some(("c/o", 1)),
+            "ATTN" | "ATTENTION" | "ATT" => Some(("Attn", 1)),
+            _ => None,
+        },
+        [] => None,
+    }
+}
+
+/// Appends a part that is not empty, behind a space.
+pub(crate) fn push_part(line: &mut String, part: &str) {
+    if !line.is_empty() && !part.is_empty() {
+        line.push(' ');
+    }
+    line.push_str(part);
+}

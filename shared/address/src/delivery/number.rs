@@ -1,0 +1,178 @@
+//! House numbers: Publication 28 §231, Appendix D1 (Wisconsin grids, hyphens, fractions).
+
+use super::{Source, highways, units};
+use crate::{
+    casing,
+    line::Word,
+    tables::{direction, highway, suffix, unit},
+};
+
+/// True when the words begin with a house number and something to follow it.
+pub(super) fn begins(words: &[Word<'_>]) -> bool {
+    words.len() > 1 && is_number(words[0].upper)
+}
+
+/// True for `123`, `123A`, `112-10`, `39.2`, `N6W23001`, but not for the ordinal of `5th Ave`.
+fn is_number(word: &str) -> bool {
+    let bytes = word.as_bytes();
+    let is_grid = matches!(bytes, [b'N' | b'S' | b'E' | b'W', second, ..] if second.is_ascii_digit());
+    (bytes[0].is_ascii_digit() || is_grid) && !casing::is_ordinal(word)
+}
+
+/// Splits the house number, in standard form, from the words behind it.
+pub(super) fn split<'w, 'a>(words: &'w [Word<'a>]) -> (String, &'w [Word<'a>]) {
+    if !begins(words) {
+        return match spelled_out(words) {
+            Some(number) => (number.to_owned(), &words[1..]),
+            None => (String::new(), words),
+        };
+    }
+    let mut number = words[0].upper.to_owned();
+    let mut rest = &words[1..];
+    if let [grid, _, ..] = rest
+        && !words[0].starts_with_digit()
+        && !grid.starts_with_digit()
+        && is_number(grid.upper)
+    {
+        // `W148 N9748`: a grid number in two words.
+        number.push_str(grid.upper);
+        rest = &rest[1..];
+    } else if let [fraction, _, ..] = rest
+        && is_fraction(fraction.upper)
+    {
+        number.push(' ');
+        number.push_str(fraction.upper);
+        rest = &rest[1..];
+    } else if let [letter, behind @ ..] = rest
+        && words[0].is_number()
+        && is_number_letter(letter, behind)
+    {
+        number.push_str(letter.upper);
+        rest = &rest[1..];
+    }
+    (number, rest)
+}
+
+fn is_fraction(word: &str) -> bool {
+    matches!(word.as_bytes(), [above, b'/', below] if above.is_ascii_digit() && below.is_ascii_digit())
+}
+
+/// A letter behind the number belongs to it (`4922 B Cornell Ave`) unless it is a directional or
+/// the street itself (`100 B St`, `11745 I 10`).
+fn is_number_letter(letter: &Word<'_>, rest: &[Word<'_>]) -> bool {
+    let [next, behind @ ..] = rest else {
+        return false;
+    };
+    let next_is_direction = direction::abbreviation(next.upper).is_some();
+    let next_is_initial = next.upper.len() <= 2 && !next_is_direction;
+    let next_is_last = behind.is_empty() || units::at(behind, Source::Address1).is_some();
+    let next_is_type = suffix::standard(next.upper)
+        .is_some_and(|standard| next_is_last || suffix::thoroughfare(standard).is_some());
+    letter.is_letter()
+        && !matches!((letter.upper, next.upper), ("O", _) | ("U", "S") | (_, "AND" | "&"))
+        && !letter.ends_segment
+        && direction::abbreviation(letter.upper).is_none()
+        && !(next_is_initial || next_is_type || next.starts_with_digit())
+        && !(next_is_direction && next_is_last)
+}
+
+/// A number in words is read where it can be nothing else: `One Liberty Plaza`, `Fifty N Front St`.
+fn spelled_out(words: &[Word<'_>]) -> Option<&'static str> {
+    static NUMBERS: [(&str, &str); 13] = [
+        ("ONE", "1"),
+        ("TWO", "2"),
+        ("THREE", "3"),
+        ("FOUR", "4"),
+        ("FIVE", "5"),
+        ("SIX", "6"),
+        ("SEVEN", "7"),
+        ("EIGHT", "8"),
+        ("NINE", "9"),
+        ("TEN", "10"),
+        ("TWENTY", "20"),
+        ("FIFTY", "50"),
+        ("HUNDRED", "100"),
+    ];
+    let [first, second, _, ..] = words else {
+        return None;
+    };
+    let (word, number) = NUMBERS.iter().find(|(word, _)| *word == first.upper)?;
+    (*word == "ONE" || direction::abbreviation(second.upper).is_some()).then_some(number)
+}
+
+/// Mends the segments, so that the house number begins one and its street is whole. Commas go
+/// after a lone number (`123, Main St`) and before a lone directional (`Pennsylvania Ave, NW`);
+/// one comes before a number that a name precedes (`Hayes Center 4859 S Wabash`).
+pub(super) fn mark_segments(mut words: Vec<Word<'_>>, source: Source) -> Vec<Word<'_>> {
+    if source == Source::Address1 && is_signed_number(&words) {
+        words.remove(0);
+    }
+    for index in 0..words.len().saturating_sub(1) {
+        let lone_number = index == 0 && words[index].is_number();
+        let behind = words.get(index + 2).copied();
+        let closes = words[index + 1].ends_segment
+            || behind.as_ref().is_none_or(|word| unit::designator(word.upper).is_some());
+        let lone_direction = closes && direction::abbreviation(words[index + 1].upper).is_some();
+        if lone_number || lone_direction {
+            words[index].ends_segment = false;
+        } else if is_street_end(&words[..index + 2]) && !behind_is_suffix(behind.as_ref()) {
+            words[index].ends_segment = false;
+            words[index + 1].ends_segment = true;
+        }
+    }
+    let has_number =
+        words.split_inclusive(|word| word.ends_segment).any(|segment| begins(units::skip_leading(segment)));
+    if !has_number && let Some(start) = (1..words.len()).find(|&index| follows_name(&words, index)) {
+        words[start - 1].ends_segment = true;
+    }
+    words
+}
+
+/// `Peachtree Rd NE`: nothing of the street comes behind such a directional.
+fn is_street_end(words: &[Word<'_>]) -> bool {
+    match words {
+        [_, _, .., street, last] => {
+            suffix::is_thoroughfare(street.upper)
+                && last.upper.len() == 2
+                && direction::abbreviation(last.upper) == Some(last.upper)
+        }
+        _ => false,
+    }
+}
+
+fn behind_is_suffix(behind: Option<&Word<'_>>) -> bool {
+    behind.is_some_and(|word| suffix::standard(word.upper).is_some())
+}
+
+/// `#2 Turner Rd`: the sign before a house number means nothing.
+fn is_signed_number(words: &[Word<'_>]) -> bool {
+    match words {
+        [sign, number, street, ..] => {
+            sign.upper == "#"
+                && number.is_number()
+                && !number.ends_segment
+                && !street.has_digit()
+                && unit::designator(street.upper).is_none()
+        }
+        _ => false,
+    }
+}
+
+/// True when a house number and its street stand at `index`, behind words that are no road.
+fn follows_name(words: &[Word<'_>], index: usize) -> bool {
+    let (before, here) = words.split_at(index);
+    let previous = before[index - 1].upper;
+    let street_end = here.iter().position(|word| word.ends_segment).unwrap_or(here.len());
+    begins(here)
+        && street_end > 1
+        && (has_thoroughfare(here) || here.iter().any(|word| direction::abbreviation(word.upper).is_some()))
+        && unit::designator(previous).is_none()
+        && highway::kind(previous).is_none()
+        && (has_thoroughfare(here) || !has_thoroughfare(before))
+        && !before.iter().any(|word| word.upper == "CALLE")
+        && highways::line(before).is_none()
+}
+
+fn has_thoroughfare(words: &[Word<'_>]) -> bool {
+    words.iter().any(|word| suffix::is_thoroughfare(word.upper))
+}

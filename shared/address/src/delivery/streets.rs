@@ -1,0 +1,272 @@
+//! A numbered street line: Publication 28 §231 to §237.
+
+use super::{Delivery, Source, highways, number, units};
+use crate::{
+    casing,
+    line::Word,
+    tables::{direction, suffix},
+};
+
+/// Reads a street segment, whose leading units are taken already, into the delivery.
+pub(super) fn read(delivery: &mut Delivery, words: &[Word<'_>], source: Source) {
+    let (number, words) = number::split(words);
+    delivery.number = number;
+    // `6910 # G Mary Caroline Cir`: the unit stands before the street.
+    let words = match units::at(words, source) {
+        Some((unit, used)) if unit.is_named_early(words, used) => {
+            delivery.units.push(unit);
+            &words[used..]
+        }
+        _ => words,
+    };
+    let units_start = units::start(words);
+    let (street, units) = words.split_at(units_start);
+    delivery.read_others(units, source);
+    read_street(delivery, street, source);
+}
+
+/// Reads directionals, name and suffix.
+fn read_street(delivery: &mut Delivery, words: &[Word<'_>], source: Source) {
+    let words = take_bare_unit(delivery, words, source);
+    if read_highway(delivery, words) {
+        return;
+    }
+    let words = take_tail(delivery, words, source);
+    let words = take_postdirectional(delivery, words);
+    let words = take_suffix(delivery, words);
+    let words = take_predirectional(delivery, words);
+    delivery.street = name(words, !delivery.suffix.is_empty(), !delivery.predirectional.is_empty());
+}
+
+/// A road with a number: what follows it is a directional, a suffix (`Byp`) or both.
+fn read_highway(delivery: &mut Delivery, words: &[Word<'_>]) -> bool {
+    let Some(highway) = highways::line(words) else {
+        return false;
+    };
+    highway.predirectional.clone_into(&mut delivery.predirectional);
+    delivery.street = highway.name;
+    let rest = &words[highway.used..];
+    let (postdirectional, rest) = directional_at_end(rest);
+    postdirectional.clone_into(&mut delivery.postdirectional);
+    let rest = match rest {
+        [head @ .., last] => match suffix::standard(last.upper) {
+            Some(standard) => {
+                standard.clone_into(&mut delivery.suffix);
+                head
+            }
+            None => rest,
+        },
+        [] => rest,
+    };
+    if !rest.is_empty() {
+        delivery.street.push(' ');
+        delivery.street.push_str(&name(rest, false, false));
+    }
+    true
+}
+
+/// A number or letter behind the suffix is a unit that nobody named (`123 Main St 4B`); behind a
+/// name without a suffix only a number is (`1020 W Bryn Mawr 211`).
+fn take_bare_unit<'w, 'a>(delivery: &mut Delivery, words: &'w [Word<'a>], source: Source) -> &'w [Word<'a>] {
+    let name = match words {
+        [first, rest @ ..] if direction::abbreviation(first.upper).is_some() => rest,
+        _ => words,
+    };
+    let [head @ .., last] = name else {
+        return words;
+    };
+    let is_letter = last.is_letter() && direction::abbreviation(last.upper).is_none();
+    let is_number = last.has_digit() && !casing::is_ordinal(last.upper);
+    let is_road = highways::line(words).is_some_and(|road| road.used == words.len());
+    if is_road || !(is_letter || is_number) {
+        return words;
+    }
+    let has_unit = !delivery.units.is_empty();
+    if ends_in_suffix(head) || (is_number && !has_unit && is_plain_name(head)) {
+        delivery.units.push(units::Unit::unnamed(last.upper.to_owned(), source));
+        return &words[..words.len() - 1];
+    }
+    words
+}
+
+/// True for a name and its suffix, with or without a directional behind.
+fn ends_in_suffix(words: &[Word<'_>]) -> bool {
+    let is_direction = |word: &Word<'_>| direction::abbreviation(word.upper).is_some();
+    let words = match words {
+        [head @ .., first, second] if is_direction(first) && is_direction(second) => head,
+        [head @ .., last] if is_direction(last) => head,
+        _ => words,
+    };
+    matches!(words, [_, .., last] if suffix::standard(last.upper).is_some())
+}
+
+/// True for a name in which nothing is a number or a suffix.
+fn is_plain_name(words: &[Word<'_>]) -> bool {
+    !words.is_empty() && !words.iter().any(|word| word.has_digit() || suffix::standard(word.upper).is_some())
+}
+
+/// Takes words behind the suffix that are no part of the street, like a building or the city
+/// (`175 Langley Dr Langley Commons`).
+fn take_tail<'w, 'a>(delivery: &mut Delivery, words: &'w [Word<'a>], source: Source) -> &'w [Word<'a>] {
+    let ends_in_type = match words {
+        [.., last] => suffix::standard(last.upper).is_some() || direction::abbreviation(last.upper).is_some(),
+        [] => true,
+    };
+    if ends_in_type {
+        return words;
+    }
+    let is_end = |index: &usize| {
+        let before = words[index - 1].upper;
+        suffix::is_thoroughfare(words[*index].upper) && direction::abbreviation(before).is_none()
+    };
+    let Some(end) = (1..words.len()).rev().find(is_end) else {
+        return words;
+    };
+    let end = match direction::abbreviation(words[end + 1].upper) {
+        Some(_) => end + 2,
+        None => end + 1,
+    };
+    delivery.read_others(&words[end..], source);
+    &words[..end]
+}
+
+/// Takes the directional at the end (§233.2), unless it would be all of the name.
+fn take_postdirectional<'w, 'a>(delivery: &mut Delivery, words: &'w [Word<'a>]) -> &'w [Word<'a>] {
+    let (postdirectional, head) = directional_at_end(words);
+    if postdirectional.is_empty() || is_only_type(head) {
+        return words;
+    }
+    postdirectional.clone_into(&mut delivery.postdirectional);
+    head
+}
+
+/// The directional of one or two words at the end, or none, and the words before it.
+fn directional_at_end<'w, 'a>(words: &'w [Word<'a>]) -> (&'static str, &'w [Word<'a>]) {
+    if let [head @ .., first, second] = words
+        && !head.is_empty()
+        && let Some(combined) = direction::combined(first.upper, second.upper)
+    {
+        return (combined, head);
+    }
+    match words {
+        [head @ .., last] => match direction::abbreviation(last.upper) {
+            Some(direction) => (direction, head),
+            None => ("", words),
+        },
+        [] => ("", words),
+    }
+}
+
+/// True when nothing is there, or only the `Avenue` of `Avenue E`.
+fn is_only_type(words: &[Word<'_>]) -> bool {
+    match words {
+        [] => true,
+        [only] => suffix::standard(only.upper).is_some_and(|s| suffix::thoroughfare(s).is_some()),
+        _ => false,
+    }
+}
+
+/// Takes the suffix at the end (§234), misspelled or not.
+fn take_suffix<'w, 'a>(delivery: &mut Delivery, words: &'w [Word<'a>]) -> &'w [Word<'a>] {
+    let [head @ .., before, last] = words else {
+        return words;
+    };
+    let Some(standard) = suffix::standard(last.upper).or_else(|| suffix::forgiven(last.upper)) else {
+        return words;
+    };
+    let is_thoroughfare = suffix::thoroughfare(standard).is_some();
+    // `Avenue of the Oaks` ends in a name, and so does `N Park`.
+    let is_name = matches!(before.upper, "OF" | "THE" | "AND" | "&")
+        || (head.is_empty() && direction::abbreviation(before.upper).is_some());
+    if is_name && !is_thoroughfare {
+        return words;
+    }
+    standard.clone_into(&mut delivery.suffix);
+    &words[..words.len() - 1]
+}
+
+/// Takes the directional at the beginning (§233.1), unless it is all of the name.
+fn take_predirectional<'w, 'a>(delivery: &mut Delivery, words: &'w [Word<'a>]) -> &'w [Word<'a>] {
+    // One letter and one word are two: in `N West Shore Blvd` West belongs to the name.
+    if let [first, second, rest @ ..] = words
+        && !rest.is_empty()
+        && (first.upper.len() > 1) == (second.upper.len() > 1)
+        && let Some(combined) = direction::combined(first.upper, second.upper)
+    {
+        combined.clone_into(&mut delivery.predirectional);
+        return rest;
+    }
+    match words {
+        // `East West Hwy`, `S and W Farm Rd`.
+        [first, second] if direction::are_opposite(first.upper, second.upper) => words,
+        [_, second, ..] if matches!(second.upper, "AND" | "&") => words,
+        [first, rest @ ..] if !rest.is_empty() => match direction::abbreviation(first.upper) {
+            Some(direction) => {
+                direction.clone_into(&mut delivery.predirectional);
+                rest
+            }
+            None => words,
+        },
+        _ => words,
+    }
+}
+
+/// The street's name in mixed case. Words that a suffix follows are written out: a directional
+/// (`Bay West Dr`, §233.3) and a suffix (`19th Street Ct`, §234). So is a directional that follows
+/// the predirectional (`S West Main St`).
+fn name(words: &[Word<'_>], has_suffix: bool, has_predirectional: bool) -> String {
+    let mut name = String::new();
+    let last = words.len().saturating_sub(1);
+    let mut index = 0;
+    while let Some(word) = words.get(index) {
+        let is_first = name.is_empty();
+        if !is_first {
+            name.push(' ');
+        }
+        let ends_name = index == last && !is_first && has_suffix;
+        let begins_type = is_first && is_avenue_by_name(words);
+        let behind_directional = is_first && has_predirectional && last > 0;
+        if (ends_name || behind_directional)
+            && let Some(direction) = direction::abbreviation(word.upper)
+        {
+            name.push_str(direction::word(direction));
+        } else if (ends_name || begins_type)
+            && let Some(long) = suffix::standard(word.upper).and_then(suffix::thoroughfare)
+        {
+            name.push_str(long);
+        } else if let Some(ending) = parted_ordinal(words, index, has_suffix) {
+            name.push_str(word.upper);
+            name.push_str(ending);
+            index += 1;
+        } else {
+            casing::push_word(&mut name, word.sent, is_first);
+        }
+        index += 1;
+    }
+    name
+}
+
+/// The ending of an ordinal that was sent in two words: `16 TH St`.
+fn parted_ordinal(words: &[Word<'_>], index: usize, has_suffix: bool) -> Option<&'static str> {
+    let is_last = index + 2 == words.len();
+    if !words[index].is_number() {
+        return None;
+    }
+    match words.get(index + 1)?.upper {
+        "TH" => Some("th"),
+        "ND" => Some("nd"),
+        "RD" if is_last && has_suffix => Some("rd"),
+        "ST" if is_last && has_suffix => Some("st"),
+        _ => None,
+    }
+}
+
+/// True for `Ave H` and `Ave of the Americas`, whose type is part of the name.
+fn is_avenue_by_name(words: &[Word<'_>]) -> bool {
+    match words {
+        [avenue, second, rest @ ..] if matches!(avenue.upper, "AVE" | "AV") => {
+            second.upper == "OF" || (rest.is_empty() && second.upper.len() <= 2)
+        }
+        _ => false,
+    }
+}

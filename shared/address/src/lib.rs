@@ -1,0 +1,29 @@
+//! US addresses: parsed and standardised as Publication 28 of the Postal Service asks, checked
+//! against the ZIP codes that ship with the crate.
+//!
+//! Everything here is pure: no I/O, no clock, no database. [`parse`] never fails, it reads what it
+//! can; [`verify`] decides whether the address can be mailed.
+//!
+//! Reading order: `line` cuts text into words, `delivery` reads the delivery line with the word
+//! lists of `tables`, `last_line` reads city, state and ZIP, `parsed` puts the standard form
+//! together, `zips` holds the ZIP codes, `verify` decides.
+
+mod casing;
+mod delivery;
+mod hash;
+mod id;
+mod input;
+mod last_line;
+mod line;
+mod parsed;
+mod tables;
+mod verdict;
+mod verify;
+mod zips;
+
+pub use id::{AddressId, unverified_id};
+pub use input::{AddressInput, INPUT_BYTES_MAX, one_line_as_sent};
+pub use parsed::{Parsed, parse, parse_one_line};
+pub use verdict::{Correction, Failure, Field, Level, Verdict, Verified};
+pub use verify::verify;
+pub use zips::zip_centre;

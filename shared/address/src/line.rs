@@ -1,0 +1,198 @@
+//! Text cut into words, the first step of reading any address line.
+
+use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
+
+/// One word of an address line. Words are ASCII, without the punctuation that means nothing.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Word<'a> {
+    /// In capitals, for looking up.
+    pub upper: &'a str,
+    /// With the letters as they were sent, for writing.
+    pub sent: &'a str,
+    /// A comma, semicolon, parenthesis or line end follows.
+    pub ends_segment: bool,
+}
+
+impl Word<'_> {
+    /// True when the word starts with a digit.
+    pub fn starts_with_digit(&self) -> bool {
+        self.upper.as_bytes()[0].is_ascii_digit()
+    }
+
+    /// True when there is a digit somewhere in the word.
+    pub fn has_digit(&self) -> bool {
+        self.upper.bytes().any(|byte| byte.is_ascii_digit())
+    }
+
+    /// True when the word is nothing but digits.
+    pub fn is_number(&self) -> bool {
+        self.upper.bytes().all(|byte| byte.is_ascii_digit())
+    }
+
+    /// True when the word is one letter.
+    pub fn is_letter(&self) -> bool {
+        self.upper.len() == 1 && self.upper.as_bytes()[0].is_ascii_alphabetic()
+    }
+}
+
+/// A line folded to ASCII, in the letters sent and in capitals, its words separated by single
+/// spaces and its segments marked by a comma glued to the word before it.
+#[derive(Debug)]
+pub(crate) struct Line {
+    sent: String,
+    upper: String,
+}
+
+impl Line {
+    /// Folds `text`: accents go, punctuation that means nothing goes, abbreviations written with
+    /// full stops close up (`P.O.` is `PO`), `#` and `&` stand alone.
+    pub fn fold(text: &str) -> Self {
+        let mut folder = Folder::with_capacity(text.len());
+        if text.is_ascii() {
+            folder.push_all(text.chars());
+        } else {
+            folder.push_all(
+                text.chars()
+                    .flat_map(spaced_fraction)
+                    .nfkd()
+                    .filter(|&c| !is_combining_mark(c))
+                    .map(plain_punctuation),
+            );
+        }
+        folder.finish()
+    }
+
+    /// The words, in order.
+    pub fn words(&self) -> Vec<Word<'_>> {
+        let mut words: Vec<Word<'_>> = Vec::with_capacity(12);
+        let mut start = 0;
+        for piece in self.upper.split(' ') {
+            let end = start + piece.len();
+            let ends_segment = piece.ends_with(',');
+            let letters = start..end - usize::from(ends_segment);
+            if letters.is_empty() {
+                if let Some(before) = words.last_mut() {
+                    before.ends_segment |= ends_segment;
+                }
+            } else {
+                words.push(Word {
+                    upper: &self.upper[letters.clone()],
+                    sent: &self.sent[letters],
+                    ends_segment,
+                });
+            }
+            start = end + 1;
+        }
+        words
+    }
+}
+
+/// A vulgar fraction is a word of its own: `9½` is nine and a half, not ninety-one halves.
+fn spaced_fraction(c: char) -> impl Iterator<Item = char> {
+    let is_fraction = matches!(c, '\u{bc}'..='\u{be}' | '\u{2150}'..='\u{215e}');
+    is_fraction.then_some(' ').into_iter().chain([c])
+}
+
+/// ASCII punctuation for the typographic kind.
+fn plain_punctuation(c: char) -> char {
+    match c {
+        '\u{2018}' | '\u{2019}' | '\u{2bc}' | '\u{b4}' => '\'',
+        '\u{2010}'..='\u{2015}' | '\u{2212}' => '-',
+        '\u{2044}' => '/',
+        _ => c,
+    }
+}
+
+/// Builds the folded line one character at a time.
+struct Folder {
+    sent: String,
+    /// Where the current word starts in `sent`.
+    word_start: usize,
+    /// A full stop stands before the current piece of the word, which starts here.
+    piece_start: Option<usize>,
+}
+
+impl Folder {
+    fn with_capacity(capacity: usize) -> Self {
+        Self { sent: String::with_capacity(capacity + 8), word_start: 0, piece_start: None }
+    }
+
+    fn push_all(&mut self, characters: impl Iterator<Item = char>) {
+        let mut characters = characters.peekable();
+        let mut before = ' ';
+        while let Some(c) = characters.next() {
+            let after = characters.peek().copied().unwrap_or(' ');
+            self.push(before, c, after);
+            before = c;
+        }
+    }
+
+    fn push(&mut self, before: char, c: char, after: char) {
+        let joins = before.is_ascii_alphanumeric() && after.is_ascii_alphanumeric();
+        match c {
+            'a'..='z' | 'A'..='Z' | '0'..='9' => self.sent.push(c),
+            '\'' | '-' | '/' if joins => self.sent.push(c),
+            '\'' => {}
+            '.' if joins => self.full_stop(before, after),
+            '.' => self.end_word(false),
+            ',' | ';' | '(' | ')' | '\n' | '\r' => self.end_word(true),
+            '-' => self.end_word(before == ' ' && after == ' '),
+            '#' | '&' | '%' => {
+                self.end_word(false);
+                self.sent.push(c);
+                self.end_word(false);
+            }
+            _ => self.end_word(false),
+        }
+    }
+
+    /// A full stop inside a word: kept between digits (`39.2`), closed up between single letters
+    /// (`P.O.`), a space elsewhere (`Ave.Apt`).
+    fn full_stop(&mut self, before: char, after: char) {
+        if before.is_ascii_digit() && after.is_ascii_digit() {
+            self.sent.push('.');
+            return;
+        }
+        let piece_start = self.piece_start.unwrap_or(self.word_start);
+        if self.sent.len() - piece_start > 1 {
+            self.end_word(false);
+        } else {
+            self.piece_start = Some(self.sent.len());
+        }
+    }
+
+    fn end_word(&mut self, ends_segment: bool) {
+        self.part_long_piece();
+        if ends_segment && !self.sent.is_empty() && !self.sent.ends_with([' ', ',']) {
+            self.sent.push(',');
+        } else if ends_segment && self.sent.ends_with(' ') {
+            self.sent.pop();
+            if !self.sent.ends_with(',') {
+                self.sent.push(',');
+            }
+        }
+        if !self.sent.is_empty() && !self.sent.ends_with(' ') {
+            self.sent.push(' ');
+        }
+        self.word_start = self.sent.len();
+        self.piece_start = None;
+    }
+
+    /// After letters closed up over full stops, a longer piece is a word of its own:
+    /// `P.O.Box` is `PO Box`, `N.Main` is `N Main`.
+    fn part_long_piece(&mut self) {
+        if let Some(piece_start) = self.piece_start
+            && self.sent.len() - piece_start > 1
+        {
+            self.sent.insert(piece_start, ' ');
+        }
+    }
+
+    fn finish(mut self) -> Line {
+        self.end_word(false);
+        let kept = self.sent.trim_end().len();
+        self.sent.truncate(kept);
+        let upper = self.sent.to_ascii_uppercase();
+        Line { sent: self.sent, upper }
+    }
+}

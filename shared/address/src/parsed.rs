@@ -1,0 +1,249 @@
+//! An address in its parts and in standard form.
+
+use crate::{
+    delivery::{Delivery, Source, Unit, push_part},
+    id::AddressId,
+    input::{AddressInput, INPUT_BYTES_MAX},
+    last_line::{self, LastLine},
+    line::Line,
+    tables::unit,
+};
+
+/// The parts of an address in the standard form of Publication 28 and in mixed case (`123`, `N`,
+/// `Main`, `St`). Absent parts are empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Parsed {
+    /// House number, with its letter or fraction: `123`, `112-10`, `9 1/2`.
+    pub number: String,
+    /// Directional before the name: `N`, `SW`.
+    pub predirectional: String,
+    /// Street name, or the whole name of a numbered road: `Main`, `42nd`, `US Highway 41`.
+    pub street: String,
+    /// Street suffix: `St`, `Blvd`.
+    pub suffix: String,
+    /// Directional behind the name.
+    pub postdirectional: String,
+    /// Secondary unit designator: `Apt`, `Ste`, `#`.
+    pub unit_designator: String,
+    /// Secondary unit: `4B`.
+    pub unit: String,
+    /// PO Box number.
+    pub po_box: String,
+    /// `RR 2`, `HC 68`, or the group of a military box: `PSC 802`, `Unit 2050`.
+    pub rural_route: String,
+    /// Box on the route or in the group.
+    pub box_number: String,
+    /// Puerto Rico urbanization, without `Urb`.
+    pub urbanization: String,
+    /// City, abbreviated words written out.
+    pub city: String,
+    /// Two capital letters; as sent when no state is known by that name.
+    pub state: String,
+    /// Five digits, leading zeros restored; as sent when it is no ZIP.
+    pub zip: String,
+    /// Four digits.
+    pub plus4: String,
+    /// The delivery line with all units. Where both a PO Box and a street were sent it is the box.
+    pub line1: String,
+    /// What stands above the delivery line: urbanization, care-of, building, second address.
+    pub line2: String,
+    /// `123 N Main St, Austin, TX 78701-1234`, without a unit that was sent in `address_2`.
+    pub one_line: String,
+    /// The delivery line without the units that `one_line` leaves out.
+    shown_line: String,
+    /// The delivery line as addresses are compared: see [`compared_line`].
+    pub(crate) compared_line: String,
+}
+
+/// Parses and standardises an address sent in parts. Never fails: what cannot be read is left out
+/// of the parts, and an input longer than `INPUT_BYTES_MAX` gives no parts at all.
+pub fn parse(input: AddressInput<'_>) -> Parsed {
+    if input.is_too_long() {
+        return Parsed::default();
+    }
+    let mut delivery = Delivery::default();
+    delivery.read(Line::fold(input.address_1).words(), Source::Address1);
+    delivery.read(Line::fold(input.address_2).words(), Source::Address2);
+    let last_line = LastLine::of_parts(input.city, input.state, input.zip);
+    Parsed::assemble(delivery, last_line)
+}
+
+/// Parses and standardises an address written on one line, with or without commas. Never fails,
+/// like [`parse`].
+pub fn parse_one_line(text: &str) -> Parsed {
+    if text.len() > INPUT_BYTES_MAX {
+        return Parsed::default();
+    }
+    let line = Line::fold(text);
+    let (words, last_line) = last_line::split(line.words());
+    let mut delivery = Delivery::default();
+    delivery.read(words, Source::Address1);
+    Parsed::assemble(delivery, last_line)
+}
+
+impl Parsed {
+    /// The identity of the address: of its delivery line, unit included, in its ZIP. Two spellings
+    /// of one address have one identity; an address that is not deliverable has `unverified_id`.
+    pub fn id(&self) -> AddressId {
+        AddressId::of_verified(&self.compared_line, &self.zip)
+    }
+
+    /// True when a carrier would know where to go: a numbered street, a box, a route or general
+    /// delivery.
+    pub(crate) fn is_deliverable_line(&self) -> bool {
+        !self.po_box.is_empty()
+            || !self.rural_route.is_empty()
+            || self.street == "General Delivery"
+            || (!self.number.is_empty() && !self.street.is_empty())
+    }
+
+    fn assemble(mut delivery: Delivery, last_line: LastLine) -> Self {
+        delivery.units = in_order(delivery.units);
+        let street_line = delivery.street_line();
+        let box_line = box_line(&delivery);
+        let is_dual = !box_line.is_empty() && !street_line.is_empty();
+        let base = if box_line.is_empty() { &street_line } else { &box_line };
+        let units: &[Unit] = if is_dual { &[] } else { &delivery.units };
+        let shown = units.iter().filter(|unit| unit.source == Source::Address1);
+        let shown_line = with_units(base, shown);
+        let last_parts = [&last_line.city, &last_line.state, &last_line.zip, &last_line.plus4];
+        let one_line = one_line(&shown_line, last_parts);
+        let second = is_dual.then(|| with_units(&street_line, delivery.units.iter()));
+        let (line1, line2) = (with_units(base, units.iter()), second_line(&delivery, second));
+        let compared_line = compared_line(base, units);
+        let main_unit = delivery.units.iter().rev().min_by_key(|unit| main_rank(unit));
+        let (unit_designator, unit) = main_unit
+            .map_or_else(Default::default, |unit| (unit.designator.to_owned(), unit.identifier.clone()));
+        Self {
+            number: delivery.number,
+            predirectional: delivery.predirectional,
+            street: delivery.street,
+            suffix: delivery.suffix,
+            postdirectional: delivery.postdirectional,
+            unit_designator,
+            unit,
+            po_box: delivery.po_box,
+            rural_route: delivery.rural_route,
+            box_number: delivery.box_number,
+            urbanization: delivery.urbanization,
+            city: last_line.city,
+            state: last_line.state,
+            zip: last_line.zip,
+            plus4: last_line.plus4,
+            line1,
+            line2,
+            one_line,
+            shown_line,
+            compared_line,
+        }
+    }
+
+    /// Puts another city into the address.
+    pub(crate) fn set_city(&mut self, city: &str) {
+        city.clone_into(&mut self.city);
+        self.one_line = one_line(&self.shown_line, [&self.city, &self.state, &self.zip, &self.plus4]);
+    }
+}
+
+/// The unit that is the home rather than its building, floor or mailbox comes first.
+fn main_rank(unit: &Unit) -> u8 {
+    match unit::rank(unit.designator) {
+        2 => 0,
+        1 => 1,
+        0 => 2,
+        _ => 3,
+    }
+}
+
+/// Units in standard order, each once. The same identifier with and without a designator is one
+/// unit, sent twice.
+fn in_order(units: Vec<Unit>) -> Vec<Unit> {
+    let mut kept: Vec<Unit> = Vec::with_capacity(units.len());
+    for unit in units {
+        let same = kept.iter_mut().find(|other| {
+            other.identifier == unit.identifier
+                && (other.designator == unit.designator || other.designator == "#" || unit.designator == "#")
+        });
+        match same {
+            Some(other) if other.designator == "#" => other.designator = unit.designator,
+            Some(_) => {}
+            None => kept.push(unit),
+        }
+    }
+    kept.sort_by_key(|unit| unit::rank(unit.designator));
+    kept
+}
+
+/// `PO Box 12`, `RR 2 Box 18`, or empty.
+fn box_line(delivery: &Delivery) -> String {
+    if !delivery.po_box.is_empty() {
+        return format!("PO Box {}", delivery.po_box);
+    }
+    let mut line = delivery.rural_route.clone();
+    if !delivery.box_number.is_empty() {
+        line.push_str(" Box ");
+        line.push_str(&delivery.box_number);
+    }
+    line
+}
+
+fn with_units<'a>(base: &str, units: impl Iterator<Item = &'a Unit>) -> String {
+    let mut line = String::with_capacity(base.len() + 16);
+    line.push_str(base);
+    for unit in units {
+        push_part(&mut line, unit.designator);
+        push_part(&mut line, &unit.identifier);
+    }
+    line
+}
+
+fn second_line(delivery: &Delivery, street: Option<String>) -> String {
+    let mut line = String::new();
+    if !delivery.urbanization.is_empty() {
+        line.push_str("Urb ");
+        line.push_str(&delivery.urbanization);
+    }
+    for part in delivery.care_of.iter().chain(&delivery.others).chain(&street) {
+        if !line.is_empty() {
+            line.push_str(", ");
+        }
+        line.push_str(part);
+    }
+    line
+}
+
+/// The delivery line as addresses are compared: capitals, hyphens between letters as spaces, no
+/// apostrophes, and one designator for all those that senders exchange (`#`, `Apt`, `Ste`, `Unit`).
+fn compared_line(base: &str, units: &[Unit]) -> String {
+    let mut line = String::with_capacity(base.len() + 16);
+    let mut before = ' ';
+    for c in base.chars() {
+        match c {
+            '\'' => continue,
+            '-' if before.is_ascii_alphabetic() => line.push(' '),
+            _ => line.push(c.to_ascii_uppercase()),
+        }
+        before = c;
+    }
+    for unit in units {
+        let designator = if unit::is_interchangeable(unit.designator) { "#" } else { unit.designator };
+        push_part(&mut line, &designator.to_ascii_uppercase());
+        push_part(&mut line, &unit.identifier);
+    }
+    line
+}
+
+/// `delivery line, City, ST 12345-6789`, without what is absent.
+fn one_line(delivery_line: &str, last_line: [&String; 4]) -> String {
+    let mut line = String::with_capacity(delivery_line.len() + 40);
+    line.push_str(delivery_line);
+    for (separator, part) in [", ", ", ", " ", "-"].into_iter().zip(last_line) {
+        if !part.is_empty() {
+            if !line.is_empty() {
+                line.push_str(separator);
+            }
+            line.push_str(part);
+        }
+    }
+    line
+}

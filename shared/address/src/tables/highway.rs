@@ -1,0 +1,86 @@
+//! County, state and national roads: Publication 28, Appendix F.
+
+/// What a road's type is written as, by the words it is spelled with. Longer spellings come before
+/// their beginnings. The road's number follows.
+static ROADS: &[(&str, &str)] = &[
+    ("COUNTY STATE AID HIGHWAY", "County Highway"),
+    ("FARM TO MARKET ROAD", "FM"),
+    ("FARM TO MARKET RD", "FM"),
+    ("FARM TO MARKET", "FM"),
+    ("FARM MARKET", "FM"),
+    ("RANCH TO MARKET", "RM"),
+    ("HIGHWAY FM", "FM"),
+    ("HWY FM", "FM"),
+    ("FM ROAD", "FM"),
+    ("FM RD", "FM"),
+    ("FM", "FM"),
+    ("RM", "RM"),
+    ("RANCH ROAD", "Ranch Road"),
+    ("RANCH RD", "Ranch Road"),
+    ("INTERSTATE HIGHWAY", "Interstate"),
+    ("INTERSTATE HWY", "Interstate"),
+    ("INTERSTATE", "Interstate"),
+    ("IH", "Interstate"),
+    ("I", "Interstate"),
+    ("TOWNSHIP ROAD", "Township Road"),
+    ("TOWNSHIP RD", "Township Road"),
+    ("TOWNSHIP HIGHWAY", "Township Highway"),
+    ("TOWNSHIP HWY", "Township Highway"),
+    ("TWP RD", "Township Road"),
+    ("TWP ROAD", "Township Road"),
+    ("TSR", "Township Road"),
+    ("CR", "County Road"),
+    ("SR", "State Road"),
+    ("SH", "State Highway"),
+    ("EXPRESSWAY", "Expressway"),
+    ("LOOP", "Loop"),
+];
+
+/// Kinds of road that a state, a county or the nation may own.
+static KINDS: &[(&str, &str)] = &[
+    ("HIGHWAY", "Highway"),
+    ("HIWAY", "Highway"),
+    ("HIGHWY", "Highway"),
+    ("HWY", "Highway"),
+    ("HWAY", "Highway"),
+    ("HIWY", "Highway"),
+    ("ROAD", "Road"),
+    ("RD", "Road"),
+    ("ROUTE", "Route"),
+    ("RTE", "Route"),
+    ("RT", "Route"),
+];
+
+/// The type that the first words spell, and how many words it took: `CNTY RD` is `County Road`.
+pub(crate) fn road_type(words: &[&str]) -> Option<(&'static str, usize)> {
+    let first = words.first()?;
+    let begins_with = |spelling: &str| {
+        if !spelling.starts_with(first) {
+            return None;
+        }
+        let count = spelling.split(' ').count();
+        (words.len() >= count && spelling.split(' ').eq(words[..count].iter().copied())).then_some(count)
+    };
+    ROADS.iter().find_map(|(spelling, written)| begins_with(spelling).map(|count| (*written, count)))
+}
+
+/// `Highway`, `Road` or `Route`.
+pub(crate) fn kind(word: &str) -> Option<&'static str> {
+    KINDS.iter().find(|(spelling, _)| *spelling == word).map(|(_, written)| *written)
+}
+
+/// Who owns the road, by the first words, and how many words that took.
+pub(crate) fn owner(words: &[&str]) -> Option<(&'static str, usize)> {
+    match words {
+        ["U", "S", ..] => Some(("US", 2)),
+        ["US" | "USA", ..] => Some(("US", 1)),
+        ["COUNTY" | "COUNTRY" | "CNTY" | "CTY" | "CO", ..] => Some(("County", 1)),
+        ["STATE" | "ST", ..] => Some(("State", 1)),
+        _ => None,
+    }
+}
+
+/// The letters that are glued to a road's number, as in `I-10` and `FM1200`.
+pub(crate) fn is_glued_type(letters: &str) -> bool {
+    matches!(letters, "I" | "IH" | "US" | "FM" | "RM" | "CR" | "SR" | "SH" | "HWY" | "RT" | "RTE")
+}

@@ -1,0 +1,140 @@
+//! What verification says of an address.
+
+use crate::id::AddressId;
+
+/// The verifier's answer for one address.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// It can be mailed, in this form.
+    Deliverable(Box<Verified>),
+    /// It cannot be mailed, and why.
+    Undeliverable(Failure),
+}
+
+/// An address in the form that mails, in the mixed case `123 N Main St`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verified {
+    /// What the duplicate window and the do-not-mail list compare.
+    pub id: AddressId,
+    /// The delivery line with its unit: `123 N Main St Apt 4`, `PO Box 12`.
+    pub line1: String,
+    /// What stands above the delivery line (care-of, urbanization, building), or empty.
+    pub line2: String,
+    /// Post office name.
+    pub city: String,
+    /// Two capital letters.
+    pub state: String,
+    /// Five digits.
+    pub zip: String,
+    /// The four digits after the hyphen, if known or sent.
+    pub plus4: Option<String>,
+    /// Degrees north, when the address itself (not only its ZIP) has been located.
+    pub latitude: Option<f64>,
+    /// Degrees east, when the address itself (not only its ZIP) has been located.
+    pub longitude: Option<f64>,
+    /// How much of the address was confirmed.
+    pub level: Level,
+    /// What had to be changed, beyond spelling the same thing in the standard way.
+    pub corrections: Vec<Correction>,
+    /// The `address` of a result: `123 N Main St, Austin, TX 78701-1234`. A unit that was sent in
+    /// `address_2` is not in it.
+    pub one_line: String,
+}
+
+/// How much of an address was confirmed, most first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// This very house or unit exists.
+    DeliveryPoint,
+    /// The street exists in the ZIP.
+    Street,
+    /// City, state and ZIP agree.
+    Zip,
+}
+
+impl Level {
+    /// The level's name in results and in storage.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::DeliveryPoint => "delivery_point",
+            Self::Street => "street",
+            Self::Zip => "zip",
+        }
+    }
+}
+
+/// One change that verification made to the meaning of the address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Correction {
+    /// The part that was changed.
+    pub field: Field,
+    /// Its value as sent.
+    pub from: String,
+    /// Its value now.
+    pub to: String,
+}
+
+/// A part of an address, named as the sender names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Field {
+    /// `address_1`
+    Address1,
+    /// `city`
+    City,
+    /// `state`
+    State,
+    /// `zip`
+    Zip,
+}
+
+impl Field {
+    /// The field's key in the API contract.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Address1 => "address_1",
+            Self::City => "city",
+            Self::State => "state",
+            Self::Zip => "zip",
+        }
+    }
+}
+
+/// Why an address cannot be mailed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// A required part is empty.
+    #[error("{} is missing", .0.as_str())]
+    Missing(Field),
+    /// Longer than `INPUT_BYTES_MAX`.
+    #[error("the address is too long to be one")]
+    TooLong,
+    /// The delivery line has neither a house number nor a box, route or general delivery.
+    #[error("the address line has no house number, PO Box or route: {0}")]
+    UnreadableStreet(String),
+    /// Neither a state's name nor its abbreviation.
+    #[error("{0} is not a US state")]
+    UnknownState(String),
+    /// Not five or nine digits.
+    #[error("{0} is not a ZIP code")]
+    UnreadableZip(String),
+    /// Five digits that no post office uses.
+    #[error("there is no ZIP code {0}")]
+    UnknownZip(String),
+    /// The ZIP code belongs to another state.
+    #[error("ZIP code {zip} is in {zip_state}, not in {state}")]
+    ZipNotInState {
+        /// The ZIP code, five digits.
+        zip: String,
+        /// The state it belongs to.
+        zip_state: String,
+        /// The state as sent, abbreviated.
+        state: String,
+    },
+}
+
+impl Failure {
+    /// The reason as a sentence for the person who sent the address.
+    pub fn detail(&self) -> String {
+        self.to_string()
+    }
+}

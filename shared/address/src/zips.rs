@@ -1,0 +1,205 @@
+//! ZIP codes: state, post office name and centre point of each, as they ship in `data/`.
+
+use std::{
+    collections::HashMap,
+    hash::{BuildHasherDefault, Hasher},
+    io::Read,
+    sync::LazyLock,
+};
+
+use flate2::read::GzDecoder;
+
+use crate::{hash::Fnv, tables::state};
+
+/// One line a ZIP: `zip state latitude longitude city`, separated by tabs, sorted by ZIP. Degrees
+/// are in ten-thousandths and may be empty, as may the city. `data/README.md` says where from.
+static DATA: &[u8] = include_bytes!("../data/zips.tsv.gz");
+
+/// The most bytes that the data may unpack to.
+const DATA_BYTES_MAX: u64 = 8 * 1024 * 1024;
+
+/// Two post offices of one state whose ZIPs are this close serve as names for each other's ZIPs.
+const NEIGHBOUR_METRES_MAX: f64 = 40_000.0;
+
+const METRES_PER_DEGREE: f64 = 111_195.0;
+
+const DEGREE_UNITS: f64 = 10_000.0;
+
+/// What is known of one ZIP.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Zip {
+    number: u32,
+    state: u8,
+    name_start: u32,
+    name_len: u8,
+    /// Latitude and longitude in ten-thousandths of a degree.
+    centre: Option<(i32, i32)>,
+}
+
+impl Zip {
+    /// The state's abbreviation.
+    pub fn state(&self) -> &'static str {
+        state::at(self.state)
+    }
+
+    /// The post office's name, in mixed case; empty where it is not known.
+    pub fn city(&self) -> &'static str {
+        let start = self.name_start as usize;
+        &ZIPS.names[start..start + usize::from(self.name_len)]
+    }
+
+    /// Degrees north and east of the centre.
+    fn centre_degrees(&self) -> Option<(f64, f64)> {
+        let (latitude, longitude) = self.centre?;
+        Some((f64::from(latitude) / DEGREE_UNITS, f64::from(longitude) / DEGREE_UNITS))
+    }
+
+    /// True when a post office of the same state by this name serves this ZIP's neighbourhood.
+    pub fn accepts_city(&self, city: &str) -> bool {
+        let key = city_key(city);
+        ZIPS.by_city
+            .get(&(self.state, key))
+            .is_some_and(|indexes| indexes.iter().any(|&index| self.is_near(ZIPS.at(index))))
+    }
+
+    /// True when the other ZIP is of the same sectional centre (first three digits) or close by.
+    fn is_near(&self, other: &Zip) -> bool {
+        if self.number / 100 == other.number / 100 {
+            return true;
+        }
+        let (Some(here), Some(there)) = (self.centre_degrees(), other.centre_degrees()) else {
+            return false;
+        };
+        let north = (there.0 - here.0) * METRES_PER_DEGREE;
+        let east = (there.1 - here.1) * METRES_PER_DEGREE * here.0.to_radians().cos();
+        north.hypot(east) <= NEIGHBOUR_METRES_MAX
+    }
+}
+
+struct Zips {
+    sorted: Vec<Zip>,
+    names: String,
+    /// Places in `sorted` by state and [`city_key`].
+    by_city: HashMap<(u8, u64), Vec<u32>, BuildHasherDefault<Fnv>>,
+}
+
+impl Zips {
+    fn at(&self, index: u32) -> &Zip {
+        &self.sorted[index as usize]
+    }
+}
+
+static ZIPS: LazyLock<Zips> = LazyLock::new(|| {
+    let mut text = String::new();
+    // The data is part of the program: what cannot be read here fails every test of this crate.
+    GzDecoder::new(DATA)
+        .take(DATA_BYTES_MAX)
+        .read_to_string(&mut text)
+        .expect("the shipped ZIP data unpacks");
+    read(&text)
+});
+
+fn read(text: &str) -> Zips {
+    let mut zips = Zips {
+        sorted: Vec::with_capacity(45_000),
+        names: String::with_capacity(512 * 1024),
+        by_city: HashMap::with_capacity_and_hasher(32_000, BuildHasherDefault::default()),
+    };
+    let mut name_before = (0, "");
+    for row in text.lines() {
+        let mut columns = row.split('\t');
+        let mut column = || columns.next().unwrap_or_default();
+        let (number, state) = (column().parse(), state::index_of(column()));
+        let centre = column().parse().ok().zip(column().parse().ok());
+        let city = column();
+        let (Ok(number), Some(state)) = (number, state) else {
+            continue;
+        };
+        // Neighbouring ZIPs mostly have the same city: its name is kept once.
+        if name_before.1 != city {
+            name_before = (zips.names.len(), city);
+            zips.names.push_str(city);
+        }
+        if !city.is_empty() {
+            let places = zips.by_city.entry((state, city_key(city))).or_default();
+            places.push(zips.sorted.len() as u32);
+        }
+        zips.sorted.push(Zip {
+            number,
+            state,
+            name_start: name_before.0 as u32,
+            name_len: city.len() as u8,
+            centre,
+        });
+    }
+    zips.names.shrink_to_fit();
+    zips
+}
+
+/// The ZIP of five digits, if there is one.
+pub(crate) fn find(zip5: &str) -> Option<&'static Zip> {
+    if zip5.len() != 5 || !zip5.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let number = zip5.parse().ok()?;
+    let index = ZIPS.sorted.binary_search_by_key(&number, |zip| zip.number);
+    index.ok().map(|index| &ZIPS.sorted[index])
+}
+
+/// True when the state has a post office by this name.
+pub(crate) fn is_city(state: &str, city: &str) -> bool {
+    state::index_of(state).is_some_and(|state| ZIPS.by_city.contains_key(&(state, city_key(city))))
+}
+
+/// The centre of a ZIP (five digits): degrees north and east. `None` for a ZIP that is not known
+/// or has no place, like the military ones.
+pub fn zip_centre(zip5: &str) -> Option<(f64, f64)> {
+    find(zip5)?.centre_degrees()
+}
+
+/// True when two names are spellings of one: `St. Louis`, `SAINT LOUIS`.
+pub(crate) fn is_same_city(left: &str, right: &str) -> bool {
+    city_key(left) == city_key(right)
+}
+
+/// A hash of a city's name that is the same for all its spellings: words that are abbreviated
+/// count in full, case, spaces and punctuation do not count.
+pub(crate) fn city_key(city: &str) -> u64 {
+    let mut key = Fnv::default();
+    for word in city.split([' ', '-', '.', ',']).filter(|word| !word.is_empty()) {
+        let full = city_word(word).unwrap_or(word);
+        for byte in full.bytes().filter(u8::is_ascii_alphanumeric) {
+            key.write_u8(byte.to_ascii_lowercase());
+        }
+    }
+    key.finish()
+}
+
+/// The full form of a word that is abbreviated in city names.
+pub(crate) fn city_word(word: &str) -> Option<&'static str> {
+    static WORDS: &[(&str, &str)] = &[
+        ("BCH", "Beach"),
+        ("CTR", "Center"),
+        ("E", "East"),
+        ("FT", "Fort"),
+        ("GDNS", "Gardens"),
+        ("HBR", "Harbor"),
+        ("HTS", "Heights"),
+        ("JCT", "Junction"),
+        ("LK", "Lake"),
+        ("MT", "Mount"),
+        ("MTN", "Mountain"),
+        ("N", "North"),
+        ("PK", "Park"),
+        ("PT", "Point"),
+        ("S", "South"),
+        ("SPGS", "Springs"),
+        ("ST", "Saint"),
+        ("STE", "Sainte"),
+        ("TWP", "Township"),
+        ("VLG", "Village"),
+        ("VLY", "Valley"),
+        ("W", "West"),
+    ];
+    WORDS.iter().find(|(short, _)| short.eq_ignore_ascii_case(word)).map(|(_, full)| *full)
+}

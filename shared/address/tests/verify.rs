@@ -1,0 +1,223 @@
+//! What the local verifier answers.
+
+use address::{
+    AddressInput, Correction, Failure, Field, INPUT_BYTES_MAX, Level, Verdict, Verified, one_line_as_sent,
+    parse_one_line, unverified_id, verify, zip_centre,
+};
+
+fn input<'a>(address_1: &'a str, address_2: &'a str, last: [&'a str; 3]) -> AddressInput<'a> {
+    let [city, state, zip] = last;
+    AddressInput { address_1, address_2, city, state, zip }
+}
+
+const AUSTIN: [&str; 3] = ["Austin", "TX", "78701"];
+
+#[track_caller]
+fn verified(address_1: &str, address_2: &str, last: [&str; 3]) -> Verified {
+    match verify(input(address_1, address_2, last)) {
+        Verdict::Deliverable(verified) => *verified,
+        Verdict::Undeliverable(failure) => panic!("undeliverable: {failure}"),
+    }
+}
+
+#[track_caller]
+fn failure(address_1: &str, last: [&str; 3]) -> Failure {
+    match verify(input(address_1, "", last)) {
+        Verdict::Undeliverable(failure) => failure,
+        Verdict::Deliverable(verified) => panic!("deliverable: {}", verified.one_line),
+    }
+}
+
+#[test]
+fn the_verified_form_is_the_one_of_the_contract() {
+    let verified = verified("123 NORTH MAIN STREET", "", ["austin", "texas", "787011234"]);
+    assert_eq!(verified.one_line, "123 N Main St, Austin, TX 78701-1234");
+    assert_eq!(verified.line1, "123 N Main St");
+    assert_eq!((verified.city.as_str(), verified.state.as_str()), ("Austin", "TX"));
+    assert_eq!((verified.zip.as_str(), verified.plus4.as_deref()), ("78701", Some("1234")));
+    assert_eq!(verified.level, Level::Zip);
+    assert_eq!(verified.corrections, []);
+}
+
+#[test]
+fn a_unit_shows_on_one_line_only_when_address_1_had_it() {
+    let first = verified("123 Main St Apt 4", "", AUSTIN);
+    let second = verified("123 Main St", "Apt 4", AUSTIN);
+    assert_eq!(first.one_line, "123 Main St Apt 4, Austin, TX 78701");
+    assert_eq!(second.one_line, "123 Main St, Austin, TX 78701");
+    assert_eq!(first.line1, second.line1);
+    assert_eq!(first.id, second.id);
+}
+
+#[test]
+fn two_units_are_two_addresses() {
+    let ids = ["", "Apt 4", "Apt 5", "Bldg 4", "Rear"].map(|unit| verified("123 Main St", unit, AUSTIN).id);
+    for (index, id) in ids.iter().enumerate() {
+        assert!(!ids[..index].contains(id), "unit {index} is another's");
+    }
+}
+
+#[test]
+fn spellings_of_one_address_are_one_address() {
+    let id = verified("123 N Main St Apt 4", "", AUSTIN).id;
+    for (address_1, address_2, last) in [
+        ("123 north main street", "#4", AUSTIN),
+        ("123 N. Main St., Unit 4", "", ["AUSTIN", "Texas", "78701-9999"]),
+        ("Apt 4, 123 N MAIN ST", "apt. 4", AUSTIN),
+        ("123 N Main St", "c/o Jane Doe, Apt 4", AUSTIN),
+    ] {
+        assert_eq!(verified(address_1, address_2, last).id, id, "{address_1} {address_2}");
+    }
+}
+
+#[test]
+fn the_same_line_in_another_zip_is_another_address() {
+    let other = verified("123 Main St", "", ["Austin", "TX", "78702"]);
+    assert_ne!(verified("123 Main St", "", AUSTIN).id, other.id);
+}
+
+#[test]
+fn each_required_part_may_not_be_missing() {
+    let whole = ["123 Main St", "Austin", "TX", "78701"];
+    let fields = [Field::Address1, Field::City, Field::State, Field::Zip];
+    for (index, field) in fields.into_iter().enumerate() {
+        let mut parts = whole;
+        parts[index] = "  ";
+        let [address_1, city, state, zip] = parts;
+        assert_eq!(failure(address_1, [city, state, zip]), Failure::Missing(field));
+    }
+}
+
+#[test]
+fn a_zip_that_lost_its_leading_zero_is_mended_and_the_correction_kept() {
+    let verified = verified("10 Beacon St", "", ["Boston", "MA", "2108"]);
+    assert_eq!(verified.zip, "02108");
+    let correction = Correction { field: Field::Zip, from: "2108".to_owned(), to: "02108".to_owned() };
+    assert_eq!(verified.corrections, [correction]);
+}
+
+#[test]
+fn spellings_of_the_city_are_no_correction() {
+    for city in ["St. Louis", "saint louis", "ST LOUIS", "St.Louis"] {
+        let verified = verified("123 Main St", "", [city, "MO", "63101"]);
+        assert_eq!(verified.city, "Saint Louis", "{city}");
+        assert_eq!(verified.corrections, [], "{city}");
+    }
+}
+
+#[test]
+fn a_neighbouring_post_office_is_kept_as_sent() {
+    let verified = verified("123 Main St", "", ["Round Rock", "TX", "78701"]);
+    assert_eq!(verified.city, "Round Rock");
+    assert_eq!(verified.corrections, []);
+}
+
+#[test]
+fn another_city_is_corrected_to_the_one_of_the_zip() {
+    for city in ["Houston", "Asutin", "Gotham"] {
+        let verified = verified("123 Main St", "", [city, "TX", "78701"]);
+        assert_eq!(verified.one_line, "123 Main St, Austin, TX 78701");
+        assert_eq!(verified.corrections.len(), 1, "{city}");
+        assert_eq!(verified.corrections[0].from, city);
+    }
+}
+
+#[test]
+fn a_zip_of_another_state_is_undeliverable() {
+    let failure = failure("123 Main St", ["Austin", "TX", "10001"]);
+    assert_eq!(failure.detail(), "ZIP code 10001 is in NY, not in TX");
+}
+
+#[test]
+fn unknown_zips_and_states_are_undeliverable() {
+    assert_eq!(failure("1 A St", ["Austin", "TX", "00000"]), Failure::UnknownZip("00000".to_owned()));
+    assert_eq!(failure("1 A St", ["Austin", "TX", "7870X"]), Failure::UnreadableZip("7870X".to_owned()));
+    assert_eq!(failure("1 A St", ["Austin", "ZZ", "78701"]), Failure::UnknownState("ZZ".to_owned()));
+}
+
+#[test]
+fn a_line_without_number_or_box_is_undeliverable() {
+    for line in ["Main St", "City Hall", "5th Ave", "Apt 4", "?!", "Room 1"] {
+        assert!(matches!(failure(line, AUSTIN), Failure::UnreadableStreet(_)), "{line}");
+    }
+}
+
+#[test]
+fn military_addresses_go_by_their_zip() {
+    let verified = verified("PSC 802 Box 74", "", ["apo", "AE", "09499"]);
+    assert_eq!(verified.one_line, "PSC 802 Box 74, APO, AE 09499");
+    assert!(matches!(failure("PSC 802 Box 74", ["APO", "AP", "09499"]), Failure::ZipNotInState { .. }));
+}
+
+#[test]
+fn islands_have_their_zips() {
+    assert_eq!(
+        verified("150 Calle A", "Urb Las Gladiolas", ["San Juan", "PR", "926"]).line2,
+        "Urb Las Gladiolas"
+    );
+    assert_eq!(verified("12 Main St", "", ["Tamuning", "GU", "96931"]).corrections, []);
+}
+
+#[test]
+fn an_address_longer_than_the_limit_is_undeliverable() {
+    let line = "1".repeat(INPUT_BYTES_MAX);
+    assert_eq!(failure(&line, AUSTIN), Failure::TooLong);
+}
+
+#[test]
+fn a_zip_has_a_centre_and_a_military_one_has_none() {
+    let (latitude, longitude) = zip_centre("78701").expect("Austin has a centre");
+    assert!((latitude - 30.27).abs() < 0.05 && (longitude + 97.74).abs() < 0.05);
+    assert_eq!(zip_centre("09499"), None);
+    assert_eq!(zip_centre("00000"), None);
+    assert_eq!(zip_centre("7870"), None);
+}
+
+#[test]
+fn the_line_as_sent_is_trimmed_and_without_address_2() {
+    let sent = input(" 12  Nowhere\tRd ", "Apt 1", [" X ", "", "99999"]);
+    assert_eq!(one_line_as_sent(sent), "12 Nowhere Rd, X 99999");
+    assert_eq!(one_line_as_sent(AddressInput::default()), "");
+}
+
+#[test]
+fn unverified_addresses_compare_by_their_parts_without_case_and_spaces() {
+    let id = unverified_id(input("Nowhere", "1", AUSTIN));
+    assert_eq!(unverified_id(input(" NOWHERE ", "1", ["AUSTIN", "tx", "78701"])), id);
+    assert_ne!(unverified_id(input("Nowhere1", "", AUSTIN)), id);
+}
+
+#[test]
+fn one_line_is_split_with_and_without_commas() {
+    for text in [
+        "123 N Main St Apt 4, Austin, TX 78701-1234",
+        "123 north main street apt 4 austin texas 78701 1234",
+        "123 N MAIN ST, #4, AUSTIN TX 787011234, USA",
+        "Apt 4, 123 N Main St, Austin, TX, 78701-1234, United States of America",
+    ] {
+        let parsed = parse_one_line(text);
+        let parts = [&parsed.city, &parsed.state, &parsed.zip, &parsed.plus4, &parsed.unit];
+        assert_eq!(parts, ["Austin", "TX", "78701", "1234", "4"], "{text}");
+        assert_eq!((parsed.street.as_str(), parsed.suffix.as_str()), ("Main", "St"), "{text}");
+    }
+}
+
+#[test]
+fn one_line_without_state_or_zip_keeps_what_there_is() {
+    for (text, line1, city, state, zip) in [
+        ("461 5th Avenue, New York, NY 10017", "461 5th Ave", "New York", "NY", "10017"),
+        ("1085 Santa Paula Avenue, Los Osos", "1085 Santa Paula Ave", "Los Osos", "", ""),
+        ("2677 Gross Point Road, Evanston, 60201", "2677 Gross Point Rd", "Evanston", "", "60201"),
+        ("465 pack lane cheshire ct", "465 Pack Ln", "Cheshire", "CT", ""),
+        ("123 Maple Ct", "123 Maple Ct", "", "", ""),
+        ("222 7th Street Southeast", "222 7th St SE", "", "", ""),
+        ("1105 Bolton Road, NW Atlanta, GA 30331", "1105 Bolton Rd NW", "Atlanta", "GA", "30331"),
+        ("707 E MAIN ST 20TH FL", "707 E Main St Fl 20", "", "", ""),
+        ("PO Box 460, Western Springs, IL 60558", "PO Box 460", "Western Springs", "IL", "60558"),
+        ("3520 Okemos Rd PMB 175 Okemos, MI 48864", "3520 Okemos Rd PMB 175", "Okemos", "MI", "48864"),
+    ] {
+        let parsed = parse_one_line(text);
+        let parts = [&parsed.line1, &parsed.city, &parsed.state, &parsed.zip];
+        assert_eq!(parts, [line1, city, state, zip], "{text}");
+    }
+}

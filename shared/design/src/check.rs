@@ -1,0 +1,165 @@
+//! What types cannot say of a document: the rules that keep it printable.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use crate::document::Document;
+use crate::element::{Content, Element, Image, ImageSource, Outline, Shape, TextBox};
+use crate::geometry::Frame;
+use crate::limits::{
+    FIELD_NAME_CHARS, ID_CHARS, LARGEST_LINE_HEIGHT, LARGEST_RADIUS, LARGEST_SIZE, LARGEST_STROKE,
+    SMALLEST_LINE_HEIGHT, SMALLEST_QR_CODE, SMALLEST_SIZE,
+};
+use crate::problem::Problem;
+use crate::product::{Product, Side};
+use crate::return_address::ReturnAddress;
+
+/// An explanation when a rule is broken.
+type Checked = Result<(), String>;
+
+/// Checks everything.
+pub(crate) fn document(document: &Document) -> Result<(), Problem> {
+    let mut ids = HashSet::new();
+    for side in Side::ALL {
+        for element in &document.surface(side).elements {
+            let checked = unique(&mut ids, &element.id).and_then(|()| check(document, side, element));
+            checked.map_err(|explanation| Problem::item(side, quoted(&element.id), explanation))?;
+        }
+    }
+    if let Some(return_address) = document.return_address() {
+        check_return_address(return_address).map_err(|explanation| {
+            Problem::item(document.product().address_side(), "the return address".to_owned(), explanation)
+        })?;
+    }
+    Ok(())
+}
+
+/// What a problem calls an element that cannot be read: by its id if it has a usable one, else by its
+/// position.
+pub(crate) fn name(element: &Value, index: usize) -> String {
+    match element.get("id").and_then(Value::as_str) {
+        Some(id) if is_id(id) => quoted(id),
+        _ => format!("item number {}", index + 1),
+    }
+}
+
+fn quoted(id: &str) -> String {
+    format!("item {:?}", id.chars().take(ID_CHARS).collect::<String>())
+}
+
+fn is_id(id: &str) -> bool {
+    !id.trim().is_empty() && id.chars().nth(ID_CHARS).is_none()
+}
+
+fn unique<'a>(ids: &mut HashSet<&'a str>, id: &'a str) -> Checked {
+    require(is_id(id), || format!("its id must have 1 to {ID_CHARS} characters"))?;
+    require(ids.insert(id), || "another item has the same id".to_owned())
+}
+
+fn check(document: &Document, side: Side, element: &Element) -> Checked {
+    check_frame(document.product(), element)?;
+    if side == document.product().address_side() {
+        let covered = document.reserved_zones().into_iter().find(|zone| element.frame.covers(zone.area));
+        if let Some(zone) = covered {
+            return Err(format!("it covers the zone reserved for the {}", zone.purpose));
+        }
+    }
+    match &element.content {
+        Content::Text(text) => check_text(text, element.frame),
+        Content::Image(image) => check_image(image),
+        Content::QrCode(_) => check_qr_code(element.frame),
+        Content::Shape(shape) => check_shape(shape, element.frame),
+    }
+}
+
+fn check_frame(product: Product, element: &Element) -> Checked {
+    let frame = element.frame;
+    require(frame.area.width > 0.0 && frame.area.height > 0.0, || {
+        "its width and height must be more than 0".to_owned()
+    })?;
+    require((-360.0..=360.0).contains(&frame.rotation), || {
+        "its rotation must be -360 to 360 degrees".to_owned()
+    })?;
+    require(frame.is_within(product.bleed_area()), || "it reaches past the bleed".to_owned())?;
+    // Pictures and colour may be cut, what must be read may not.
+    let is_read = matches!(element.content, Content::Text(_) | Content::QrCode(_));
+    require(!is_read || frame.is_within(product.safe_area()), || "it reaches past the safe margin".to_owned())
+}
+
+fn check_text(text: &TextBox, frame: Frame) -> Checked {
+    let smallest_size = text.smallest_size();
+    for (name, size) in [("size", text.size), ("smallest_size", smallest_size)] {
+        require((SMALLEST_SIZE..=LARGEST_SIZE).contains(&size), || {
+            format!("its {name} must be {SMALLEST_SIZE} to {LARGEST_SIZE} points")
+        })?;
+    }
+    require(smallest_size <= text.size, || {
+        format!("its smallest_size {smallest_size} is larger than its size {}", text.size)
+    })?;
+    require((SMALLEST_LINE_HEIGHT..=LARGEST_LINE_HEIGHT).contains(&text.line_height), || {
+        format!("its line_height must be {SMALLEST_LINE_HEIGHT} to {LARGEST_LINE_HEIGHT} times its size")
+    })?;
+    require(smallest_size <= frame.area.height, || {
+        format!("its area is lower than one line of its smallest size {smallest_size}")
+    })?;
+    let Some(arc) = text.arc else { return Ok(()) };
+    let width = frame.area.width;
+    require((width / 2.0..=LARGEST_RADIUS).contains(&arc.radius), || {
+        format!("its arc's radius must be half its width to {LARGEST_RADIUS} points")
+    })?;
+    require(arc.rise(width) + smallest_size <= frame.area.height, || {
+        "its area is too low for its arc and one line of text".to_owned()
+    })
+}
+
+fn check_image(image: &Image) -> Checked {
+    let ImageSource::Variable { field, .. } = &image.source else { return Ok(()) };
+    let is_name = !field.is_empty() && field.trim() == field && field.chars().nth(FIELD_NAME_CHARS).is_none();
+    require(is_name, || {
+        format!("its field must have 1 to {FIELD_NAME_CHARS} characters and no space around them")
+    })
+}
+
+fn check_qr_code(frame: Frame) -> Checked {
+    let side = frame.area.width.min(frame.area.height);
+    require(side >= SMALLEST_QR_CODE, || {
+        format!("its width and height must be {SMALLEST_QR_CODE} points at least")
+    })
+}
+
+fn check_shape(shape: &Shape, frame: Frame) -> Checked {
+    let half = frame.area.width.min(frame.area.height) / 2.0;
+    require(shape.fill.is_some() || shape.stroke.is_some(), || "it has neither fill nor stroke".to_owned())?;
+    require(shape.corner_radius == 0.0 || shape.outline == Outline::Rectangle, || {
+        "only a rectangle has a corner_radius".to_owned()
+    })?;
+    require((0.0..=half).contains(&shape.corner_radius), || {
+        "its corner_radius must be 0 to half its shorter side".to_owned()
+    })?;
+    let stroke_fits =
+        shape.stroke.is_none_or(|stroke| stroke.width > 0.0 && stroke.width <= half.min(LARGEST_STROKE));
+    require(stroke_fits, || {
+        format!(
+            "its stroke must be more than 0, and no more than {LARGEST_STROKE} points and half its shorter side"
+        )
+    })
+}
+
+fn check_return_address(return_address: &ReturnAddress) -> Checked {
+    let ReturnAddress { address, fallback } = return_address;
+    let is_variable = address.fields().next().is_some();
+    require(is_variable == fallback.is_some(), || {
+        "it must have a fallback exactly when it has fields".to_owned()
+    })?;
+    require(fallback.iter().all(|fallback| fallback.fields().next().is_none()), || {
+        "its fallback must have no fields".to_owned()
+    })?;
+    let has_every_part =
+        [Some(address), fallback.as_ref()].into_iter().flatten().all(|part| !part.lacks_a_part());
+    require(has_every_part, || "name, address_1, city, state and zip must not be blank".to_owned())
+}
+
+fn require(holds: bool, explanation: impl FnOnce() -> String) -> Checked {
+    if holds { Ok(()) } else { Err(explanation()) }
+}

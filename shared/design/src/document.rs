@@ -1,0 +1,128 @@
+//! A whole design.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::check;
+use crate::element::{Element, read};
+use crate::limits::ELEMENTS_PER_SURFACE;
+use crate::problem::Problem;
+use crate::product::{Product, Side, Zone};
+use crate::return_address::ReturnAddress;
+use crate::style::Colour;
+
+/// A design that can print.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Document {
+    product: Product,
+    return_address: Option<ReturnAddress>,
+    front: Surface,
+    back: Surface,
+}
+
+/// What is on one side of the card.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Surface {
+    /// Behind everything, to the end of the bleed but not in reserved zones; `None` is the paper.
+    pub background: Option<Colour>,
+    /// From the lowest to the topmost.
+    pub elements: Vec<Element>,
+}
+
+/// A document before its elements are read: one by one, so that a problem names its element.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Outer {
+    product: Product,
+    #[serde(default)]
+    return_address: Option<ReturnAddress>,
+    front: OuterSurface,
+    back: OuterSurface,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OuterSurface {
+    #[serde(default)]
+    background: Option<Colour>,
+    #[serde(default)]
+    elements: Vec<Value>,
+}
+
+impl Document {
+    /// Reads a design and checks that it can print.
+    ///
+    /// # Errors
+    /// [`Problem`], the first one found.
+    pub fn parse(value: &Value) -> Result<Self, Problem> {
+        let outer: Outer = read(value).map_err(Problem::document)?;
+        let document = Self {
+            product: outer.product,
+            return_address: outer.return_address,
+            front: outer.front.read(Side::Front)?,
+            back: outer.back.read(Side::Back)?,
+        };
+        check::document(&document)?;
+        Ok(document)
+    }
+
+    /// What it is printed as.
+    pub const fn product(&self) -> Product {
+        self.product
+    }
+
+    /// One side of it.
+    pub const fn surface(&self, side: Side) -> &Surface {
+        match side {
+            Side::Front => &self.front,
+            Side::Back => &self.back,
+        }
+    }
+
+    /// The address in the upper left corner of the address side; `None` when it has none of its own.
+    pub const fn return_address(&self) -> Option<&ReturnAddress> {
+        self.return_address.as_ref()
+    }
+
+    /// The parts of the address side that no element may cover.
+    pub fn reserved_zones(&self) -> Vec<Zone> {
+        let mut zones = self.product.reserved_zones();
+        zones.extend(self.return_address.is_some().then(|| self.product.return_address_zone()));
+        zones
+    }
+
+    /// The recipient's fields that it uses, each once in the spelling met first, in alphabetical order. Case
+    /// does not make two fields of one.
+    pub fn fields(&self) -> Vec<&str> {
+        let elements = self.front.elements.iter().chain(&self.back.elements).flat_map(Element::fields);
+        let address = self.return_address.iter().flat_map(|return_address| return_address.address.fields());
+        let mut spelling = BTreeMap::new();
+        for field in elements.chain(address) {
+            spelling.entry(field.to_lowercase()).or_insert(field);
+        }
+        spelling.into_values().collect()
+    }
+}
+
+impl OuterSurface {
+    fn read(&self, side: Side) -> Result<Surface, Problem> {
+        if self.elements.len() > ELEMENTS_PER_SURFACE {
+            return Err(Problem::surface(side, format!("it has more than {ELEMENTS_PER_SURFACE} elements")));
+        }
+        let elements = self
+            .elements
+            .iter()
+            .enumerate()
+            .map(|(index, value)| {
+                Element::read(value)
+                    .map_err(|explanation| Problem::item(side, check::name(value, index), explanation))
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Surface { background: self.background, elements })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,257 @@
+//! What is on a surface.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::geometry::{Area, Frame};
+use crate::link::{Destination, SecureLink};
+use crate::style::{Alignment, Colour, Font, VerticalAlignment};
+use crate::template::Template;
+
+/// One thing on a surface.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Element {
+    /// Its name, of which there is one in the document.
+    pub id: String,
+    /// Where it is.
+    pub frame: Frame,
+    /// What it is.
+    pub content: Content,
+}
+
+/// What an element is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Content {
+    /// `"kind": "text"`.
+    Text(TextBox),
+    /// `"kind": "image"`.
+    Image(Image),
+    /// `"kind": "qr_code"`.
+    QrCode(QrCode),
+    /// `"kind": "shape"`.
+    Shape(Shape),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    Text,
+    Image,
+    QrCode,
+    Shape,
+}
+
+/// Text that is set into its area.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TextBox {
+    /// The text; a line feed begins a new line.
+    pub text: Template,
+    /// With which letters.
+    pub font: Font,
+    /// Points, when the text fits.
+    pub size: f64,
+    /// Points to which the size may shrink for a longer text; absent, it does not.
+    #[serde(default)]
+    pub smallest_size: Option<f64>,
+    /// From line to line, as a multiple of the size.
+    #[serde(default = "default_line_height")]
+    pub line_height: f64,
+    /// From left to right.
+    #[serde(default)]
+    pub alignment: Alignment,
+    /// From top to bottom; of no effect along an arc.
+    #[serde(default)]
+    pub vertical_alignment: VerticalAlignment,
+    /// Of the letters.
+    #[serde(default)]
+    pub colour: Colour,
+    /// Sets the text, in one line, along an arc; absent, lines are straight.
+    #[serde(default)]
+    pub arc: Option<Arc>,
+}
+
+/// A part of a circle from the left to the right edge of a text box, symmetric in it. Bent up it touches the
+/// box's upper edge with the tops of the letters, bent down its lower edge with the baseline.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Arc {
+    /// Which way.
+    pub bend: Bend,
+    /// Points; half the box's width at least, which gives half a circle.
+    pub radius: f64,
+}
+
+/// Which way an arc bends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bend {
+    /// Like a rainbow.
+    Up,
+    /// Like a smile.
+    Down,
+}
+
+/// A picture, PNG or JPEG.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Image {
+    /// Which one.
+    pub source: ImageSource,
+    /// How it fills its area.
+    #[serde(default)]
+    pub fit: Fit,
+}
+
+/// Where a picture is from.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum ImageSource {
+    /// The same for everybody.
+    Fixed {
+        /// Where it is.
+        link: SecureLink,
+    },
+    /// By recipient.
+    Variable {
+        /// The field with the link to it.
+        field: String,
+        /// Prints when the recipient's cannot be used; without it the area stays blank then.
+        #[serde(default)]
+        default: Option<SecureLink>,
+    },
+}
+
+/// How a picture fills its area.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fit {
+    /// All of the area; what sticks out is cut off.
+    #[default]
+    Cover,
+    /// All of the picture; what is left over is blank.
+    Contain,
+}
+
+/// A QR code, square in the middle of its area. Each card's leads through us to its destination.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QrCode {
+    /// Where it leads.
+    pub destination: Destination,
+    /// Where it leads when the destination needs a field that is empty.
+    pub fallback_link: SecureLink,
+    /// Of its modules.
+    #[serde(default)]
+    pub colour: Colour,
+}
+
+/// A plain shape that fills its area. A thin rectangle is a line.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shape {
+    /// Its form.
+    pub outline: Outline,
+    /// Points by which a rectangle's corners are rounded.
+    #[serde(default)]
+    pub corner_radius: f64,
+    /// Inside; absent, it is clear.
+    #[serde(default)]
+    pub fill: Option<Colour>,
+    /// Along its edge, inside the area; absent, there is none.
+    #[serde(default)]
+    pub stroke: Option<Stroke>,
+}
+
+/// The form of a shape.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outline {
+    /// Four corners.
+    Rectangle,
+    /// None.
+    Ellipse,
+}
+
+/// The line around a shape.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stroke {
+    /// Of the line.
+    pub colour: Colour,
+    /// Points.
+    pub width: f64,
+}
+
+const fn default_line_height() -> f64 {
+    1.2
+}
+
+impl TextBox {
+    /// Points to which the size may shrink; the size itself when it may not.
+    pub fn smallest_size(&self) -> f64 {
+        self.smallest_size.unwrap_or(self.size)
+    }
+}
+
+impl Arc {
+    /// How long a text may be along the arc in a box of this width. Points.
+    pub fn length(self, width: f64) -> f64 {
+        2.0 * self.radius * (width / (2.0 * self.radius)).clamp(0.0, 1.0).asin()
+    }
+
+    /// How far the arc departs from a straight line in a box of this width. Points.
+    pub fn rise(self, width: f64) -> f64 {
+        let half = width / 2.0;
+        self.radius - (self.radius * self.radius - half * half).max(0.0).sqrt()
+    }
+}
+
+impl Element {
+    /// Reads an element. The error is an explanation that names the setting.
+    pub(crate) fn read(value: &Value) -> Result<Self, String> {
+        let mut settings = value.as_object().cloned().ok_or("an element must be an object")?;
+        let id = take(&mut settings, "id")?.ok_or("it has no id")?;
+        let kind = take(&mut settings, "kind")?.ok_or("it has no kind: text, image, qr_code or shape")?;
+        let area: Area = take(&mut settings, "area")?.ok_or("it has no area")?;
+        let rotation = take(&mut settings, "rotation")?.unwrap_or(0.0);
+        let settings = Value::Object(settings);
+        let content = match kind {
+            Kind::Text => Content::Text(read(&settings)?),
+            Kind::Image => Content::Image(read(&settings)?),
+            Kind::QrCode => Content::QrCode(read(&settings)?),
+            Kind::Shape => Content::Shape(read(&settings)?),
+        };
+        Ok(Self { id, frame: Frame { area, rotation }, content })
+    }
+
+    /// The names of its fields, repeats included.
+    pub fn fields(&self) -> impl Iterator<Item = &str> {
+        let (template, field) = match &self.content {
+            Content::Text(text) => (Some(&text.text), None),
+            Content::QrCode(code) => (Some(code.destination.template()), None),
+            Content::Image(Image { source: ImageSource::Variable { field, .. }, .. }) => {
+                (None, Some(field.as_str()))
+            }
+            Content::Image(_) | Content::Shape(_) => (None, None),
+        };
+        template.into_iter().flat_map(Template::fields).chain(field)
+    }
+}
+
+fn take<T: DeserializeOwned>(settings: &mut Map<String, Value>, name: &str) -> Result<Option<T>, String> {
+    let value = settings.remove(name);
+    value.map(|value| read(&value).map_err(|explanation| format!("{name}: {explanation}"))).transpose()
+}
+
+/// Reads a value. The error names the setting within it.
+pub(crate) fn read<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let path = error.path().to_string();
+        match path.as_str() {
+            "." => error.into_inner().to_string(),
+            _ => format!("{path}: {}", error.into_inner()),
+        }
+    })
+}

@@ -1,0 +1,153 @@
+//! Rectangles, straight and turned.
+
+use serde::Deserialize;
+
+/// Lengths that differ by less are the same, in points: turning a rectangle rounds its corners.
+const TOLERANCE: f64 = 0.01;
+
+/// An upright rectangle. Points from the trimmed card's upper left corner.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Area {
+    /// Left edge; negative in the bleed.
+    pub x: f64,
+    /// Upper edge; negative in the bleed.
+    pub y: f64,
+    /// Width, above zero.
+    pub width: f64,
+    /// Height, above zero.
+    pub height: f64,
+}
+
+/// Where an element is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Frame {
+    /// Its rectangle before it is turned.
+    pub area: Area,
+    /// Degrees clockwise about the middle of the area.
+    pub rotation: f64,
+}
+
+type Point = (f64, f64);
+
+impl Area {
+    /// An area by its upper left corner and its size.
+    pub(crate) const fn new(x: f64, y: f64, width: f64, height: f64) -> Self {
+        Self { x, y, width, height }
+    }
+
+    /// This area with `margin` more on each side; less when it is negative.
+    #[must_use]
+    pub fn grown(self, margin: f64) -> Self {
+        Self {
+            x: self.x - margin,
+            y: self.y - margin,
+            width: self.width + 2.0 * margin,
+            height: self.height + 2.0 * margin,
+        }
+    }
+
+    const fn corners(self) -> [Point; 4] {
+        let (right, bottom) = (self.x + self.width, self.y + self.height);
+        [(self.x, self.y), (right, self.y), (right, bottom), (self.x, bottom)]
+    }
+
+    fn holds(self, (x, y): Point) -> bool {
+        let grown = self.grown(TOLERANCE);
+        x >= grown.x && x <= grown.x + grown.width && y >= grown.y && y <= grown.y + grown.height
+    }
+}
+
+impl Frame {
+    /// The corners after turning: upper left, upper right, lower right, lower left of the area before it.
+    pub fn corners(self) -> [Point; 4] {
+        let middle = (self.area.x + self.area.width / 2.0, self.area.y + self.area.height / 2.0);
+        let (sine, cosine) = self.rotation.to_radians().sin_cos();
+        self.area.corners().map(|(x, y)| {
+            let (right, down) = (x - middle.0, y - middle.1);
+            (middle.0 + right * cosine - down * sine, middle.1 + right * sine + down * cosine)
+        })
+    }
+
+    /// Whether no corner lies outside the area.
+    pub fn is_within(self, area: Area) -> bool {
+        self.corners().into_iter().all(|corner| area.holds(corner))
+    }
+
+    /// Whether the two share more than an edge.
+    pub fn covers(self, area: Area) -> bool {
+        // Two convex shapes are apart when they are along the direction of one of their edges. A rectangle
+        // has two such directions.
+        let turned = self.corners();
+        let (sine, cosine) = self.rotation.to_radians().sin_cos();
+        [(1.0, 0.0), (0.0, 1.0), (cosine, sine), (-sine, cosine)].into_iter().all(|direction| {
+            let (first, second) = (span(turned, direction), span(area.corners(), direction));
+            first.0 + TOLERANCE < second.1 && second.0 + TOLERANCE < first.1
+        })
+    }
+}
+
+/// From where to where the corners reach along a direction.
+fn span(corners: [Point; 4], (x, y): Point) -> Point {
+    corners
+        .into_iter()
+        .map(|corner| corner.0 * x + corner.1 * y)
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const PAGE: Area = Area::new(0.0, 0.0, 100.0, 60.0);
+
+    fn frame(x: f64, y: f64, width: f64, height: f64, rotation: f64) -> Frame {
+        Frame { area: Area::new(x, y, width, height), rotation }
+    }
+
+    #[test]
+    fn a_quarter_turn_swaps_width_and_height() {
+        // 20 wide and 60 high in the middle of the page fits; turned it is 60 wide and 20 high.
+        assert!(frame(40.0, 0.0, 20.0, 60.0, 0.0).is_within(PAGE));
+        assert!(frame(40.0, 0.0, 20.0, 60.0, 90.0).is_within(PAGE));
+        assert!(!frame(0.0, 0.0, 20.0, 60.0, 90.0).is_within(PAGE));
+    }
+
+    #[test]
+    fn edges_may_touch() {
+        assert!(!frame(100.0, 0.0, 10.0, 10.0, 0.0).covers(PAGE));
+        assert!(frame(99.0, 0.0, 10.0, 10.0, 0.0).covers(PAGE));
+    }
+
+    #[test]
+    fn a_turned_corner_is_not_its_bounding_box() {
+        // A diamond beside the corner: its bounding box reaches into the page, the diamond does not.
+        let diamond = frame(98.0, 58.0, 20.0, 20.0, 45.0);
+        assert!(diamond.corners().iter().any(|corner| corner.0 < 100.0));
+        assert!(!diamond.covers(PAGE));
+        assert!(frame(90.0, 50.0, 20.0, 20.0, 45.0).covers(PAGE));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_within_the_page_covers_it(
+            x in -20.0..120.0, y in -20.0..80.0, width in 1.0..50.0, height in 1.0..50.0, rotation in -360.0..360.0,
+        ) {
+            let frame = frame(x, y, width, height, rotation);
+            prop_assert!(!frame.is_within(PAGE) || frame.covers(PAGE));
+        }
+
+        #[test]
+        fn a_whole_turn_changes_nothing(
+            x in -20.0..120.0, y in -20.0..80.0, width in 1.0..50.0, height in 1.0..50.0, rotation in -360.0..0.0,
+        ) {
+            let once = frame(x, y, width, height, rotation).corners();
+            let again = frame(x, y, width, height, rotation + 360.0).corners();
+            for (first, second) in once.iter().zip(again) {
+                prop_assert!((first.0 - second.0).abs() < 1e-6 && (first.1 - second.1).abs() < 1e-6);
+            }
+        }
+    }
+}

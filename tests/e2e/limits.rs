@@ -1,0 +1,98 @@
+//! Rate limits: per key, per source, across gateways, and the local shield.
+
+use chrono::TimeDelta;
+use pillarbox_tests::{CAMPAIGN, KEY, Options, Stack, person};
+use serde_json::json;
+
+async fn limited(per_key: i32, per_source: i32) -> Stack {
+    let settings = vec![
+        ("GATEWAY__REQUESTS_PER_MINUTE_PER_KEY", per_key.to_string()),
+        ("GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE", per_source.to_string()),
+        ("GATEWAY__TRUSTED_PROXIES", "127.0.0.0/8".to_owned()),
+    ];
+    let stack = Stack::with(Options { settings, ..Options::default() }).await;
+    stack.campaign(json!({})).await;
+    // What starting the stack took is of the past, and the tests do not run across a minute's end.
+    let second = stack.now().timestamp() % 60;
+    stack.clock.advance(TimeDelta::seconds(60 - second));
+    stack
+}
+
+async fn from(stack: &Stack, source: &str, key: &str) -> (u16, String) {
+    let body = json!({"campaign_id": CAMPAIGN, "recipients": [person(1)]}).to_string();
+    let answer = stack.post_with(&[("x-forwarded-for", source), ("x-api-key", key)], body).await;
+    if answer.status == 429 {
+        assert_eq!(answer.headers["retry-after"], "60");
+        return answer.error();
+    }
+    (answer.status.as_u16(), String::new())
+}
+
+fn ok() -> (u16, String) {
+    (200, String::new())
+}
+
+fn rate_limited() -> (u16, String) {
+    (429, "rate_limited".to_owned())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rate_limited_past_the_requests_per_minute_of_a_key_whatever_its_sources() {
+    let stack = limited(3, 100).await;
+    for number in 1..=3 {
+        assert_eq!(from(&stack, &format!("198.51.100.{number}"), KEY).await, ok());
+    }
+    assert_eq!(from(&stack, "198.51.100.4", KEY).await, rate_limited());
+    // A wrong key is a wrong key, and the next minute is another one.
+    assert_eq!(from(&stack, "198.51.100.4", "pk_live_wrong").await.0, 401);
+    stack.clock.advance(TimeDelta::minutes(1));
+    assert_eq!(from(&stack, "198.51.100.4", KEY).await, ok());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rate_limited_past_the_requests_per_minute_of_a_source_before_its_key_is_looked_at() {
+    let stack = limited(100, 3).await;
+    for _ in 0..3 {
+        assert_eq!(from(&stack, "198.51.100.1", "pk_live_wrong").await.0, 401);
+    }
+    assert_eq!(from(&stack, "198.51.100.1", "pk_live_wrong").await, rate_limited());
+    assert_eq!(from(&stack, "198.51.100.1", KEY).await, rate_limited());
+    assert_eq!(from(&stack, "198.51.100.2", KEY).await, ok());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flood_of_refused_requests_does_not_reach_the_database() {
+    let stack = limited(100, 2).await;
+    for _ in 0..50 {
+        from(&stack, "198.51.100.1", KEY).await;
+    }
+    // Two were let in, the third was refused by the database, the others by the gateway alone.
+    assert_eq!(stack.count("SELECT max(requests)::bigint FROM rate_windows WHERE window_start > now() - interval '5 minutes' AND octet_length(subject) < 20").await, 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn limits_hold_across_gateways_that_share_a_database() {
+    let mut stack = limited(4, 100).await;
+    let second = stack.second_gateway().await;
+    // Finding the second gateway ready was of the minute before.
+    stack.clock.advance(TimeDelta::minutes(1));
+    let mut statuses = Vec::new();
+    for number in 0..6 {
+        let url = if number % 2 == 0 { &stack.url } else { &second };
+        let body = json!({"campaign_id": CAMPAIGN, "recipients": [person(1)]}).to_string();
+        statuses.push(stack.post_to(url, &[("x-api-key", KEY)], body).await.status.as_u16());
+    }
+    assert_eq!(statuses, [200, 200, 200, 200, 429, 429]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn forwarded_for_is_believed_only_from_a_trusted_proxy() {
+    let settings = vec![("GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE", "3".to_owned())];
+    let stack = Stack::with(Options { settings, mailers: 0, ..Options::default() }).await;
+    let mut statuses = Vec::new();
+    for number in 0..8 {
+        statuses.push(from(&stack, &format!("198.51.100.{number}"), "pk_live_wrong").await.0);
+    }
+    // All of them came from one source, whatever they say; a minute may have begun in between.
+    assert!(statuses.contains(&429), "{statuses:?}");
+}

@@ -1,0 +1,176 @@
+//! Reasons a recipient was not mailed, and the order in which they are decided.
+
+use pillarbox_tests::{ADDRESS, Stack, people, person};
+use serde_json::{Value, json};
+
+/// A square around the centre of Austin.
+fn austin() -> Value {
+    json!({"type": "Polygon", "coordinates": [[[-98.2, 30.0], [-97.4, 30.0], [-97.4, 30.7], [-98.2, 30.7], [-98.2, 30.0]]]})
+}
+
+fn somewhere_else(number: usize) -> Value {
+    let mut person = person(number);
+    person["city"] = "Beverly Hills".into();
+    person["state"] = "CA".into();
+    person["zip"] = "90210".into();
+    person
+}
+
+fn with(mut person: Value, name: &str, value: &str) -> Value {
+    person[name] = value.into();
+    person
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn invalid_address_also_when_a_required_part_is_missing_and_the_rest_still_runs() {
+    let stack = Stack::start().await;
+    let mut recipients = vec![person(1)];
+    for name in ["address_1", "city", "state", "zip"] {
+        recipients.push(with(person(2), name, " "));
+    }
+    recipients.push(with(person(3), "zip", "00000"));
+    recipients.push(with(person(4), "state", "CA"));
+    recipients.push(person(5));
+    let answer = stack.send(&recipients).await;
+    let invalid = "invalid_address";
+    assert_eq!(answer.reasons(), ["mailed", invalid, invalid, invalid, invalid, invalid, invalid, "mailed"]);
+    assert_eq!(answer.json()["summary"], json!({"received": 8, "mailed": 2, "notMailed": 6}));
+    stack.assert_consistent().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn do_not_mail() {
+    let stack = Stack::start().await;
+    stack.campaign(json!({"do_not_mail": [ADDRESS]})).await;
+    // The list compares the verified form: another spelling is the same address.
+    let shouted = with(person(1), "address_1", "1 MAIN STREET");
+    assert_eq!(stack.send(&[shouted, person(2)]).await.reasons(), ["do_not_mail", "mailed"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn duplicate_recent_across_requests_and_within_one() {
+    let stack = Stack::start().await;
+    let copy = with(with(person(1), "address_1", "1 main street."), "first_name", "Kim");
+    assert_eq!(stack.send(&[person(1), copy.clone()]).await.reasons(), ["mailed", "duplicate_recent"]);
+    assert_eq!(stack.send(&[copy, person(2)]).await.reasons(), ["duplicate_recent", "mailed"]);
+    // Two units are two addresses.
+    let unit = |number: &str| with(person(3), "address_2", number);
+    assert_eq!(stack.send(&[unit("Apt 1"), unit("Apt 2")]).await.reasons(), ["mailed", "mailed"]);
+    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 4);
+    stack.assert_consistent().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn filtered_location() {
+    let stack = Stack::start().await;
+    stack.campaign(json!({"area": austin()})).await;
+    assert_eq!(stack.send(&[person(1), somewhere_else(2)]).await.reasons(), ["mailed", "filtered_location"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn filtered_conditions_over_custom_and_built_in_columns() {
+    let stack = Stack::start().await;
+    let conditions = json!({"all": [
+        {"column": "score", "operator": "greater", "value": 10},
+        {"column": "state", "operator": "is", "value": "tx"},
+    ]});
+    stack.apply(json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": "number"}]}]})).await;
+    stack.campaign(json!({"conditions": conditions})).await;
+    let high = with(person(1), "score", "1,100");
+    let low = with(person(2), "SCORE", "9");
+    assert_eq!(
+        stack.send(&[high, low, person(3), somewhere_else(4)]).await.reasons(),
+        ["mailed", "filtered_conditions", "filtered_conditions", "filtered_conditions"]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn conditions_also_see_values_that_were_stored_before() {
+    let stack = Stack::start().await;
+    stack.apply(json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": "number"}]}]})).await;
+    stack.campaign(json!({"conditions": {"column": "score", "operator": "greater", "value": 10}})).await;
+    stack.campaign(json!({"id": "PA-FIRST1", "name": "First"})).await;
+    let first = stack.send_to("PA-FIRST1", &[with(person(1), "score", "50")]).await;
+    assert_eq!(first.reasons(), ["mailed"]);
+    assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn removed_by_sender() {
+    let stack = Stack::start().await;
+    assert_eq!(stack.send(&people(1..3)).await.reasons(), ["mailed", "mailed"]);
+    let team = stack.store.team_by_name("Test").await.unwrap().team_id;
+    let id: uuid::Uuid = stack
+        .sql
+        .query_one("SELECT address_id FROM recipients WHERE reference = 'r1'", &[])
+        .await
+        .unwrap()
+        .get(0);
+    let campaign = pillarbox_tests::CAMPAIGN.parse().unwrap();
+    stack.store.recipient_remove(team, &campaign, id, stack.now()).await.unwrap();
+    assert_eq!(stack.send(&people([1, 3])).await.reasons(), ["removed_by_sender", "mailed"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn budget_exceeded_from_the_first_that_does_not_fit() {
+    let stack = Stack::start().await;
+    stack.campaign(json!({"budget": "$2.00"})).await;
+    let reasons = stack.send(&people(1..5)).await.reasons();
+    assert_eq!(reasons, ["mailed", "mailed", "budget_exceeded", "budget_exceeded"]);
+    assert_eq!(stack.count("SELECT committed_cents FROM campaigns").await, 158);
+    // More budget, and they go.
+    stack.campaign(json!({"budget": "$3.16"})).await;
+    let reasons = stack.send(&people(1..6)).await.reasons();
+    assert_eq!(reasons, ["duplicate_recent", "duplicate_recent", "mailed", "mailed", "budget_exceeded"]);
+    stack.assert_consistent().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn payment_failed_when_the_balance_does_not_cover_the_whole_request() {
+    let stack = Stack::start().await;
+    let poor = json!({"teams": [{"name": "Poor", "keys": [
+            {"kind": "full_access", "name": "k", "key": "pk_live_PoorPoorPoorPoorPoor1"}],
+        "designs": [{"name": "Card", "document": {
+            "product": "postcard_4x6", "front": {"elements": []}, "back": {"elements": []}}}],
+        "campaigns": [{"id": "PA-POOR01", "name": "Poor", "budget": "$2.40",
+            "steps": [{"design": "Card", "postage": "standard"}]}],
+        "top_up": {"amount": "$1.60", "reference": "first"}}]});
+    stack.apply(poor).await;
+    let key = [("x-api-key", "pk_live_PoorPoorPoorPoorPoor1")];
+    let send = async |recipients: Vec<Value>| {
+        let body = json!({"campaign_id": "PA-POOR01", "recipients": recipients});
+        stack.post_with(&key, body.to_string()).await
+    };
+    let copy = with(person(1), "first_name", "Kim");
+    let answer =
+        send(vec![person(1), copy, person(2), person(3), person(4), with(person(5), "zip", "")]).await;
+    let failed = "payment_failed";
+    assert_eq!(answer.reasons(), [failed, failed, failed, failed, "budget_exceeded", "invalid_address"]);
+    assert_eq!(answer.json()["summary"], json!({"received": 6, "mailed": 0, "notMailed": 6}));
+    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 0);
+    assert_eq!(stack.count("SELECT committed_cents FROM campaigns WHERE campaign_id = 'PA-POOR01'").await, 0);
+    assert_eq!(stack.count("SELECT count(*) FROM recipients WHERE reason = 'payment_failed'").await, 4);
+    stack.assert_consistent().await;
+    // What the balance covers is mailed, and nothing of the declined request stands in its way.
+    assert_eq!(send(people(1..3)).await.reasons(), ["mailed", "mailed"]);
+    stack.assert_consistent().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn outcomes_are_decided_in_the_documented_order() {
+    let stack = Stack::start().await;
+    assert_eq!(stack.send(&people(1..3)).await.reasons(), ["mailed", "mailed"]);
+    let conditions = json!({"column": "last_name", "operator": "is", "value": "Nobody"});
+    stack
+        .campaign(
+            json!({"area": austin(), "conditions": conditions, "budget": "$0.01", "do_not_mail": [ADDRESS]}),
+        )
+        .await;
+    let mut elsewhere = somewhere_else(9);
+    elsewhere["last_name"] = "Nobody".into();
+    let answer = stack.send(&[person(1), person(2), somewhere_else(7), person(8), elsewhere]).await;
+    assert_eq!(
+        answer.reasons(),
+        ["do_not_mail", "duplicate_recent", "filtered_location", "filtered_conditions", "filtered_location"]
+    );
+}

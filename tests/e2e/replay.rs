@@ -1,0 +1,109 @@
+//! Sending again: the stored response, the duplicate window, equal requests at the same time.
+
+use chrono::TimeDelta;
+use pillarbox_tests::{Options, Stack, people, person};
+use serde_json::json;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn within_15_minutes_the_stored_response_returns_byte_for_byte() {
+    let stack = Stack::start().await;
+    let first = stack.send(&people(1..4)).await;
+    assert_eq!(first.reasons(), ["mailed", "mailed", "mailed"]);
+    stack.clock.advance(TimeDelta::minutes(14));
+    // Other names, references and custom fields are the same request; so are other cases and spaces.
+    let again: Vec<_> = people(1..4)
+        .into_iter()
+        .map(|mut person| {
+            person["reference"] = "other".into();
+            person["first_name"] = "Kim".into();
+            person["pet"] = "cat".into();
+            person["city"] = " AUSTIN ".into();
+            person
+        })
+        .collect();
+    assert_eq!(stack.send(&again).await.text, first.text);
+    stack.clock.advance(TimeDelta::minutes(2));
+    assert_eq!(stack.send(&people(1..4)).await.reasons(), vec!["duplicate_recent"; 3]);
+    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 3);
+    stack.assert_consistent().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_response_that_mailed_nobody_is_not_replayed() {
+    let stack = Stack::start().await;
+    stack.campaign(json!({"budget": "$0.10"})).await;
+    assert_eq!(stack.send(&people(1..3)).await.reasons(), vec!["budget_exceeded"; 2]);
+    stack.campaign(json!({"budget": "$10.00"})).await;
+    assert_eq!(stack.send(&people(1..3)).await.reasons(), vec!["mailed"; 2]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_order_or_another_campaign_is_another_request() {
+    let stack = Stack::start().await;
+    stack.campaign(json!({"id": "PA-SECOND", "name": "Second"})).await;
+    assert_eq!(stack.send(&people([1, 2])).await.reasons(), ["mailed", "mailed"]);
+    assert_eq!(stack.send(&people([2, 1])).await.reasons(), ["duplicate_recent", "duplicate_recent"]);
+    assert_eq!(stack.send_to("PA-SECOND", &people([1, 2])).await.reasons(), ["mailed", "mailed"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_is_mailed_once_in_30_days_per_campaign() {
+    let stack = Stack::start().await;
+    assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
+    stack.clock.advance(TimeDelta::days(29));
+    assert_eq!(stack.send(&[person(1)]).await.reasons(), ["duplicate_recent"]);
+    stack.clock.advance(TimeDelta::days(1) + TimeDelta::minutes(1));
+    assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn resend_protection_holds_when_on_and_longer() {
+    let stack = Stack::start().await;
+    stack.campaign(json!({"resend_protection_days": 90})).await;
+    assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
+    stack.clock.advance(TimeDelta::days(89));
+    assert_eq!(stack.send(&[person(1)]).await.reasons(), ["duplicate_recent"]);
+    // A shorter protection than the duplicate window changes nothing.
+    stack.campaign(json!({"resend_protection_days": 5})).await;
+    assert_eq!(stack.send(&people(1..3)).await.reasons(), ["mailed", "mailed"]);
+    stack.clock.advance(TimeDelta::days(20));
+    assert_eq!(stack.send(&people(1..3)).await.reasons(), ["duplicate_recent", "duplicate_recent"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn equal_requests_at_the_same_time_get_one_answer_and_one_card_each() {
+    let stack = Stack::with(Options { mailers: 2, ..Options::default() }).await;
+    stack.campaign(json!({})).await;
+    let recipients = people(1..41);
+    let (a, b, c, d) = tokio::join!(
+        stack.send(&recipients),
+        stack.send(&recipients),
+        stack.send(&recipients),
+        stack.send(&recipients)
+    );
+    assert_eq!(a.reasons(), vec!["mailed"; 40]);
+    assert!([&b, &c, &d].iter().all(|answer| answer.text == a.text));
+    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 40);
+    stack.assert_consistent().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn overlapping_requests_at_the_same_time_mail_each_address_once() {
+    let stack = Stack::with(Options { mailers: 2, ..Options::default() }).await;
+    stack.campaign(json!({})).await;
+    stack.campaign(json!({"id": "PA-SECOND", "name": "Second"})).await;
+    let batches: Vec<_> = (0..8).map(|shift| people(shift * 5..shift * 5 + 30)).collect();
+    let sends = batches.iter().enumerate().map(|(at, batch)| {
+        let campaign = if at % 2 == 0 { pillarbox_tests::CAMPAIGN } else { "PA-SECOND" };
+        stack.send_to(campaign, batch)
+    });
+    let answers = futures_util::future::join_all(sends).await;
+    let mailed: usize = answers
+        .iter()
+        .map(|answer| answer.reasons().iter().filter(|reason| *reason == "mailed").count())
+        .sum();
+    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, i64::try_from(mailed).unwrap());
+    let twice = "SELECT count(*) FROM (SELECT 1 FROM pieces GROUP BY campaign_id, address_id HAVING count(*) > 1) twice";
+    assert_eq!(stack.count(twice).await, 0);
+    stack.assert_consistent().await;
+}

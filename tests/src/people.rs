@@ -1,0 +1,24 @@
+//! Recipients whose addresses verify.
+
+use serde_json::{Value, json};
+
+/// An address that verifies, as [`person`] number 1 has it.
+pub const ADDRESS: &str = "1 Main St, Austin, TX 78701";
+
+/// A recipient with the reference `r{number}`, at a house of its own.
+pub fn person(number: usize) -> Value {
+    json!({
+        "reference": format!("r{number}"),
+        "first_name": "Pat",
+        "last_name": format!("Reader{number}"),
+        "address_1": format!("{number} Main St"),
+        "city": "Austin",
+        "state": "TX",
+        "zip": "78701",
+    })
+}
+
+/// Recipients of these numbers.
+pub fn people(numbers: impl IntoIterator<Item = usize>) -> Vec<Value> {
+    numbers.into_iter().map(person).collect()
+}

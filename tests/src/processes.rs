@@ -1,0 +1,114 @@
+//! The real binaries and servers of their own, to be killed.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+static NUMBER: AtomicU32 = AtomicU32::new(0);
+
+/// What a private server is.
+#[derive(Debug, Clone, Copy)]
+pub enum ServerKind {
+    /// PostgreSQL.
+    Postgres,
+    /// RabbitMQ.
+    Rabbitmq,
+}
+
+/// A private server in a folder of its own; it is removed at the end.
+pub struct Server {
+    kind: ServerKind,
+    folder: PathBuf,
+    /// How to reach it.
+    pub url: String,
+}
+
+impl ServerKind {
+    /// The command that starts, stops and kills such servers.
+    fn control(self) -> String {
+        let variable = match self {
+            Self::Postgres => "PILLARBOX_POSTGRES_CTL",
+            Self::Rabbitmq => "PILLARBOX_RABBITMQ_CTL",
+        };
+        std::env::var(variable).unwrap_or_else(|_| panic!("{variable} is set by ./dev test"))
+    }
+}
+
+impl Server {
+    /// Starts a new, empty server.
+    pub fn start(kind: ServerKind) -> Self {
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("pillarbox-test-{}-{number}", std::process::id()));
+        let mut server = Self { kind, folder, url: String::new() };
+        server.url = server.act("start");
+        server
+    }
+
+    /// Does `start`, `stop`, `kill`, `restart` or `wipe`; returns what the command printed.
+    pub fn act(&self, action: &str) -> String {
+        let output = Command::new(self.kind.control())
+            .arg(action)
+            .arg(&self.folder)
+            .stdin(Stdio::null())
+            .stderr(Stdio::inherit())
+            .output()
+            .expect("the server's command runs");
+        assert!(output.status.success(), "{action} of {:?} failed", self.kind);
+        String::from_utf8(output.stdout).expect("text").trim().to_owned()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Not through `act`: a panic while unwinding would hide the first one.
+        let _ = Command::new(self.kind.control()).arg("remove").arg(&self.folder).status();
+    }
+}
+
+/// A process of ours; it is killed at the end.
+pub struct Spawned {
+    child: Child,
+}
+
+impl Spawned {
+    /// Starts the binary `name` with these settings; `fail_point` is where it dies.
+    pub fn start(name: &str, settings: &HashMap<String, String>, fail_point: Option<&str>) -> Self {
+        let test = std::env::current_exe().expect("this program has a path");
+        let folder = test.parent().and_then(|deps| deps.parent()).expect("the test lies in target/…/deps");
+        let mut command = Command::new(folder.join(name));
+        command
+            .env_remove("PILLARBOX_FAIL_POINT")
+            .envs(settings)
+            .env("PILLARBOX__ADMIN__LISTEN", "127.0.0.1:0")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null());
+        if let Some(point) = fail_point {
+            command.env("PILLARBOX_FAIL_POINT", point);
+        }
+        Self { child: command.spawn().unwrap_or_else(|error| panic!("{name} cannot be started: {error}")) }
+    }
+
+    /// Kills it with SIGKILL.
+    pub fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Tells it to stop with SIGTERM and waits for its end; true when it ended well.
+    pub fn terminate(&mut self) -> bool {
+        let _ = Command::new("kill").arg(self.child.id().to_string()).status();
+        self.child.wait().is_ok_and(|status| status.success())
+    }
+
+    /// Whether it has ended by itself.
+    pub fn has_ended(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(Some(_)))
+    }
+}
+
+impl Drop for Spawned {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

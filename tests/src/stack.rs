@@ -1,0 +1,303 @@
+//! Gateway and mailer in this process, over a real database and broker.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use mailer::{LocalVerifier, Verify};
+use reqwest::StatusCode;
+use reqwest::header::HeaderMap;
+use serde_json::{Value, json};
+use service::{Clock, Config, Process};
+use store::Store;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::database::Database;
+use crate::{CAMPAIGN, KEY};
+
+static NUMBER: AtomicU32 = AtomicU32::new(0);
+
+/// How long a test waits for a state that must come.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How a stack differs from the usual one.
+pub struct Options {
+    /// Settings by name, as in the environment but without the prefix: `GATEWAY__CALL_DEADLINE_MS`.
+    pub settings: Vec<(&'static str, String)>,
+    /// What verifies addresses.
+    pub verifier: Arc<dyn Verify>,
+    /// Mailers that run.
+    pub mailers: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { settings: Vec::new(), verifier: Arc::new(LocalVerifier), mailers: 1 }
+    }
+}
+
+/// A running stack with a team that holds [`KEY`].
+pub struct Stack {
+    /// Where the gateway listens.
+    pub url: String,
+    /// The time that all parts see.
+    pub clock: Clock,
+    /// The database, through our own statements.
+    pub store: Store,
+    /// The database, for looking into it.
+    pub sql: tokio_postgres::Client,
+    /// Its settings, for further processes on the same database and broker.
+    pub settings: HashMap<String, String>,
+    client: reqwest::Client,
+    tokens: Vec<CancellationToken>,
+}
+
+/// An HTTP answer.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// Its status.
+    pub status: StatusCode,
+    /// Its headers.
+    pub headers: HeaderMap,
+    /// Its body.
+    pub text: String,
+}
+
+impl Answer {
+    /// The body as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error} in {}", self.text))
+    }
+
+    /// Status and `code` of an error.
+    pub fn error(&self) -> (u16, String) {
+        (self.status.as_u16(), self.json()["code"].as_str().unwrap_or_default().to_owned())
+    }
+
+    /// For each result: its reference and `mailed` or the reason.
+    pub fn outcomes(&self) -> Vec<(String, String)> {
+        assert_eq!(self.status, StatusCode::OK, "{}", self.text);
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let outcome = |result: &Value| match result["reason"].as_str() {
+            Some(reason) => reason.to_owned(),
+            None => text(&result["status"]),
+        };
+        let json = self.json();
+        let results = json["results"].as_array().expect("results");
+        results.iter().map(|result| (text(&result["reference"]), outcome(result))).collect()
+    }
+
+    /// Only the outcomes, in the order sent.
+    pub fn reasons(&self) -> Vec<String> {
+        self.outcomes().into_iter().map(|(_, outcome)| outcome).collect()
+    }
+}
+
+/// The settings of a stack on this database, in a namespace of its own.
+pub fn settings_of(database: &Database, overrides: &[(&'static str, String)]) -> HashMap<String, String> {
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let broker = std::env::var("TEST_AMQP_URL").expect("TEST_AMQP_URL is set by ./dev test");
+    let usual = [
+        ("DATABASE__URL", database.url.clone()),
+        ("DATABASE__POOL_SIZE", "6".to_owned()),
+        ("BROKER__URL", broker),
+        ("BROKER__NAMESPACE", format!("test-{}-{number}", std::process::id())),
+        ("GATEWAY__REQUESTS_PER_MINUTE_PER_KEY", "100000".to_owned()),
+        ("GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE", "100000".to_owned()),
+        ("MAILER__JOB_INTERVAL_MS", "50".to_owned()),
+    ];
+    let all = usual.into_iter().chain(overrides.iter().cloned());
+    all.map(|(name, value)| (format!("PILLARBOX__{name}"), value)).collect()
+}
+
+impl Stack {
+    /// The usual stack: one gateway, one mailer, a team with money and one campaign without filters.
+    pub async fn start() -> Self {
+        let stack = Self::with(Options::default()).await;
+        stack.campaign(json!({})).await;
+        stack
+    }
+
+    /// A stack with a team, without a campaign.
+    pub async fn with(options: Options) -> Self {
+        service::install_crypto();
+        let database = Database::new().await;
+        let settings = settings_of(&database, &options.settings);
+        let clock = Clock::system();
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let mut stack = Self {
+            url,
+            clock,
+            store: Store::new(&Config::with(settings.clone()).expect("settings").database).expect("a store"),
+            sql: database.client().await,
+            settings,
+            client: reqwest::Client::builder().timeout(PATIENCE).build().expect("a client"),
+            tokens: Vec::new(),
+        };
+        for _ in 0..options.mailers {
+            stack.add_mailer(options.verifier.clone());
+        }
+        let process = stack.process("gateway");
+        tokio::spawn(gateway::serve(process, listener));
+        stack.apply(team(json!({}))).await;
+        if options.mailers > 0 {
+            stack.until_ready().await;
+        }
+        stack
+    }
+
+    /// Another mailer on the same queue.
+    pub fn add_mailer(&mut self, verifier: Arc<dyn Verify>) {
+        let process = self.process("mailer");
+        tokio::spawn(async move { mailer::serve(process, verifier).await.expect("the mailer runs") });
+    }
+
+    /// Another gateway on the same database and broker; returns where it listens.
+    pub async fn second_gateway(&mut self) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let process = self.process("gateway");
+        tokio::spawn(gateway::serve(process, listener));
+        eventually("the second gateway finds a mailer", async || {
+            let body = json!({"campaign_id": "PA-NOBODY", "recipients": [{}]}).to_string();
+            self.post_to(&url, &[("x-forwarded-for", "192.0.2.99"), ("x-api-key", KEY)], body).await.status
+                != 500
+        })
+        .await;
+        url
+    }
+
+    fn process(&mut self, name: &str) -> Process {
+        let config = Config::with(self.settings.clone()).expect("settings");
+        let token = CancellationToken::new();
+        let process = Process::new(name, config, self.clock.clone(), token.clone()).expect("a process");
+        self.tokens.push(token);
+        self.tokens.push(process.background.clone());
+        process
+    }
+
+    /// Until a worker answers: then there is no such campaign, instead of nobody to ask.
+    async fn until_ready(&self) {
+        eventually("the gateway finds a mailer", async || {
+            self.send_to("PA-NOBODY", &[json!({})]).await.status == StatusCode::NOT_FOUND
+        })
+        .await;
+    }
+
+    /// Provisions the team with these settings; see the file format of `pillarbox apply`.
+    pub async fn apply(&self, file: Value) -> Value {
+        let now = self.clock.now();
+        let applied =
+            pillarbox::apply::apply(&self.store, &file.to_string(), std::path::Path::new("."), now).await;
+        serde_json::to_value(applied.unwrap_or_else(|error| panic!("{error:#}"))).expect("JSON")
+    }
+
+    /// Makes or changes [`CAMPAIGN`]: a postcard without filters, with these settings over it.
+    pub async fn campaign(&self, overrides: Value) {
+        let mut campaign = json!({
+            "id": CAMPAIGN,
+            "name": "Test",
+            "steps": [{"design": "Card", "postage": "standard"}],
+        });
+        merge(&mut campaign, overrides);
+        self.apply(team(json!({"campaigns": [campaign]}))).await;
+    }
+
+    /// Posts recipients to [`CAMPAIGN`].
+    pub async fn send(&self, recipients: &[Value]) -> Answer {
+        self.send_to(CAMPAIGN, recipients).await
+    }
+
+    /// Posts recipients to a campaign.
+    pub async fn send_to(&self, campaign: &str, recipients: &[Value]) -> Answer {
+        self.post(&json!({"campaign_id": campaign, "recipients": recipients})).await
+    }
+
+    /// Posts a body with [`KEY`].
+    pub async fn post(&self, body: &Value) -> Answer {
+        self.post_with(&[("authorization", &format!("Bearer {KEY}"))], body.to_string()).await
+    }
+
+    /// Posts a body with these headers.
+    pub async fn post_with(&self, headers: &[(&str, &str)], body: impl Into<reqwest::Body>) -> Answer {
+        self.post_to(&self.url, headers, body).await
+    }
+
+    /// Posts a body with these headers to another gateway.
+    pub async fn post_to(
+        &self,
+        url: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<reqwest::Body>,
+    ) -> Answer {
+        let mut request = self.client.post(format!("{url}/api/v1/recipients")).body(body);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let response = request.send().await.expect("an answer");
+        Answer {
+            status: response.status(),
+            headers: response.headers().clone(),
+            text: response.text().await.expect("a body"),
+        }
+    }
+
+    /// The first column of the first row, as a number.
+    pub async fn count(&self, sql: &str) -> i64 {
+        self.sql.query_one(sql, &[]).await.expect(sql).get(0)
+    }
+
+    /// Asserts that pieces, charges, budgets and the ledger agree.
+    pub async fn assert_consistent(&self) {
+        let found = self.store.check(self.clock.now(), 1).await.expect("the check runs");
+        assert_eq!(found, []);
+    }
+
+    /// The time of the stack.
+    pub fn now(&self) -> DateTime<Utc> {
+        self.clock.now()
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        for token in &self.tokens {
+            token.cancel();
+        }
+    }
+}
+
+/// The file of the tests' team, with these settings over it.
+fn team(overrides: Value) -> Value {
+    let mut team = json!({
+        "name": "Test",
+        "time_zone": "America/New_York",
+        "keys": [{"kind": "full_access", "name": "Tests", "key": KEY}],
+        "designs": [{"name": "Card", "document": {
+            "product": "postcard_4x6",
+            "front": {"elements": []},
+            "back": {"elements": []},
+        }}],
+        "top_up": {"amount": "$100000.00", "reference": "first"},
+    });
+    merge(&mut team, overrides);
+    json!({"teams": [team]})
+}
+
+fn merge(target: &mut Value, overrides: Value) {
+    let (Some(target), Value::Object(overrides)) = (target.as_object_mut(), overrides) else { return };
+    target.extend(overrides);
+}
+
+/// Waits until `holds`; panics with `what` when it does not in a generous time.
+pub async fn eventually(what: &str, holds: impl AsyncFn() -> bool) {
+    let begun = std::time::Instant::now();
+    while !holds().await {
+        assert!(begun.elapsed() < PATIENCE, "it did not come true that {what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}

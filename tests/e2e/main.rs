@@ -2,12 +2,11 @@
 //! the rows of the API contract that they prove.
 
 mod columns;
-//mod crash;
-//mod due;
+mod crash;
+mod due;
 mod errors;
 mod limits;
-//mod money;
 mod outcomes;
 mod replay;
 mod response;
-//mod wire;
+mod wire;

@@ -50,9 +50,4 @@ impl Database {
         server.batch_execute(&sql).await.expect("a database can be made");
         Self { url: url_of(&name) }
     }
-
-    /// A connection for looking at what a test left.
-    pub async fn client(&self) -> Client {
-        connect(&self.url).await
-    }
 }

@@ -15,7 +15,7 @@ use store::Store;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::database::Database;
+use crate::database::{Database, connect};
 use crate::{CAMPAIGN, KEY};
 
 static NUMBER: AtomicU32 = AtomicU32::new(0);
@@ -121,11 +121,23 @@ impl Stack {
         stack
     }
 
-    /// A stack with a team, without a campaign.
+    /// A stack with a team, without a campaign, on the tests' servers.
     pub async fn with(options: Options) -> Self {
-        service::install_crypto();
         let database = Database::new().await;
         let settings = settings_of(&database, &options.settings);
+        Self::build(options, settings).await
+    }
+
+    /// A stack without a mailer on the servers that the settings name.
+    pub async fn on(settings: Vec<(&'static str, String)>) -> Self {
+        let named = |(name, value)| (format!("PILLARBOX__{name}"), value);
+        let settings = settings.into_iter().map(named).collect();
+        Self::build(Options { mailers: 0, ..Options::default() }, settings).await
+    }
+
+    async fn build(options: Options, settings: HashMap<String, String>) -> Self {
+        service::install_crypto();
+        let database = settings["PILLARBOX__DATABASE__URL"].clone();
         let clock = Clock::system();
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -133,7 +145,7 @@ impl Stack {
             url,
             clock,
             store: Store::new(&Config::with(settings.clone()).expect("settings").database).expect("a store"),
-            sql: database.client().await,
+            sql: connect(&database).await,
             settings,
             client: reqwest::Client::builder().timeout(PATIENCE).build().expect("a client"),
             tokens: Vec::new(),
@@ -255,6 +267,12 @@ impl Stack {
     pub async fn assert_consistent(&self) {
         let found = self.store.check(self.clock.now(), 1).await.expect("the check runs");
         assert_eq!(found, []);
+    }
+
+    /// The same stack with a new connection for looking into the database: a killed server has closed the old one.
+    pub async fn reconnected(mut self) -> Self {
+        self.sql = connect(&self.settings["PILLARBOX__DATABASE__URL"]).await;
+        self
     }
 
     /// The time of the stack.

@@ -60,20 +60,39 @@ pub(crate) async fn post(
     Peer { 0: peer }: Peer,
     request: Request,
 ) -> Response {
-    let (parts, mut body) = request.into_parts();
+    let (parts, body) = request.into_parts();
     let identity = RequestIdentity::new(&parts.headers);
     let source = source_address(peer.ip(), &parts.headers, &gateway.process.config.gateway.trusted_proxies);
-    let result = match receive(&gateway, source, &parts.headers, &mut body).await {
-        Ok((access, body)) => pass_on(&gateway, access, body, &identity).await,
-        Err(error) => {
-            drain(body);
-            Err(error.into())
-        }
-    };
+    // A task of its own: a client that hangs up does not stop it.
+    let task = tokio::spawn(handle(gateway, source, parts.headers, body, identity.clone()));
+    let result = task.await.unwrap_or_else(|error| {
+        tracing::error!(%error, "a request's task failed");
+        Err(SendError::InternalError)
+    });
     let code = result.as_ref().map_or_else(SendError::code, |_| "ok");
     let mut response = respond(result);
     identity.finish("recipients", code, &mut response);
     response
+}
+
+/// Admits, reads and checks the request, and asks a mailer.
+async fn handle(
+    gateway: Gateway,
+    source: IpAddr,
+    headers: HeaderMap,
+    mut body: Body,
+    identity: RequestIdentity,
+) -> Result<Bytes, SendError> {
+    match receive(&gateway, source, &headers, &mut body).await {
+        Ok((access, body)) => {
+            check(&body).await?;
+            ask_mailer(&gateway, access, body, &identity).await
+        }
+        Err(error) => {
+            drain(body);
+            Err(error.into())
+        }
+    }
 }
 
 /// Admits the request and reads its body. With a key in the headers nobody's body is read before the key is
@@ -107,24 +126,6 @@ fn key_in_headers(headers: &HeaderMap) -> Option<PresentedKey> {
         Some(PresentedKey::new(value.to_str().unwrap_or_default()))
     };
     bearer_key(headers).or_else(in_own_header)
-}
-
-/// Checks the body and asks a mailer. Runs to its end even when the client hangs up.
-async fn pass_on(
-    gateway: &Gateway,
-    access: FullAccess,
-    body: Bytes,
-    identity: &RequestIdentity,
-) -> Result<Bytes, SendError> {
-    let (gateway, identity) = (gateway.clone(), identity.clone());
-    let task = tokio::spawn(async move {
-        check(&body).await?;
-        ask_mailer(&gateway, access, body, &identity).await
-    });
-    task.await.unwrap_or_else(|error| {
-        tracing::error!(%error, "a request's task failed");
-        Err(SendError::InternalError)
-    })
 }
 
 async fn check(body: &Bytes) -> Result<(), SendError> {

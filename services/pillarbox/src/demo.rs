@@ -84,8 +84,10 @@ pub async fn post(demo: &Demo) -> anyhow::Result<Report> {
         .build()?;
     let request =
         client.post(&url).bearer_auth(&demo.key).header("content-type", "application/json").body(body);
-    let response =
-        send(request).await.map_err(reqwest::Error::without_url).with_context(|| format!("{url} cannot be reached"))?;
+    let response = send(request)
+        .await
+        .map_err(reqwest::Error::without_url)
+        .with_context(|| format!("{url} cannot be reached"))?;
     let status = response.status();
     let body = bounded_body(response).await?;
     if status != StatusCode::OK {

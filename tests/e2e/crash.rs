@@ -1,0 +1,332 @@
+//! Any crash, nothing twice: the real processes are killed at named points and at random, the broker and the
+//! database are killed and wiped, and each address ends with one card and one charge.
+
+use std::collections::HashMap;
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use pillarbox_tests::{CAMPAIGN, KEY, Options, Server, ServerKind, Spawned, Stack, eventually, people};
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+use serde_json::{Value, json};
+
+fn quick_leases() -> Vec<(&'static str, String)> {
+    vec![("MAILER__LEASE_MS", "1500".to_owned()), ("MAILER__JOB_PAUSE_MS", "200".to_owned())]
+}
+
+/// A stack whose mailers are real processes.
+async fn without_mailer() -> Stack {
+    let stack = Stack::with(Options { settings: quick_leases(), mailers: 0, ..Options::default() }).await;
+    stack.campaign(json!({})).await;
+    stack
+}
+
+/// Posts until the answer is 200: what a client does that keeps trying.
+async fn send_until_answered(stack: &Stack, recipients: &[Value]) -> Vec<String> {
+    let answer = std::sync::Mutex::new(None);
+    eventually("the send is answered", async || {
+        let got = stack.send(recipients).await;
+        if got.status != 200 {
+            return false;
+        }
+        *answer.lock().unwrap() = Some(got.reasons());
+        true
+    })
+    .await;
+    answer.into_inner().unwrap().unwrap()
+}
+
+async fn assert_one_card_each(stack: &Stack, addresses: i64) {
+    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, addresses);
+    assert_eq!(stack.count("SELECT count(DISTINCT address_id) FROM pieces").await, addresses);
+    assert_eq!(
+        stack.count("SELECT coalesce(sum(amount_cents), 0)::bigint FROM charges").await,
+        addresses * 79
+    );
+    let sales = "SELECT balance_cents FROM ledger_accounts WHERE account = 'sales' AND team_id IN (SELECT team_id FROM campaigns)";
+    assert_eq!(stack.count(sales).await, addresses * 79);
+    stack.assert_consistent().await;
+}
+
+async fn dies_at(point: &'static str) {
+    let stack = without_mailer().await;
+    let mut doomed = Spawned::start("mailer", &stack.settings, Some(point));
+    let recipients = people(1..31);
+    let first = {
+        let send = send_until_answered(&stack, &recipients);
+        let die = async {
+            let doomed = tokio::sync::Mutex::new(&mut doomed);
+            eventually("the mailer dies at its fail point", async || doomed.lock().await.has_ended()).await;
+            // Another worker takes over what the dead one had.
+            Spawned::start("mailer", &stack.settings, None)
+        };
+        let (reasons, _second) = tokio::join!(send, die);
+        let again = send_until_answered(&stack, &recipients).await;
+        assert_eq!(again, reasons, "a repeat gets the same answer");
+        reasons
+    };
+    assert_eq!(first, vec!["mailed"; 30]);
+    assert_one_card_each(&stack, 30).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_after_the_claim() {
+    dies_at("send.claimed").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_after_reserve() {
+    dies_at("send.reserved").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_after_charge() {
+    dies_at("send.charged").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_after_settle_before_the_reply() {
+    dies_at("send.settled").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_send_left_open_is_finished_though_nobody_asks_again() {
+    let stack = without_mailer().await;
+    let mut doomed = Spawned::start("mailer", &stack.settings, Some("send.reserved"));
+    let recipients = people(1..11);
+    let ask = async {
+        eventually("the mailer dies", async || {
+            let _ = tokio::time::timeout(Duration::from_millis(500), stack.send(&recipients)).await;
+            stack.count("SELECT count(*) FROM sends WHERE state = 'reserved'").await == 1
+        })
+        .await;
+    };
+    ask.await;
+    doomed.kill();
+    let mut settings = stack.settings.clone();
+    // Another namespace: the call in the queue is out of this worker's reach, as if the broker had been wiped.
+    settings.insert("PILLARBOX__BROKER__NAMESPACE".to_owned(), "elsewhere".to_owned());
+    let _second = Spawned::start("mailer", &settings, None);
+    eventually("the send is finished", async || {
+        stack.count("SELECT count(*) FROM sends WHERE state = 'finished'").await == 1
+    })
+    .await;
+    assert_one_card_each(&stack, 10).await;
+}
+
+async fn job_dies_at(point: &'static str) {
+    let stack = without_mailer().await;
+    let step = |delay_days: u32| json!({"design": "Card", "postage": "standard", "delay_days": delay_days});
+    stack.campaign(json!({"steps": [step(0), step(1)]})).await;
+    // Real processes have real clocks: the second step falls due at once.
+    stack.sql.execute("UPDATE campaign_steps SET delay_days = 0", &[]).await.unwrap();
+    let mut doomed = Spawned::start("mailer", &stack.settings, Some(point));
+    assert_eq!(send_until_answered(&stack, &people(1..21)).await, vec!["mailed"; 20]);
+    {
+        let doomed = tokio::sync::Mutex::new(&mut doomed);
+        eventually("the mailer dies at its fail point", async || doomed.lock().await.has_ended()).await;
+    }
+    let _second = Spawned::start("mailer", &stack.settings, None);
+    eventually("step 2 is done", async || stack.count("SELECT count(*) FROM jobs").await == 0).await;
+    assert_eq!(stack.count("SELECT count(*) FROM pieces WHERE step = 2").await, 20);
+    assert_eq!(stack.count("SELECT count(*) FROM charges WHERE state = 'settled'").await, 2);
+    stack.assert_consistent().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_later_step_killed_after_reserve() {
+    job_dies_at("job.reserved").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_later_step_killed_after_charge() {
+    job_dies_at("job.charged").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mailer_told_to_stop_finishes_what_it_began() {
+    let stack = without_mailer().await;
+    let mut mailer = Spawned::start("mailer", &stack.settings, None);
+    assert_eq!(send_until_answered(&stack, &people(1..3)).await.len(), 2);
+    let recipients = people(10..1010);
+    let (answer, ended_well) = tokio::join!(stack.send(&recipients), async {
+        eventually("the send has begun", async || stack.count("SELECT count(*) FROM sends").await == 2).await;
+        tokio::task::block_in_place(|| mailer.terminate())
+    });
+    assert!(ended_well);
+    assert_eq!(answer.reasons(), vec!["mailed"; 1000]);
+    stack.assert_consistent().await;
+}
+
+/// Real gateways and mailers over servers of their own.
+struct World {
+    postgres: Server,
+    broker: Server,
+    settings: HashMap<String, String>,
+    ports: [u16; 2],
+    gateways: Vec<Spawned>,
+    mailers: Vec<Spawned>,
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+impl World {
+    async fn start() -> (Self, Stack) {
+        let postgres = Server::start(ServerKind::Postgres);
+        let broker = Server::start(ServerKind::Rabbitmq);
+        let url = format!("{}?sslmode=disable", postgres.url);
+        store::migrate(&url).await.unwrap();
+        let mut settings = quick_leases();
+        settings.push(("DATABASE__URL", url));
+        settings.push(("BROKER__URL", broker.url.clone()));
+        settings.push(("GATEWAY__CALL_DEADLINE_MS", "8000".to_owned()));
+        // Provisions the team and looks into the database; its own gateway has no worker and is not used.
+        let stack = Stack::on(settings).await;
+        stack.campaign(json!({})).await;
+        let mut world = Self {
+            postgres,
+            broker,
+            settings: stack.settings.clone(),
+            ports: [free_port(), free_port()],
+            gateways: Vec::new(),
+            mailers: Vec::new(),
+        };
+        for index in 0..2 {
+            let gateway = world.spawn_gateway(index);
+            world.gateways.push(gateway);
+            world.mailers.push(Spawned::start("mailer", &world.settings, None));
+        }
+        (world, stack)
+    }
+
+    fn spawn_gateway(&self, index: usize) -> Spawned {
+        let mut settings = self.settings.clone();
+        settings.insert("PILLARBOX__GATEWAY__LISTEN".to_owned(), format!("127.0.0.1:{}", self.ports[index]));
+        Spawned::start("gateway", &settings, None)
+    }
+
+    /// Something dies; what is ours is started again at once, as a supervisor would.
+    fn strike(&mut self, strike: Strike) {
+        match strike {
+            Strike::Mailer(index) => {
+                self.mailers[index].kill();
+                self.mailers[index] = Spawned::start("mailer", &self.settings, None);
+            }
+            Strike::Gateway(index) => {
+                self.gateways[index].kill();
+                self.gateways[index] = self.spawn_gateway(index);
+            }
+            Strike::Postgres => {
+                self.postgres.act("kill");
+                self.postgres.act("start");
+            }
+            Strike::Broker => {
+                self.broker.act("kill");
+                self.broker.act("start");
+            }
+            Strike::WipedBroker => {
+                self.broker.act("wipe");
+                self.broker.act("start");
+            }
+        }
+    }
+}
+
+/// What can die.
+#[derive(Debug, Clone, Copy)]
+enum Strike {
+    Mailer(usize),
+    Gateway(usize),
+    Postgres,
+    Broker,
+    WipedBroker,
+}
+
+/// Every kind of death a few times, in an order that the seed gives.
+fn strikes(random: &mut StdRng) -> Vec<Strike> {
+    use Strike::{Broker, Gateway, Mailer, Postgres, WipedBroker};
+    let mut strikes = vec![
+        Mailer(0),
+        Mailer(1),
+        Mailer(0),
+        Mailer(1),
+        Gateway(0),
+        Gateway(1),
+        Gateway(0),
+        Postgres,
+        Postgres,
+    ];
+    strikes.extend([Broker, Broker, WipedBroker, WipedBroker]);
+    strikes.shuffle(random);
+    strikes
+}
+
+/// Sends a batch to one gateway or the other until it is answered.
+async fn insist(ports: [u16; 2], batch: Vec<Value>, until: Instant) -> Vec<Value> {
+    let client = reqwest::Client::builder().timeout(Duration::from_secs(12)).build().unwrap();
+    let body = json!({"campaign_id": CAMPAIGN, "recipients": batch}).to_string();
+    let mut turn = 0;
+    while Instant::now() < until {
+        turn += 1;
+        let url = format!("http://127.0.0.1:{}/api/v1/recipients", ports[turn % 2]);
+        let answer = client.post(url).header("x-api-key", KEY).body(body.clone()).send().await;
+        if let Ok(answer) = answer
+            && answer.status() == 200
+            && let Ok(json) = answer.json::<Value>().await
+        {
+            return json["results"].as_array().unwrap().clone();
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("a batch was not answered");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn chaos_leaves_one_card_and_one_charge_for_each_address() {
+    const SEED: u64 = 20_261_121;
+    const CLIENTS: usize = 4;
+    let (mut world, stack) = World::start().await;
+    let ports = world.ports;
+    let striking = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let clients: Vec<_> = (0..CLIENTS)
+        .map(|client| {
+            let striking = striking.clone();
+            tokio::spawn(async move {
+                let mut sent = 0;
+                // Batches of neighbours overlap, so that requests also meet on the same addresses.
+                while sent < 3 || (striking.load(std::sync::atomic::Ordering::Relaxed) && sent < 400) {
+                    let first = 1 + client * 10_000 + sent * 15;
+                    let until = Instant::now() + Duration::from_secs(120);
+                    insist(ports, people(first..first + 20), until).await;
+                    sent += 1;
+                }
+                sent
+            })
+        })
+        .collect();
+    let mut random = StdRng::seed_from_u64(SEED);
+    let strikes = strikes(&mut random);
+    for strike in &strikes {
+        // Not a wait for a state: the moment of the strike is what is random.
+        tokio::time::sleep(Duration::from_millis(random.random_range(300..1500))).await;
+        tokio::task::block_in_place(|| world.strike(*strike));
+    }
+    striking.store(false, std::sync::atomic::Ordering::Relaxed);
+    let mut batches = 0;
+    let mut addresses = 0;
+    for client in clients {
+        let sent = client.await.unwrap();
+        batches += sent;
+        addresses += sent * 15 + 5;
+    }
+    println!("struck {strikes:?}; {batches} batches over {addresses} addresses answered");
+    let stack = stack.reconnected().await;
+    eventually("nothing stays open", async || {
+        stack.count("SELECT count(*) FROM sends WHERE state = 'reserved'").await == 0
+    })
+    .await;
+    assert_one_card_each(&stack, i64::try_from(addresses).unwrap()).await;
+}

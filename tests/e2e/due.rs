@@ -1,0 +1,187 @@
+//! What happens later: steps after the first, the daily re-check.
+
+use chrono::TimeDelta;
+use pillarbox_tests::{ADDRESS, Stack, eventually, people, person};
+use serde_json::{Value, json};
+
+fn scored(number: usize, score: i64) -> Value {
+    let mut person = person(number);
+    person["score"] = score.into();
+    person
+}
+
+/// A campaign that mails who has a score over 10, after whatever else it has.
+async fn with_conditions(overrides: Value) -> Stack {
+    let stack = Stack::start().await;
+    stack.apply(json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": "number"}]}]})).await;
+    let mut campaign = json!({"conditions": {"column": "score", "operator": "greater", "value": 10}});
+    campaign.as_object_mut().unwrap().extend(overrides.as_object().unwrap().clone());
+    stack.campaign(campaign).await;
+    stack
+}
+
+async fn pieces(stack: &Stack) -> i64 {
+    stack.count("SELECT count(*) FROM pieces JOIN charges USING (team_id, charge_id) WHERE charges.state = 'settled'").await
+}
+
+/// Moves past the next re-check and waits until it is done.
+async fn next_recheck(stack: &Stack) {
+    stack.clock.advance(TimeDelta::days(1));
+    let now = stack.now();
+    eventually("the re-check is done", async || {
+        let due = "SELECT count(*) FROM jobs WHERE kind = 'recheck' AND due_at <= $1";
+        stack.sql.query_one(due, &[&now]).await.unwrap().get::<_, i64>(0) == 0
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn filtered_conditions_is_mailed_and_charged_at_the_daily_recheck_when_it_matches() {
+    let stack = with_conditions(json!({})).await;
+    let answer = stack.send(&[scored(1, 5), scored(2, 50), scored(3, 7)]).await;
+    assert_eq!(answer.reasons(), ["filtered_conditions", "mailed", "filtered_conditions"]);
+    next_recheck(&stack).await;
+    assert_eq!(pieces(&stack).await, 1);
+    // The recipient's information is updated, its outcome is not.
+    let answer = stack.send(&[scored(1, 60), scored(3, 8)]).await;
+    assert_eq!(answer.reasons(), ["filtered_conditions", "filtered_conditions"]);
+    next_recheck(&stack).await;
+    assert_eq!(pieces(&stack).await, 2);
+    let row = stack
+        .sql
+        .query_one("SELECT status, charge_id IS NOT NULL FROM recipients WHERE reference = 'r1'", &[]);
+    let row = row.await.unwrap();
+    assert_eq!((row.get(0), row.get(1)), ("mailed", true));
+    assert_eq!(
+        stack.count("SELECT count(*) FROM charges WHERE kind = 'recheck' AND state = 'settled'").await,
+        1
+    );
+    assert_eq!(stack.count("SELECT count(*) FROM recipients WHERE reason = 'filtered_conditions'").await, 1);
+    assert_eq!(stack.send(&[scored(1, 60)]).await.reasons(), ["duplicate_recent"]);
+    stack.assert_consistent().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn at_the_recheck_who_does_not_fit_the_budget_or_cannot_be_paid_keeps_waiting() {
+    let stack = with_conditions(json!({"budget": "$0.80"})).await;
+    stack.send(&[scored(1, 5), scored(2, 5)]).await;
+    stack
+        .campaign(
+            json!({"budget": "$0.80", "conditions": {"column": "score", "operator": "less", "value": 10}}),
+        )
+        .await;
+    next_recheck(&stack).await;
+    assert_eq!(pieces(&stack).await, 1);
+    assert_eq!(stack.count("SELECT count(*) FROM recipients WHERE reason = 'filtered_conditions'").await, 1);
+    // Budget enough, but the team's money is gone: its sale was booked and nothing is left.
+    stack
+        .campaign(
+            json!({"budget": "$90.00", "conditions": {"column": "score", "operator": "less", "value": 10}}),
+        )
+        .await;
+    let drain = "UPDATE ledger_accounts SET balance_cents = 10 WHERE account = 'prepaid'";
+    stack.sql.execute(drain, &[]).await.unwrap();
+    next_recheck(&stack).await;
+    assert_eq!(pieces(&stack).await, 1);
+    assert_eq!(stack.count("SELECT count(*) FROM charges WHERE state = 'declined'").await, 1);
+    assert_eq!(stack.count("SELECT count(*) FROM recipients WHERE reason = 'filtered_conditions'").await, 1);
+    assert_eq!(stack.count("SELECT committed_cents FROM campaigns").await, 79);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_recheck_ends_when_nobody_waits_and_returns_when_somebody_does() {
+    let stack = with_conditions(json!({})).await;
+    stack.send(&[scored(1, 5)]).await;
+    stack.send(&[scored(1, 50)]).await;
+    next_recheck(&stack).await;
+    assert_eq!(stack.count("SELECT count(*) FROM jobs").await, 0);
+    stack.send(&[scored(2, 5)]).await;
+    assert_eq!(stack.count("SELECT count(*) FROM jobs").await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_recheck_of_thousands_runs_in_portions() {
+    let stack = with_conditions(json!({})).await;
+    let waiting: Vec<_> = (1..2501).map(|number| scored(number, 5)).collect();
+    stack.send(&waiting).await;
+    stack.campaign(json!({})).await;
+    next_recheck(&stack).await;
+    assert_eq!(pieces(&stack).await, 2500);
+    assert_eq!(stack.count("SELECT count(*) FROM charges").await, 3);
+    stack.assert_consistent().await;
+}
+
+fn two_steps() -> Value {
+    json!({"steps": [
+        {"design": "Card", "postage": "standard"},
+        {"design": "Card", "postage": "first_class", "delay_days": 10},
+    ]})
+}
+
+async fn until_steps_are_done(stack: &Stack) {
+    let now = stack.now();
+    eventually("the steps that are due are mailed", async || {
+        let due = "SELECT count(*) FROM jobs WHERE due_at <= $1";
+        stack.sql.query_one(due, &[&now]).await.unwrap().get::<_, i64>(0) == 0
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_later_step_mails_and_charges_its_days_after_step_1() {
+    let stack = Stack::start().await;
+    stack.campaign(two_steps()).await;
+    let answer = stack.send(&people(1..4)).await;
+    assert_eq!(answer.reasons(), vec!["mailed"; 3]);
+    assert_eq!(answer.json()["results"][0]["postage"], "standard");
+    stack.clock.advance(TimeDelta::days(9));
+    until_steps_are_done(&stack).await;
+    assert_eq!(pieces(&stack).await, 3);
+    stack.clock.advance(TimeDelta::days(1) + TimeDelta::minutes(1));
+    until_steps_are_done(&stack).await;
+    let second =
+        "SELECT count(*) FROM pieces WHERE step = 2 AND postage = 'first_class' AND price_cents = 99";
+    assert_eq!(stack.count(second).await, 3);
+    assert_eq!(stack.count("SELECT committed_cents FROM campaigns").await, 3 * (79 + 99));
+    assert_eq!(stack.count("SELECT count(*) FROM jobs").await, 0);
+    stack.assert_consistent().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_later_step_makes_the_same_checks_at_its_time() {
+    let stack = Stack::start().await;
+    stack.campaign(two_steps()).await;
+    assert_eq!(stack.send(&people(1..6)).await.reasons(), vec!["mailed"; 5]);
+    let team = stack.store.team_by_name("Test").await.unwrap().team_id;
+    let row =
+        stack.sql.query_one("SELECT address_id FROM recipients WHERE reference = 'r2'", &[]).await.unwrap();
+    let campaign = pillarbox_tests::CAMPAIGN.parse().unwrap();
+    stack.store.recipient_remove(team, &campaign, row.get(0), stack.now()).await.unwrap();
+    let mut changed = two_steps();
+    changed["do_not_mail"] = json!([ADDRESS]);
+    changed["conditions"] = json!({"column": "last_name", "operator": "is_not", "value": "Reader3"});
+    // Budget for one more card than step 1 took.
+    changed["budget"] = json!(5 * 79 + 99 + 50);
+    stack.campaign(changed).await;
+    stack.clock.advance(TimeDelta::days(11));
+    until_steps_are_done(&stack).await;
+    assert_eq!(stack.count("SELECT count(*) FROM pieces WHERE step = 2").await, 1);
+    stack.assert_consistent().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_later_step_waits_while_the_campaign_is_paused() {
+    let stack = Stack::start().await;
+    stack.campaign(two_steps()).await;
+    stack.send(&people(1..3)).await;
+    let mut paused = two_steps();
+    paused["status"] = "paused".into();
+    stack.campaign(paused).await;
+    stack.clock.advance(TimeDelta::days(11));
+    until_steps_are_done(&stack).await;
+    assert_eq!(stack.count("SELECT count(*) FROM pieces WHERE step = 2").await, 0);
+    stack.campaign(two_steps()).await;
+    stack.clock.advance(TimeDelta::hours(2));
+    until_steps_are_done(&stack).await;
+    assert_eq!(stack.count("SELECT count(*) FROM pieces WHERE step = 2").await, 2);
+}

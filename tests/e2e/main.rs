@@ -7,6 +7,7 @@ mod due;
 mod errors;
 mod limits;
 mod outcomes;
+mod push;
 mod replay;
 mod response;
 mod wire;

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use contract::key::{KeyKind, PresentedKey};
 use service::{Clock, Config, Process};
-use store::{AdmittedKey, Admission, Store};
+use store::{Admission, AdmittedKey, Store};
 
 use crate::refusal::Refusal;
 use crate::shield::Shield;

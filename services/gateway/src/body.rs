@@ -65,9 +65,9 @@ impl BodyReader {
             .ok()
             .and_then(Result::ok)
             .ok_or(Refusal::Failed)?;
-        let bytes = tokio::time::timeout(self.timeout, collect(body, expected)).await.map_err(|_| {
-            Refusal::BodyUnreadable("The body cannot be read: it did not arrive in time.")
-        })??;
+        let bytes = tokio::time::timeout(self.timeout, collect(body, expected))
+            .await
+            .map_err(|_| Refusal::BodyUnreadable("The body cannot be read: it did not arrive in time."))??;
         Ok(Bytes::from_owner(HeldBody { bytes, _memory: memory }))
     }
 }
@@ -76,8 +76,7 @@ async fn collect(body: &mut Body, expected: usize) -> Result<Bytes, Refusal> {
     // A body of unknown length grows as it comes; a known one is held in one piece from the start.
     let mut bytes = BytesMut::with_capacity(if body.size_hint().exact().is_some() { expected } else { 0 });
     while let Some(frame) = body.frame().await {
-        let frame = frame
-            .map_err(|_| Refusal::BodyUnreadable("The body cannot be read: it was cut off."))?;
+        let frame = frame.map_err(|_| Refusal::BodyUnreadable("The body cannot be read: it was cut off."))?;
         if let Ok(data) = frame.into_data() {
             if bytes.len() + data.len() > BODY_BYTES {
                 return Err(Refusal::BodyTooLarge);

@@ -6,9 +6,9 @@ use contract::id::{IntegrationId, SyncId};
 use contract::push::{BeginRequest, OpenSync, PushContext, PushError, RequestHash};
 use store::Transaction;
 
+use crate::Syncer;
 use crate::handler::{Answer, json};
 use crate::once::{Change, Refused, once};
-use crate::Syncer;
 
 /// A begin.
 struct Begin {

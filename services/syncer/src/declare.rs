@@ -137,7 +137,8 @@ mod tests {
 
     #[test]
     fn a_declaration_adds_and_changes_and_lists_what_it_does_not_mention() {
-        let stored = vec![field("mail", Some(Semantic::Email)), field("city", Some(Semantic::City)), field("a", None)];
+        let stored =
+            vec![field("mail", Some(Semantic::Email)), field("city", Some(Semantic::City)), field("a", None)];
         let sent = [field("e-mail", Some(Semantic::Email)), field("a", Some(Semantic::Zip))];
         let declared = merge(stored, &sent).unwrap();
         assert_eq!(declared.added, 1);

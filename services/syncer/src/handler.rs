@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use contract::id::TeamId;
 use contract::message::{
-    BEGIN_V1, COMPLETE_V1, COMPLETE_VALIDATE_V1, DECLARE_V1, PUSH_V1, PUSH_VALIDATE_V1, REPLY_ERROR, REPLY_OK,
-    REPLY_REPLAYED,
+    BEGIN_V1, COMPLETE_V1, COMPLETE_VALIDATE_V1, DECLARE_V1, PUSH_V1, PUSH_VALIDATE_V1, REPLY_ERROR,
+    REPLY_OK, REPLY_REPLAYED,
 };
 use contract::push::{PushContext, PushError};
 use queue::{Call, Handler, Reply};
@@ -55,7 +55,8 @@ impl Handler for PushHandler {
     async fn handle(&self, call: Call) -> Option<Reply> {
         let context: PushContext = serde_json::from_str(&call.context).ok()?;
         let trace = TraceContext::from_header(Some(&call.trace));
-        let span = tracing::info_span!("push", request_id = %call.id, trace_id = trace.trace_id(), kind = call.kind);
+        let span =
+            tracing::info_span!("push", request_id = %call.id, trace_id = trace.trace_id(), kind = call.kind);
         self.answer(&call, &context).instrument(span).await.map(reply)
     }
 }

@@ -21,11 +21,7 @@ struct Push<'a> {
 }
 
 /// Checks a batch and applies what it accepts to the open sync. The answer is known before the database is asked.
-pub(crate) async fn push(
-    syncer: &Syncer,
-    context: &PushContext,
-    body: &[u8],
-) -> Result<Answer, PushError> {
+pub(crate) async fn push(syncer: &Syncer, context: &PushContext, body: &[u8]) -> Result<Answer, PushError> {
     let fields = syncer.process.store.field_list(context.integration_id).await.map_err(internal)?;
     let push = tokio::task::block_in_place(|| {
         let batch = split_batch(body)?;

@@ -267,7 +267,9 @@ impl Config {
             return refuse("prices must be one cent or more");
         }
         if self.mailer.concurrency == 0 || self.syncer.concurrency == 0 || self.database.pool_size == 0 {
-            return refuse("mailer.concurrency, syncer.concurrency and database.pool_size must be one or more");
+            return refuse(
+                "mailer.concurrency, syncer.concurrency and database.pool_size must be one or more",
+            );
         }
         if self.gateway.body_memory_bytes < contract::limits::BODY_BYTES {
             return refuse("gateway.body_memory_bytes must hold one body of the largest size at least");

@@ -69,7 +69,8 @@ impl Store {
                      FROM api_keys LEFT JOIN integrations USING (integration_id)
                      WHERE hash = $2 AND revoked_at IS NULL
                  ), key_window AS (
-                     INSERT INTO rate_windows AS existing (subject, window_start, requests) SELECT $3, $4, 1 FROM key WHERE $3 IS NOT NULL
+                     INSERT INTO rate_windows AS existing (subject, window_start, requests)
+                     SELECT $3::bytea, $4, 1 FROM key WHERE $3::bytea IS NOT NULL
                      ON CONFLICT (subject, window_start) DO UPDATE SET requests = existing.requests + 1
                      RETURNING requests
                  )

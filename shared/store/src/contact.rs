@@ -107,11 +107,8 @@ impl Transaction<'_> {
             operations.push("upsert");
             fields.push(serde_json::to_string(&upsert.fields)?);
         }
-        for (external_id, operation) in batch
-            .deletes
-            .iter()
-            .map(|id| (id, "delete"))
-            .chain(batch.seen.iter().map(|id| (id, "see")))
+        for (external_id, operation) in
+            batch.deletes.iter().map(|id| (id, "delete")).chain(batch.seen.iter().map(|id| (id, "see")))
         {
             external_ids.push(external_id);
             operations.push(operation);

@@ -36,8 +36,7 @@ impl Transaction<'_> {
         hash: RequestHash,
     ) -> Result<KeyClaim> {
         let name = format!("idempotency/{integration_id}/{}", key.as_str());
-        let claimed =
-            self.row("SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))", &[&name]).await?;
+        let claimed = self.row("SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))", &[&name]).await?;
         if claimed.is_none_or(|row| !row.get::<_, bool>(0)) {
             return Ok(KeyClaim::Running);
         }

@@ -58,7 +58,8 @@ impl Availability {
     }
 }
 
-const COLUMNS: &str = "integration_id, team_id, name, availability, removal_guard_percent, first_completed_at";
+const COLUMNS: &str =
+    "integration_id, team_id, name, availability, removal_guard_percent, first_completed_at";
 
 fn integration(row: &Row) -> Result<Integration> {
     Ok(Integration {
@@ -84,8 +85,7 @@ fn field(row: &Row) -> Result<Field> {
 }
 
 /// A declaration is bounded by the contract, so this reads them all.
-const FIELDS: &str =
-    "SELECT key, label, type, options, semantic FROM integration_fields WHERE integration_id = $1 ORDER BY position";
+const FIELDS: &str = "SELECT key, label, type, options, semantic FROM integration_fields WHERE integration_id = $1 ORDER BY position";
 
 impl Store {
     /// An integration.

@@ -64,12 +64,7 @@ impl Transaction<'_> {
                 "SELECT key_id, team_id = $2 AND kind = $3 AND integration_id IS NOT DISTINCT FROM $4
                      AND revoked_at IS NULL
                  FROM api_keys WHERE hash = $1",
-                &[
-                    &&hash.0[..],
-                    &new.team_id.0,
-                    &new.kind.as_str(),
-                    &new.integration_id.map(|id| id.0),
-                ],
+                &[&&hash.0[..], &new.team_id.0, &new.kind.as_str(), &new.integration_id.map(|id| id.0)],
             )
             .await?;
         if let Some(row) = existing {

@@ -17,7 +17,8 @@ impl Standing<'_> {
 
     /// The semantics that mail needs and no field claims.
     fn missing(&self) -> Vec<&'static str> {
-        let is_claimed = |semantic: &Semantic| self.fields.iter().any(|field| field.semantic == Some(*semantic));
+        let is_claimed =
+            |semantic: &Semantic| self.fields.iter().any(|field| field.semantic == Some(*semantic));
         Semantic::NEEDED_TO_MAIL
             .into_iter()
             .filter(|semantic| !is_claimed(semantic))

@@ -67,7 +67,9 @@ fn check_team(place: &str, team: &Team) -> Result {
     campaigns().try_for_each(|(place, campaign)| check_campaign(&place, campaign))?;
     keys().try_for_each(|(place, key)| check_key(&place, key))?;
     let integrations = || items(place, "integrations", &team.integrations);
-    distinct(integrations().map(|(place, integration)| (format!("{place}.name"), integration.name.as_str())))?;
+    distinct(
+        integrations().map(|(place, integration)| (format!("{place}.name"), integration.name.as_str())),
+    )?;
     integrations().try_for_each(|(place, integration)| check_integration(&place, integration))
 }
 

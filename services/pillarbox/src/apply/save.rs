@@ -54,7 +54,17 @@ pub(super) async fn save_team(
         Some(top_up) => Some(save.top_up(&format!("{place}.top_up"), top_up).await?),
         None => None,
     };
-    Ok(AppliedTeam { team_id, name: wanted.name, users, columns, designs, campaigns, integrations, keys, top_up })
+    Ok(AppliedTeam {
+        team_id,
+        name: wanted.name,
+        users,
+        columns,
+        designs,
+        campaigns,
+        integrations,
+        keys,
+        top_up,
+    })
 }
 
 /// Where what is saved belongs.

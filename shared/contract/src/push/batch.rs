@@ -55,9 +55,10 @@ pub fn split_batch(body: &[u8]) -> Result<Batch<'_>, PushError> {
         .records
         .filter(|raw| raw.get().starts_with('['))
         .ok_or_else(|| PushError::InvalidRequest("records must be an array of records.".to_owned()))?;
-    let (records, received) = serde_json::Deserializer::from_str(raw.get())
-        .deserialize_seq(RecordsVisitor)
-        .map_err(|error| PushError::InvalidRequest(format!("records cannot be read: {error}.")))?;
+    let (records, received) =
+        serde_json::Deserializer::from_str(raw.get())
+            .deserialize_seq(RecordsVisitor)
+            .map_err(|error| PushError::InvalidRequest(format!("records cannot be read: {error}.")))?;
     if received > RECORDS_PER_BATCH {
         return Err(PushError::TooManyRecords { received });
     }
@@ -165,7 +166,9 @@ mod tests {
 
     #[test]
     fn invalid_json_is_a_body_that_is_not_json() {
-        for body in ["", " ", "{", "{\"records\":[}", "{\"records\":[]} x", "\u{feff}{}", "nul", "{'records':[]}"] {
+        for body in
+            ["", " ", "{", "{\"records\":[}", "{\"records\":[]} x", "\u{feff}{}", "nul", "{'records':[]}"]
+        {
             assert_eq!(refusal(body).code(), "invalid_json", "{body}");
         }
         assert_eq!(split_batch(b"{\"records\":[\"\xff\"]}").unwrap_err().code(), "invalid_json");

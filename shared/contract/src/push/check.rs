@@ -250,7 +250,10 @@ fn misfit(field: &Field) -> String {
 
 /// A key as it is shown: a sent one can be of any length and hold what cannot be stored.
 fn shown(key: &str) -> String {
-    key.chars().take(FIELD_NAME_CHARS).map(|character| if character == '\0' { '\u{fffd}' } else { character }).collect()
+    key.chars()
+        .take(FIELD_NAME_CHARS)
+        .map(|character| if character == '\0' { '\u{fffd}' } else { character })
+        .collect()
 }
 
 #[cfg(test)]

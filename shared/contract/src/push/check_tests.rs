@@ -41,9 +41,14 @@ fn code(record: Value) -> String {
 
 #[test]
 fn missing_external_id() {
-    for record in
-        [json!({}), json!({"external_id": null}), json!({"external_id": ""}), json!(7), json!([]), json!(null)]
-    {
+    for record in [
+        json!({}),
+        json!({"external_id": null}),
+        json!({"external_id": ""}),
+        json!(7),
+        json!([]),
+        json!(null),
+    ] {
         assert_eq!(code(record), "missing_external_id");
     }
 }
@@ -75,7 +80,8 @@ fn unknown_field() {
 fn invalid_type_rejects_for_a_semantic_field_and_drops_the_value_of_another() {
     let record = json!({"external_id": "a", "fields": {"zip": "x"}});
     assert_eq!(rejection(record), ("invalid_type".to_owned(), json!("zip")));
-    let answer = answer(&[json!({"external_id": "a", "fields": {"score": "x", "since": [], "first": "Ann"}})]);
+    let answer =
+        answer(&[json!({"external_id": "a", "fields": {"score": "x", "since": [], "first": "Ann"}})]);
     assert_eq!((&answer["accepted"], &answer["rejected"]), (&json!(1), &json!(0)));
     let fields: Vec<_> = answer["warnings"].as_array().unwrap().iter().map(|group| &group["field"]).collect();
     assert_eq!(fields, ["score", "since"]);
@@ -159,7 +165,8 @@ fn a_rejection_and_a_warning_group_have_the_documented_shape() {
 
 /// JSON of every shape, with the words of the contract in it now and then.
 fn any_json() -> impl Strategy<Value = Value> {
-    let word = prop_oneof!["external_id", "op", "fields", "upsert", "delete", "first", "mail", "score", "\\PC{0,6}"];
+    let word =
+        prop_oneof!["external_id", "op", "fields", "upsert", "delete", "first", "mail", "score", "\\PC{0,6}"];
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
@@ -179,9 +186,8 @@ fn any_json() -> impl Strategy<Value = Value> {
 fn record() -> impl Strategy<Value = Value> {
     prop_oneof![
         any_json(),
-        ("[ab\\PC]{0,2}", any_json(), any_json()).prop_map(
-            |(id, fields, op)| json!({"external_id": id, "fields": fields, "op": op})
-        ),
+        ("[ab\\PC]{0,2}", any_json(), any_json())
+            .prop_map(|(id, fields, op)| json!({"external_id": id, "fields": fields, "op": op})),
         ("[a-f]", any_json()).prop_map(|(id, value)| json!({"external_id": id, "fields": {"score": value}})),
     ]
 }

@@ -18,7 +18,9 @@ pub enum PushError {
     #[error("{0}")]
     InvalidRequest(String),
     /// A request that changes something came without `Idempotency-Key`.
-    #[error("This request needs an Idempotency-Key header: a new value for each request, the same on its retry.")]
+    #[error(
+        "This request needs an Idempotency-Key header: a new value for each request, the same on its retry."
+    )]
     MissingIdempotencyKey,
     /// The key is too long. An added code: the contract gives the limit without one.
     #[error("An Idempotency-Key has 1 to {IDEMPOTENCY_KEY_CHARS} characters.")]
@@ -97,7 +99,9 @@ pub enum PushError {
     #[error("Too many requests: wait a minute and send again.")]
     RateLimited,
     /// Something on our side failed; nothing was changed.
-    #[error("Something went wrong on our side. Nothing was changed; send the request again with the same key.")]
+    #[error(
+        "Something went wrong on our side. Nothing was changed; send the request again with the same key."
+    )]
     InternalError,
     /// No answer within the deadline; the request may still finish.
     #[error("The request was not finished in time. Retry it with the same Idempotency-Key: it is done once.")]
@@ -146,7 +150,9 @@ impl PushError {
             Self::RemovalGuard { count, share, limit } => {
                 Some(json!({"count": count, "share": share, "limit": limit}))
             }
-            Self::TooManyRecords { received } => Some(json!({"limit": RECORDS_PER_BATCH, "received": received})),
+            Self::TooManyRecords { received } => {
+                Some(json!({"limit": RECORDS_PER_BATCH, "received": received}))
+            }
             Self::PayloadTooLarge => Some(json!({"limit": BODY_BYTES})),
             _ => None,
         }

@@ -27,6 +27,6 @@ pub use read::{
     RejectionItem, RejectionsAnswer, SchemaAnswer, SyncAnswer, SyncView, SyncsAnswer,
 };
 pub use sync::{
-    BeginAnswer, BeginRequest, CompleteAnswer, CompleteRequest, DeclareAnswer, OpenSync, PushContext, SyncMode,
-    SyncStatus, ValidatedComplete, timestamp,
+    BeginAnswer, BeginRequest, CompleteAnswer, CompleteRequest, DeclareAnswer, OpenSync, PushContext,
+    SyncMode, SyncStatus, ValidatedComplete, timestamp,
 };

@@ -214,7 +214,7 @@ impl CompleteRequest {
             Some(raw) => {
                 let sync_id = string(raw).and_then(|text| text.parse().ok());
                 Some(sync_id.ok_or(PushError::InvalidSyncId)?)
-            },
+            }
         };
         let confirm_removal = match given(body.confirm_removal).map(RawValue::get) {
             None | Some("false") => false,

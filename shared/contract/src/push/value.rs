@@ -39,7 +39,9 @@ impl<'a> Scalar<'a> {
         let fits = match (&self, field_type) {
             (_, FieldType::Text) => true,
             (Self::Text(text), _) if text.is_empty() => true,
-            (Self::YesNo(_), FieldType::Number | FieldType::Date) | (Self::Number(_), FieldType::Date) => false,
+            (Self::YesNo(_), FieldType::Number | FieldType::Date) | (Self::Number(_), FieldType::Date) => {
+                false
+            }
             (scalar, FieldType::Choice) => options.iter().any(|option| option == scalar.as_str()),
             (scalar, typed) => fits(typed.column_type(), scalar.as_str()),
         };
@@ -123,7 +125,17 @@ mod tests {
         for complete in ["ann@example.com", "a.b+c@sub.example.co", "\"a b\"@example.com"] {
             assert!(is_complete_email(complete), "{complete}");
         }
-        for wrong in ["ann", "ann@", "@example.com", "ann@example", "a@b@c.com", "Ann <ann@example.com>", "a@[1.2.3.4]", "ann@example.com,", "ann @example.com"] {
+        for wrong in [
+            "ann",
+            "ann@",
+            "@example.com",
+            "ann@example",
+            "a@b@c.com",
+            "Ann <ann@example.com>",
+            "a@[1.2.3.4]",
+            "ann@example.com,",
+            "ann @example.com",
+        ] {
             assert!(!is_complete_email(wrong), "{wrong}");
         }
     }

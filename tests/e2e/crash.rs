@@ -159,6 +159,77 @@ async fn a_mailer_told_to_stop_finishes_what_it_began() {
     stack.assert_consistent().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gateway_told_to_stop_answers_what_it_accepted() {
+    let mut stack = Stack::with(Options { settings: quick_leases(), ..Options::default() }).await;
+    stack.campaign(json!({})).await;
+    let port = free_port();
+    stack.settings.insert("PILLARBOX__GATEWAY__LISTEN".to_owned(), format!("127.0.0.1:{port}"));
+    let mut gateway = Spawned::start("gateway", &stack.settings, None);
+    let url = format!("http://127.0.0.1:{port}");
+    let send = async |recipients: Vec<Value>| {
+        let body = json!({"campaign_id": CAMPAIGN, "recipients": recipients}).to_string();
+        reqwest::Client::new()
+            .post(format!("{url}/api/v1/recipients"))
+            .header("x-api-key", KEY)
+            .body(body)
+            .send()
+            .await
+    };
+    eventually("the gateway answers", async || {
+        send(people(1..2)).await.is_ok_and(|answer| answer.status() == 200)
+    })
+    .await;
+    let (answer, ended_well) = tokio::join!(send(people(10..1510)), async {
+        eventually("the send has begun", async || stack.count("SELECT count(*) FROM sends").await == 2).await;
+        tokio::task::block_in_place(|| gateway.terminate())
+    });
+    assert!(ended_well);
+    assert_eq!(answer.unwrap().json::<Value>().await.unwrap()["summary"]["mailed"], 1500);
+    assert!(send(people(1..2)).await.is_err(), "it listens no more");
+}
+
+/// Verifies after a while in which something can happen.
+struct Slow;
+
+impl mailer::Verify for Slow {
+    fn verify<'a>(
+        &'a self,
+        inputs: Vec<address::AddressInput<'a>>,
+    ) -> futures_util::future::BoxFuture<'a, Result<Vec<address::Verdict>, mailer::VerificationUnavailable>>
+    {
+        Box::pin(async move {
+            tokio::time::sleep(Duration::from_secs(2)).await;
+            mailer::LocalVerifier.verify(inputs).await
+        })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reply_lost_with_the_broker_is_found_in_the_database() {
+    let broker = Server::start(ServerKind::Rabbitmq);
+    let mut stack = Stack::with(Options {
+        settings: vec![("BROKER__URL", broker.url.clone())],
+        mailers: 0,
+        ..Options::default()
+    })
+    .await;
+    stack.campaign(json!({})).await;
+    stack.add_mailer(std::sync::Arc::new(Slow));
+    let recipients = people(1..4);
+    let (answer, ()) = tokio::join!(send_until_answered(&stack, &recipients), async {
+        eventually("the send has begun", async || stack.count("SELECT count(*) FROM sends").await == 1).await;
+        tokio::task::block_in_place(|| broker.act("wipe"));
+    });
+    assert_eq!(answer, vec!["mailed"; 3]);
+    assert_eq!(
+        stack.count("SELECT count(*) FROM sends").await,
+        1,
+        "it was answered without being sent again"
+    );
+    assert_one_card_each(&stack, 3).await;
+}
+
 /// Real gateways and mailers over servers of their own.
 struct World {
     postgres: Server,

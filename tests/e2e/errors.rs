@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use address::{AddressInput, Verdict};
 use mailer::{VerificationUnavailable, Verify};
-use pillarbox_tests::{CAMPAIGN, KEY, Options, Stack, people, person};
+use pillarbox_tests::{CAMPAIGN, KEY, Options, Stack, eventually, people, person};
 use serde_json::{Value, json};
 
 async fn assert_nothing_happened(stack: &Stack) {
@@ -208,4 +208,34 @@ async fn every_error_has_code_and_message_and_nothing_else() {
     keys.sort();
     assert_eq!(keys, ["code", "message"]);
     assert_eq!(answer.headers["content-type"], "application/json");
+}
+
+/// A verifier that takes its time.
+struct Slow;
+
+impl Verify for Slow {
+    fn verify<'a>(
+        &'a self,
+        inputs: Vec<AddressInput<'a>>,
+    ) -> futures_util::future::BoxFuture<'a, Result<Vec<Verdict>, VerificationUnavailable>> {
+        Box::pin(async move {
+            tokio::time::sleep(std::time::Duration::from_millis(900)).await;
+            mailer::LocalVerifier.verify(inputs).await
+        })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn timeout_past_the_deadline_and_the_request_still_finishes() {
+    let settings = vec![("GATEWAY__CALL_DEADLINE_MS", "300".to_owned())];
+    let stack = Stack::with(Options { verifier: Arc::new(Slow), settings, ..Options::default() }).await;
+    stack.campaign(json!({})).await;
+    assert_eq!(stack.send(&people(1..3)).await.error(), refused(504, "timeout"));
+    eventually("the request is finished", async || {
+        stack.count("SELECT count(*) FROM sends WHERE state = 'finished'").await == 1
+    })
+    .await;
+    assert_eq!(stack.send(&people(1..3)).await.reasons(), ["mailed", "mailed"]);
+    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 2);
+    stack.assert_consistent().await;
 }

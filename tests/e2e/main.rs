@@ -2,10 +2,13 @@
 //! the rows of the API contract that they prove.
 
 mod columns;
+mod coverage;
 mod crash;
+mod deploy;
 mod due;
 mod errors;
 mod limits;
+mod money;
 mod outcomes;
 mod push;
 mod replay;

@@ -12,7 +12,7 @@ use contract::id::TeamId;
 use contract::key::PresentedKey;
 use contract::limits::BODY_BYTES;
 use contract::message::{REPLY_OK, SEND_V1};
-use contract::send::{self, InvalidRequest, SendError};
+use contract::send::{self, SendError};
 use queue::{Call, CallError, Reply};
 use store::AdmittedKey;
 
@@ -137,10 +137,7 @@ async fn check(body: &Bytes) -> Result<(), SendError> {
             .await
             .map_err(|_| SendError::InternalError)?
     };
-    checked.map_err(|error| match error {
-        InvalidRequest::Shape(message) => SendError::InvalidPayload(message),
-        InvalidRequest::TooManyRecipients(_) => SendError::PayloadTooLarge(error.to_string()),
-    })
+    checked.map_err(SendError::from)
 }
 
 async fn ask_mailer(

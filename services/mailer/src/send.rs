@@ -7,7 +7,7 @@ use bytes::Bytes;
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use contract::id::{CampaignId, RequestId, TeamId};
-use contract::send::{InvalidRequest, SendError, SendRequest, fingerprint, parse};
+use contract::send::{SendError, SendRequest, fingerprint, parse};
 use service::{Config, fail_point};
 use store::{Campaign, Claim, Lease, RecipientFacts, ReservedSend, StoreError, StoredEntry, retry};
 use uuid::Uuid;
@@ -37,7 +37,7 @@ pub(crate) struct Incoming {
 
 /// Answers a request. A request that is delivered again goes on from where the database has it.
 pub(crate) async fn send(mailer: &Mailer, incoming: Incoming) -> Result<Bytes, SendError> {
-    let request = tokio::task::block_in_place(|| parse(&incoming.body)).map_err(invalid)?;
+    let request = tokio::task::block_in_place(|| parse(&incoming.body))?;
     let campaign_id = request.campaign_id.as_ref().ok_or(SendError::CampaignNotFound)?;
     let store = &mailer.process.store;
     let campaign = store.campaign_get(incoming.team_id, campaign_id).await.map_err(internal)?;
@@ -59,13 +59,6 @@ pub(crate) async fn send(mailer: &Mailer, incoming: Incoming) -> Result<Bytes, S
             settle_send(mailer, &reserved, Some(&campaign)).await.map_err(|error| unsettled(&error))
         }
         Err(error) => Err(fail(mailer, lease, error).await),
-    }
-}
-
-fn invalid(error: InvalidRequest) -> SendError {
-    match error {
-        InvalidRequest::Shape(message) => SendError::InvalidPayload(message),
-        InvalidRequest::TooManyRecipients(_) => SendError::PayloadTooLarge(error.to_string()),
     }
 }
 

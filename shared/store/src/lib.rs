@@ -5,6 +5,7 @@
 //! caller puts in order. Every statement on a request's path is bounded by the request's own size and an index.
 
 mod admission;
+mod busy;
 mod campaign;
 mod charge;
 mod check;

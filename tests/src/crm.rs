@@ -21,25 +21,40 @@ impl Crm {
     /// An integration that declared `first` (first name), `mail` (e-mail), `score` (number) and `since` (date).
     pub async fn start() -> Self {
         let crm = Self::with(Vec::new()).await;
-        let declared = crm
-            .declare(json!([
-                {"key": "first", "semantic": "first_name"},
-                {"key": "mail", "semantic": "email"},
-                {"key": "score", "type": "number"},
-                {"key": "since", "type": "date"},
-            ]))
-            .await;
-        assert_eq!(declared.status, 200, "{}", declared.text);
+        crm.declare_usual().await;
         crm
+    }
+
+    /// Declares what [`Crm::start`] says.
+    pub async fn declare_usual(&self) {
+        let fields = json!([
+            {"key": "first", "semantic": "first_name"},
+            {"key": "mail", "semantic": "email"},
+            {"key": "score", "type": "number"},
+            {"key": "since", "type": "date"},
+        ]);
+        let declared = self.declare(fields).await;
+        assert_eq!(declared.status, 200, "{}", declared.text);
     }
 
     /// An integration that declared nothing, on a stack with these settings.
     pub async fn with(settings: Vec<(&'static str, String)>) -> Self {
-        let options = Options { settings, mailers: 0, syncers: 1, ..Options::default() };
+        let crm = Self::with_syncers(settings, 1).await;
+        crm.until_ready().await;
+        crm
+    }
+
+    /// As [`Crm::with`], with so many syncers and without waiting for them.
+    pub async fn with_syncers(settings: Vec<(&'static str, String)>, syncers: usize) -> Self {
+        let options = Options { settings, mailers: 0, syncers, ..Options::default() };
         let crm = Self { stack: Stack::with(options).await, keys: AtomicU32::new(0) };
         crm.integration(json!({})).await;
-        eventually("the gateway finds a syncer", async || crm.validate(&[]).await.status == 200).await;
         crm
+    }
+
+    /// Waits until a syncer answers.
+    pub async fn until_ready(&self) {
+        eventually("the gateway finds a syncer", async || self.validate(&[]).await.status == 200).await;
     }
 
     /// Gives the integration these settings; see the file format of `pillarbox apply`.

@@ -3,6 +3,7 @@
 mod access;
 mod fields;
 mod idempotency;
+mod model;
 mod reading;
 mod records;
 mod removal;

@@ -4,6 +4,7 @@
 //! committed when it returns; what must happen together is done through a [`Transaction`], whose steps the
 //! caller puts in order. Every statement on a request's path is bounded by the request's own size and an index.
 
+mod address_book;
 mod admission;
 mod busy;
 mod campaign;
@@ -28,6 +29,7 @@ mod send;
 mod sync;
 mod team;
 
+pub use address_book::{BookCursor, BookLine, BookPage};
 pub use admission::{Admission, Admitted, AdmittedKey};
 pub use campaign::{
     Audience, Campaign, CampaignSettings, CampaignSummary, LockedCampaign, Step, StepDesign, StepSettings,

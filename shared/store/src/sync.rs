@@ -200,6 +200,28 @@ impl Store {
             .await?;
         Ok(row.map_or(0, |row| row.get::<_, i64>(0).unsigned_abs()))
     }
+
+    /// Restores what the last removal removed. Contacts that came back or were deleted since stay as they are.
+    /// Returns how many were restored.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when there is no removal to take back.
+    pub async fn sync_undo_removal(&self, integration_id: IntegrationId, now: DateTime<Utc>) -> Result<i64> {
+        let mut connection = self.connection().await?;
+        let transaction = connection.begin().await?;
+        transaction.integration_hold(integration_id).await?;
+        transaction.allow_whole().await?;
+        let sync_id = transaction.sync_mark_undone(integration_id, now).await?;
+        let restored = transaction
+            .execute(
+                "UPDATE contacts SET removed_at = NULL, removed_in = NULL, changed_at = $3
+                 WHERE integration_id = $1 AND removed_in = $2",
+                &[&integration_id.0, &sync_id.0, &now],
+            )
+            .await?;
+        transaction.commit().await?;
+        Ok(restored.cast_signed())
+    }
 }
 
 impl Transaction<'_> {
@@ -365,14 +387,8 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Restores what the last removal removed. Contacts that came back or were deleted since stay as they are.
-    /// Returns how many were restored.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`] when there is no removal to take back.
-    pub async fn sync_undo_removal(&self, integration_id: IntegrationId, now: DateTime<Utc>) -> Result<i64> {
-        self.integration_hold(integration_id).await?;
-        self.allow_whole().await?;
+    /// Marks the last removal as taken back; returns its sync.
+    async fn sync_mark_undone(&self, integration_id: IntegrationId, now: DateTime<Utc>) -> Result<SyncId> {
         let row = self
             .row(
                 "UPDATE syncs SET undone_at = $2 WHERE undone_at IS NULL AND (integration_id, sync_id) IN (
@@ -384,15 +400,7 @@ impl Transaction<'_> {
             )
             .await?
             .ok_or_else(|| StoreError::NotFound("a removal that can be taken back".to_owned()))?;
-        let sync_id = SyncId(row.get(0));
-        let restored = self
-            .execute(
-                "UPDATE contacts SET removed_at = NULL, removed_in = NULL, changed_at = $3
-                 WHERE integration_id = $1 AND removed_in = $2",
-                &[&integration_id.0, &sync_id.0, &now],
-            )
-            .await?;
-        Ok(restored.cast_signed())
+        Ok(SyncId(row.get(0)))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The Integrations push API, row by row of the contract.
 
 mod access;
+mod coverage;
 mod fields;
 mod idempotency;
 mod model;

@@ -2,6 +2,7 @@
 
 use pillarbox_tests::Crm;
 use serde_json::{Value, json};
+use store::BookCursor;
 
 use super::record;
 
@@ -163,4 +164,23 @@ async fn syncs_are_listed_the_newest_first() {
         .collect();
     assert_eq!(shown, ids.iter().collect::<Vec<_>>());
     assert_eq!(last["nextAfter"], Value::Null);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn contacts_appear_in_the_teams_address_book_under_the_columns_that_their_fields_fill() {
+    let crm = Crm::start().await;
+    let contact = |id: &str| json!({"external_id": id, "fields": {"first": "Ann", "score": "7".repeat(700)}});
+    crm.sync("full", &[contact("a"), contact("b"), record("gone", "Bob")]).await;
+    crm.sync("full", &[contact("a"), contact("b")]).await;
+    let team_id = crm.stack.store.team_by_name("Test").await.unwrap().team_id;
+    let (mut lines, mut next) = (Vec::new(), Some(BookCursor::START));
+    while let Some(cursor) = next {
+        let page = crm.stack.store.address_book_page(team_id, cursor, 1).await.unwrap();
+        lines.extend(page.lines);
+        next = page.next;
+    }
+    let shown: Vec<_> = lines.iter().map(|line| line.external_id.as_deref().unwrap()).collect();
+    assert_eq!(shown, ["a", "b"]);
+    assert_eq!(json!(lines[0].built_in), json!({"first_name": "Ann"}));
+    assert_eq!(json!(lines[0].custom), json!({"score": "7".repeat(600)}));
 }

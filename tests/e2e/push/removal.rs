@@ -56,9 +56,5 @@ async fn the_last_removal_can_be_taken_back_once() {
 async fn undo(crm: &Crm) -> Result<i64, store::StoreError> {
     let team = crm.stack.store.team_by_name("Test").await?;
     let integration = crm.stack.store.integration_by_name(team.team_id, "CRM").await?;
-    let mut connection = crm.stack.store.connection().await?;
-    let transaction = connection.begin().await?;
-    let restored = transaction.sync_undo_removal(integration.integration_id, crm.stack.now()).await?;
-    transaction.commit().await?;
-    Ok(restored)
+    crm.stack.store.sync_undo_removal(integration.integration_id, crm.stack.now()).await
 }

@@ -106,7 +106,8 @@ impl Store {
         limit: i64,
     ) -> Result<BookPage> {
         // The owner comes first: another team's integration has no contacts here.
-        let is_owned = self.integration_list(team_id).await?.iter().any(|own| own.integration_id == integration_id);
+        let is_owned =
+            self.integration_list(team_id).await?.iter().any(|own| own.integration_id == integration_id);
         if !is_owned {
             return Ok(BookPage { lines: Vec::new(), next: None });
         }

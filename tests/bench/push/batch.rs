@@ -50,7 +50,8 @@ pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
         Figure::new("unchanged / new", unchanged.median_ms() / new.median_ms(), "x").at_most(0.5),
         Figure::new("one pusher", per_second(one), "contacts/s"),
         Figure::new("4 pushers on one sync", per_second(four), "contacts/s"),
-        Figure::new("time of 4 pushers / of one", four.as_secs_f64() / one.as_secs_f64(), "x").at_most(1.0 / 1.6),
+        Figure::new("time of 4 pushers / of one", four.as_secs_f64() / one.as_secs_f64(), "x")
+            .at_most(1.0 / 1.6),
     ])
 }
 

@@ -37,7 +37,9 @@ fn key(number: usize) -> String {
 /// Provisions the team and its integrations.
 pub async fn provision(database: &Database) -> anyhow::Result<()> {
     let integrations: Vec<Value> = (0..INTEGRATIONS)
-        .map(|number| json!({"name": format!("CRM{number}"), "keys": [{"name": "Bench", "key": key(number)}]}))
+        .map(
+            |number| json!({"name": format!("CRM{number}"), "keys": [{"name": "Bench", "key": key(number)}]}),
+        )
         .collect();
     let file = json!({"teams": [{"name": "Bench", "integrations": integrations}]});
     pillarbox::apply::apply(&store(database)?, &file.to_string(), Path::new("."), Utc::now()).await?;
@@ -105,8 +107,17 @@ impl Client {
 
     /// Declares the fields of [`fields`].
     pub async fn declare(&self) -> anyhow::Result<()> {
-        let semantics =
-            ["first_name", "last_name", "email", "phone", "organization", "address_1", "city", "state", "zip"];
+        let semantics = [
+            "first_name",
+            "last_name",
+            "email",
+            "phone",
+            "organization",
+            "address_1",
+            "city",
+            "state",
+            "zip",
+        ];
         let mut fields: Vec<Value> =
             semantics.iter().map(|name| json!({"key": name, "semantic": name})).collect();
         fields.push(json!({"key": "lifetime_value", "type": "number"}));

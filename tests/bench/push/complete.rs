@@ -42,7 +42,10 @@ pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
     let begun = Instant::now();
     let (completed, meanwhile) = tokio::join!(client.complete(), other.push(0..OTHERS));
     let time = begun.elapsed();
-    ensure!(completed?["markedRemoved"] == json!(CONTACTS / MISSING_ONE_IN), "the wrong contacts were removed");
+    ensure!(
+        completed?["markedRemoved"] == json!(CONTACTS / MISSING_ONE_IN),
+        "the wrong contacts were removed"
+    );
     let meanwhile = meanwhile?;
     other.complete().await?;
     let ms = |time: Duration| time.as_secs_f64() * 1000.0;

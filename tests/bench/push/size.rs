@@ -13,7 +13,8 @@ const LARGE: i64 = 10_000_000;
 
 pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
     let sql = stack.database.client().await?;
-    sql.batch_execute("TRUNCATE contacts, sync_received, syncs, integration_fields, idempotency_keys").await?;
+    sql.batch_execute("TRUNCATE contacts, sync_received, syncs, integration_fields, idempotency_keys")
+        .await?;
     provision(&stack.database).await?;
     let client = stack.client(3)?;
     client.declare().await?;
@@ -48,12 +49,7 @@ pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
     ])
 }
 
-async fn fill(
-    sql: &tokio_postgres::Client,
-    integration_id: Uuid,
-    from: i64,
-    to: i64,
-) -> anyhow::Result<()> {
+async fn fill(sql: &tokio_postgres::Client, integration_id: Uuid, from: i64, to: i64) -> anyhow::Result<()> {
     sql.execute(
         "INSERT INTO contacts (integration_id, external_id, fields, changed_in, created_at, changed_at)
          SELECT $1, md5(number::text), '{\"first_name\": \"Pat\", \"city\": \"Austin\"}', $1, now(), now()

@@ -48,10 +48,7 @@ const REJECTIONS: &[(&str, &str)] = &[
     ("missing_external_id", "check::missing_external_id"),
     ("invalid_external_id", "check::invalid_external_id"),
     ("unknown_field", "check::unknown_field"),
-    (
-        "invalid_type",
-        "check::invalid_type_rejects_for_a_semantic_field_and_drops_the_value_of_another",
-    ),
+    ("invalid_type", "check::invalid_type_rejects_for_a_semantic_field_and_drops_the_value_of_another"),
     ("invalid_email", "check::invalid_email"),
     ("duplicate_in_batch", "check::duplicate_in_batch_counts_the_first_only"),
     ("record_too_large", "check::record_too_large_is_measured_on_the_record_as_sent"),
@@ -65,7 +62,10 @@ const RULES: &[(&str, &str)] = &[
     ("GET sync", "reading::get_sync_shows_the_latest_with_its_counters"),
     ("GET rejections", "reading::rejections_are_listed_by_pages_until_next_after_is_null"),
     ("GET rejections of warnings", "reading::every_dropped_value_is_listed_with_type_warning"),
-    ("POST records", "records::a_push_answers_counts_rejections_and_warnings_and_a_dry_run_the_same_without_writing"),
+    (
+        "POST records",
+        "records::a_push_answers_counts_rejections_and_warnings_and_a_dry_run_the_same_without_writing",
+    ),
     ("full sync", "syncs::a_full_sync_marks_every_contact_it_did_not_receive_as_removed"),
     ("delta sync", "syncs::a_delta_sync_removes_only_what_is_deleted_explicitly"),
     ("expiry", "syncs::an_unfinished_sync_expires_after_24_hours_and_removes_nothing"),

@@ -65,9 +65,9 @@ mod tests {
     #[test]
     fn setup_is_complete_with_the_address_fields_and_a_completed_sync() {
         let address = Semantic::NEEDED_TO_MAIL.map(field);
-        assert_eq!(standing(&address, false, true).0, true);
-        assert_eq!(standing(&address, false, false).0, false);
-        assert_eq!(standing(&address[1..], false, true).0, false);
+        assert!(standing(&address, false, true).0);
+        assert!(!standing(&address, false, false).0);
+        assert!(!standing(&address[1..], false, true).0);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A gateway and mailers as processes of their own, over one database and one broker.
+//! A gateway and workers as processes of their own, over one database and one broker.
 
 use std::collections::HashMap;
 use std::net::TcpListener;
@@ -37,6 +37,8 @@ pub struct Fleet {
     pub gateway: Node,
     /// The mailers.
     pub mailers: Vec<Node>,
+    /// The syncers.
+    pub syncers: Vec<Node>,
     settings: HashMap<String, String>,
 }
 
@@ -106,12 +108,13 @@ impl Fleet {
                 ("GATEWAY__LISTEN", &listen),
                 ("GATEWAY__REQUESTS_PER_MINUTE_PER_KEY", REQUESTS_PER_MINUTE),
                 ("GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE", REQUESTS_PER_MINUTE),
+                ("GATEWAY__PUSH_REQUESTS_PER_MINUTE_PER_SOURCE", REQUESTS_PER_MINUTE),
             ]
             .map(|(name, value)| (format!("PILLARBOX__{name}"), value.to_owned())),
         );
         let gateway = Node::start("gateway", &settings).await?;
         let url = format!("http://{listen}");
-        let mut fleet = Self { url, gateway, mailers: Vec::new(), settings };
+        let mut fleet = Self { url, gateway, mailers: Vec::new(), syncers: Vec::new(), settings };
         for _ in 0..mailers {
             fleet.add_mailer().await?;
         }
@@ -140,6 +143,12 @@ impl Fleet {
     /// Another mailer on the same queue, ready.
     pub async fn add_mailer(&mut self) -> anyhow::Result<()> {
         self.mailers.push(Node::start("mailer", &self.settings).await?);
+        Ok(())
+    }
+
+    /// Another syncer on the same queue, ready.
+    pub async fn add_syncer(&mut self) -> anyhow::Result<()> {
+        self.syncers.push(Node::start("syncer", &self.settings).await?);
         Ok(())
     }
 

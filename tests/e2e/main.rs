@@ -1,6 +1,8 @@
 //! End to end: requests over HTTP through the gateway, RabbitMQ and the mailer into Postgres. Tests are named after
 //! the rows of the API contract that they prove.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod columns;
 mod coverage;
 mod crash;
@@ -10,6 +12,7 @@ mod errors;
 mod limits;
 mod money;
 mod outcomes;
+mod push;
 mod replay;
 mod response;
 mod scans;

@@ -8,8 +8,8 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use mailer::{LocalVerifier, Verify};
 use outbound::Policy;
-use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use service::{Clock, Config, Process};
 use store::Store;
@@ -32,13 +32,15 @@ pub struct Options {
     pub verifier: Arc<dyn Verify>,
     /// Mailers that run.
     pub mailers: usize,
+    /// Syncers that run.
+    pub syncers: usize,
     /// Dispatchers that run.
     pub dispatchers: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { settings: Vec::new(), verifier: Arc::new(LocalVerifier), mailers: 1, dispatchers: 0 }
+        Self { settings: Vec::new(), verifier: Arc::new(LocalVerifier), mailers: 1, syncers: 0, dispatchers: 0 }
     }
 }
 
@@ -110,6 +112,7 @@ pub fn settings_of(database: &Database, overrides: &[(&'static str, String)]) ->
         ("BROKER__NAMESPACE", format!("test-{}-{number}", std::process::id())),
         ("GATEWAY__REQUESTS_PER_MINUTE_PER_KEY", "100000".to_owned()),
         ("GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE", "100000".to_owned()),
+        ("GATEWAY__PUSH_REQUESTS_PER_MINUTE_PER_SOURCE", "100000".to_owned()),
         ("MAILER__JOB_INTERVAL_MS", "50".to_owned()),
         ("DISPATCHER__SWEEP_INTERVAL_MS", "50".to_owned()),
         ("OUTBOUND__ALLOWED_NETWORKS", "127.0.0.0/8".to_owned()),
@@ -158,6 +161,9 @@ impl Stack {
         for _ in 0..options.mailers {
             stack.add_mailer(options.verifier.clone());
         }
+        for _ in 0..options.syncers {
+            stack.add_syncer();
+        }
         for _ in 0..options.dispatchers {
             stack.add_dispatcher();
         }
@@ -174,6 +180,12 @@ impl Stack {
     pub fn add_mailer(&mut self, verifier: Arc<dyn Verify>) {
         let process = self.process("mailer");
         tokio::spawn(async move { mailer::serve(process, verifier).await.expect("the mailer runs") });
+    }
+
+    /// Another syncer on the same queue.
+    pub fn add_syncer(&mut self) {
+        let process = self.process("syncer");
+        tokio::spawn(async move { syncer::run(process).await.expect("the syncer runs") });
     }
 
     /// Another dispatcher on the same database and broker.
@@ -265,13 +277,13 @@ impl Stack {
         headers: &[(&str, &str)],
         body: impl Into<reqwest::Body>,
     ) -> Answer {
-        self.request(reqwest::Method::POST, &format!("{url}/api/v1/recipients"), headers, body).await
+        self.request(Method::POST, &format!("{url}/api/v1/recipients"), headers, body).await
     }
 
-    /// Asks for any URL.
+    /// Makes any request.
     pub async fn request(
         &self,
-        method: reqwest::Method,
+        method: Method,
         url: &str,
         headers: &[(&str, &str)],
         body: impl Into<reqwest::Body>,
@@ -320,7 +332,7 @@ impl Drop for Stack {
 }
 
 /// The file of the tests' team, with these settings over it.
-fn team(overrides: Value) -> Value {
+pub(crate) fn team(overrides: Value) -> Value {
     let mut team = json!({
         "name": "Test",
         "time_zone": "America/New_York",

@@ -3,7 +3,10 @@
 
 mod admission;
 mod body;
+mod push;
 mod recipients;
+mod refusal;
+mod request;
 mod scan;
 mod shield;
 mod source;
@@ -17,13 +20,13 @@ use anyhow::Context;
 use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::{get, post};
-use contract::message::SEND_QUEUE;
+use contract::message::{PUSH_QUEUE, SEND_QUEUE};
 use queue::Caller;
 use service::http::Limits;
 use service::{Config, Process};
 use tokio::net::TcpListener;
 
-use crate::admission::Gate;
+use crate::admission::{Gate, RateGroup};
 use crate::body::BodyReader;
 use crate::scan::Scans;
 
@@ -31,9 +34,11 @@ use crate::scan::Scans;
 #[derive(Clone)]
 struct Gateway {
     process: Process,
-    gate: Arc<Gate>,
+    send_gate: Arc<Gate>,
+    push_gate: Arc<Gate>,
     bodies: Arc<BodyReader>,
     send: Caller,
+    push: Caller,
     scans: Arc<Scans>,
 }
 
@@ -76,13 +81,16 @@ fn connection_limits(config: &Config, grace: Duration) -> Limits {
 fn router(process: Process) -> anyhow::Result<Router> {
     let gateway = Gateway {
         scans: Arc::new(Scans::start(&process)?),
-        gate: Arc::new(Gate::new(&process)),
+        send_gate: Arc::new(Gate::new(&process, RateGroup::sends(&process.config))),
+        push_gate: Arc::new(Gate::new(&process, RateGroup::pushes(&process.config))),
         bodies: Arc::new(BodyReader::new(&process.config.gateway)),
         send: Caller::start(&process.broker, SEND_QUEUE, process.background.clone()),
+        push: Caller::start(&process.broker, PUSH_QUEUE, process.background.clone()),
         process,
     };
     Ok(Router::new()
         .route("/api/v1/recipients", post(recipients::post).fallback(method_not_allowed))
+        .nest(push::BASE_PATH, push::router())
         .route("/q/{code}", get(scan::get).head(scan::head).fallback(scan::method_not_allowed))
         .fallback(not_found)
         .with_state(gateway))

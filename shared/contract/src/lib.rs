@@ -7,6 +7,7 @@ pub mod id;
 pub mod key;
 pub mod limits;
 pub mod message;
+pub mod push;
 pub mod scan;
 pub mod send;
 pub mod webhook;

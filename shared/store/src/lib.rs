@@ -4,12 +4,14 @@
 //! committed when it returns; what must happen together is done through a [`Transaction`], whose steps the
 //! caller puts in order. Every statement on a request's path is bounded by the request's own size and an index.
 
+mod address_book;
 mod admission;
 mod busy;
 mod campaign;
 mod charge;
 mod check;
 mod column;
+mod contact;
 mod delivery;
 mod delivery_list;
 mod design;
@@ -17,6 +19,9 @@ mod email;
 mod endpoint;
 mod entry;
 mod error;
+mod idempotency;
+mod integration;
+mod issue;
 mod job;
 mod key;
 mod ledger;
@@ -26,8 +31,10 @@ mod pool;
 mod recipient;
 mod scan;
 mod send;
+mod sync;
 mod team;
 
+pub use address_book::{BookCursor, BookLine, BookPage};
 pub use admission::{Admission, Admitted, AdmittedKey};
 pub use campaign::{
     Audience, Campaign, CampaignSettings, CampaignSummary, LockedCampaign, Step, StepDesign, StepSettings,
@@ -35,6 +42,7 @@ pub use campaign::{
 pub use charge::{Charge, ChargeKind, ChargeState, NewCharge};
 pub use check::Discrepancy;
 pub use column::{Column, ColumnKind, ColumnSource};
+pub use contact::{Contact, ContactBatch};
 pub use delivery::{
     AfterAttempt, ClaimedDelivery, DeliveryKind, FailureRules, Lane, MadeAttempt, WaitingLane,
 };
@@ -44,6 +52,8 @@ pub use email::TakenEmail;
 pub use endpoint::{Endpoint, EndpointSaved, EndpointState};
 pub use entry::{EntryRow, StoredEntry};
 pub use error::{Result, StoreError, retry};
+pub use idempotency::KeyClaim;
+pub use integration::{Availability, Integration};
 pub use job::{Job, JobKind, JobLease, NewStepJob};
 pub use key::{KeyCreated, KeySummary, NewKey};
 pub use ledger::{Taken, TopUp};
@@ -53,4 +63,5 @@ pub use pool::{Connection, Settings, Store, Transaction};
 pub use recipient::{EntryAddress, RecipientFacts, RecipientRow, WaitingRecipient};
 pub use scan::{NewScan, ScannedCard};
 pub use send::{Claim, FinishedSend, Lease, ReservedSend, SendState};
+pub use sync::{BatchCounts, CountedBatch, Removal};
 pub use team::{Role, Team, UserSummary};

@@ -1,6 +1,6 @@
 //! What a file made, for the one who applied it.
 
-use contract::id::{ApiKeyId, CampaignId, DesignId, EndpointId, TeamId, UserId};
+use contract::id::{ApiKeyId, CampaignId, DesignId, EndpointId, IntegrationId, TeamId, UserId};
 use serde::Serialize;
 
 use crate::money::{Dollars, Money};
@@ -29,6 +29,8 @@ pub struct AppliedTeam {
     pub designs: Vec<AppliedDesign>,
     /// The campaigns of the file.
     pub campaigns: Vec<AppliedCampaign>,
+    /// The integrations of the file.
+    pub integrations: Vec<AppliedIntegration>,
     /// The keys of the file.
     pub keys: Vec<AppliedKey>,
     /// The webhook endpoints of the file.
@@ -69,12 +71,23 @@ pub struct AppliedCampaign {
     pub do_not_mail_added: u64,
 }
 
+/// An integration.
+#[derive(Debug, Clone, Serialize)]
+pub struct AppliedIntegration {
+    /// Its public id.
+    pub integration_id: IntegrationId,
+    /// Its name.
+    pub name: String,
+    /// Its keys of the file.
+    pub keys: Vec<AppliedKey>,
+}
+
 /// A key.
 #[derive(Debug, Clone, Serialize)]
 pub struct AppliedKey {
     /// Its row.
     pub key_id: ApiKeyId,
-    /// `full_access` or `formulas`.
+    /// `full_access`, `formulas` or `integration`.
     pub kind: &'static str,
     /// Its name.
     pub name: String,
@@ -141,13 +154,11 @@ impl AppliedTeam {
             let note = if added > 0 { format!("do-not-mail addresses added: {added}") } else { none() };
             row("Campaign", &campaign.name, campaign.campaign_id.to_string(), note)
         }));
-        rows.extend(self.keys.iter().map(|key| {
-            let note = match &key.key {
-                Some(text) => format!("{}\nwill not be shown again", text.reveal()),
-                None => "made before".to_owned(),
-            };
-            row("Key", &key.name, key.key_id.to_string(), note)
-        }));
+        for integration in &self.integrations {
+            rows.push(row("Integration", &integration.name, integration.integration_id.to_string(), none()));
+            rows.extend(integration.keys.iter().map(AppliedKey::row));
+        }
+        rows.extend(self.keys.iter().map(AppliedKey::row));
         rows.extend(self.endpoints.iter().map(|endpoint| {
             let note = endpoint.secret.as_ref().map(|secret| format!("{secret}\nwill not be shown again"));
             row("Endpoint", &endpoint.url, endpoint.endpoint_id.to_string(), note.unwrap_or_default())
@@ -158,5 +169,15 @@ impl AppliedTeam {
             row("Top-up", &top_up.reference, none(), note)
         }));
         rows
+    }
+}
+
+impl AppliedKey {
+    fn row(&self) -> [String; 4] {
+        let note = match &self.key {
+            Some(text) => format!("{}\nwill not be shown again", text.reveal()),
+            None => "made before".to_owned(),
+        };
+        ["Key".to_owned(), self.name.clone(), self.key_id.to_string(), note]
     }
 }

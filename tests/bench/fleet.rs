@@ -126,7 +126,14 @@ impl Fleet {
         );
         let gateway = Node::start("gateway", &settings).await?;
         let url = format!("http://{listen}");
-        let mut fleet = Self { url, gateway, mailers: Vec::new(), syncers: Vec::new(), dispatchers: Vec::new(), settings };
+        let mut fleet = Self {
+            url,
+            gateway,
+            mailers: Vec::new(),
+            syncers: Vec::new(),
+            dispatchers: Vec::new(),
+            settings,
+        };
         for _ in 0..mailers {
             fleet.add_mailer().await?;
         }

@@ -64,7 +64,8 @@ pub async fn provision(database: &Database) -> anyhow::Result<()> {
         "top_up": {"amount": "$10000000.00", "reference": "bench"},
     }]});
     let policy = outbound::Policy::new(&["127.0.0.0/8".parse()?]);
-    pillarbox::apply::apply(&store(database)?, &file.to_string(), Path::new("."), &policy, Utc::now()).await?;
+    pillarbox::apply::apply(&store(database)?, &file.to_string(), Path::new("."), &policy, Utc::now())
+        .await?;
     Ok(())
 }
 

@@ -74,11 +74,17 @@ async fn an_unknown_code_gets_a_small_404_page() {
             continue;
         }
         let answer = stack.scan(wrong).await;
-        assert_eq!((answer.status.as_u16(), &answer.headers["cache-control"]), (404, &"no-store".parse().unwrap()));
+        assert_eq!(
+            (answer.status.as_u16(), &answer.headers["cache-control"]),
+            (404, &"no-store".parse().unwrap())
+        );
         assert!(answer.text.contains("<h1>") && answer.text.len() < 1_000, "{}", answer.text);
     }
     let wrong_method = stack.ask(reqwest::Method::POST, &code, &[]).await;
-    assert_eq!((wrong_method.status.as_u16(), &wrong_method.headers["allow"]), (405, &"GET, HEAD".parse().unwrap()));
+    assert_eq!(
+        (wrong_method.status.as_u16(), &wrong_method.headers["allow"]),
+        (405, &"GET, HEAD".parse().unwrap())
+    );
     assert_eq!(scans(&stack).await, 0);
 }
 
@@ -131,7 +137,8 @@ async fn the_location_comes_from_a_maxmind_file() {
         stack.ask(reqwest::Method::GET, &code, &[("x-forwarded-for", source)]).await;
     }
     eventually("all are delivered", async || sink.count() == 3).await;
-    let mut locations: Vec<Value> = sink.received().iter().map(|got| got.json()["location"].clone()).collect();
+    let mut locations: Vec<Value> =
+        sink.received().iter().map(|got| got.json()["location"].clone()).collect();
     locations.sort_by_key(ToString::to_string);
     let unknown = json!({"city": null, "region": null, "latitude": null, "longitude": null});
     let austin = json!({"city": "Austin", "region": "Texas", "latitude": 30.2672, "longitude": -97.7431});

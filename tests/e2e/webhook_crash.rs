@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pillarbox_tests::{
-    Options, Reaction, Server, ServerKind, Sink, Spawned, Stack, cards, eventually, people, person, with_qr_codes,
-    with_qr_codes_on,
+    Options, Reaction, Server, ServerKind, Sink, Spawned, Stack, cards, eventually, people, person,
+    with_qr_codes, with_qr_codes_on,
 };
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;

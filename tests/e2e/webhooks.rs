@@ -51,8 +51,11 @@ impl World {
     /// Until the deliveries are in these states, in their order.
     async fn until_states(&self, states: &[&str]) {
         let list = || async {
-            let rows =
-                self.stack.sql.query("SELECT state FROM deliveries ORDER BY created_at, delivery_id", &[]).await;
+            let rows = self
+                .stack
+                .sql
+                .query("SELECT state FROM deliveries ORDER BY created_at, delivery_id", &[])
+                .await;
             rows.unwrap().iter().map(|row| row.get::<_, String>(0)).collect::<Vec<_>>()
         };
         eventually(&format!("the deliveries are {states:?}"), async || list().await == states).await;
@@ -277,7 +280,8 @@ async fn a_deleted_endpoint_gets_nothing_and_can_be_made_anew() {
     world.scan().await;
     assert_eq!(world.stack.count("SELECT count(*) FROM deliveries").await, 0);
     let policy = world.stack.policy();
-    let added = manage::add(&world.stack.store, &policy, world.team, &world.sink.url, None, world.stack.now());
+    let added =
+        manage::add(&world.stack.store, &policy, world.team, &world.sink.url, None, world.stack.now());
     assert!(added.await.unwrap().is_new);
     world.scan().await;
     world.until_received(1).await;
@@ -291,7 +295,8 @@ async fn scope_is_all_campaigns_later_ones_too_or_chosen_ones() {
     let (store, now) = (&world.stack.store, world.stack.now());
     let scope = [CAMPAIGN.parse().unwrap()];
     manage::add(store, &policy, world.team, &chosen.url, Some(&scope), now).await.unwrap();
-    let later = json!({"id": "PA-LATER1", "name": "Later", "steps": [{"design": "Codes", "postage": "standard"}]});
+    let later =
+        json!({"id": "PA-LATER1", "name": "Later", "steps": [{"design": "Codes", "postage": "standard"}]});
     world.stack.campaign(later).await;
     world.stack.send_to("PA-LATER1", &people(2..3)).await;
     let codes = cards(&world.stack).await;
@@ -377,7 +382,11 @@ async fn the_last_25_deliveries_keep_request_status_duration_error_and_the_first
             let first = world.deliveries().await.remove(0);
             let attempt = &first.attempts[0];
             let answer = attempt["answer"].as_str().unwrap();
-            assert!(answer.starts_with("<script>\u{fffd}xxx") && answer.len() < 2_048 + 3, "{}", answer.len());
+            assert!(
+                answer.starts_with("<script>\u{fffd}xxx") && answer.len() < 2_048 + 3,
+                "{}",
+                answer.len()
+            );
             assert_eq!((&attempt["status"], &attempt["error"]), (&503.into(), &"answered with 503".into()));
             assert_eq!(attempt["url"], world.sink.url.as_str());
             assert!(attempt["duration_ms"].is_u64() && first.body.contains("qr.scanned"));
@@ -434,10 +443,8 @@ async fn an_endpoint_that_hangs_delays_no_other_and_has_only_its_share() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn retries_never_hold_back_first_attempts() {
-    let settings = vec![
-        ("DISPATCHER__CONCURRENCY", "8".to_owned()),
-        ("DISPATCHER__DISABLE_AFTER", "100000".to_owned()),
-    ];
+    let settings =
+        vec![("DISPATCHER__CONCURRENCY", "8".to_owned()), ("DISPATCHER__DISABLE_AFTER", "100000".to_owned())];
     let world = World::with(settings).await;
     world.sink.always(failing());
     for _ in 0..40 {
@@ -503,7 +510,8 @@ async fn no_events_are_emitted_by_the_dynamic_audience_api() {
 #[tokio::test(flavor = "multi_thread")]
 async fn endpoints_are_provisioned_repeatably() {
     let world = World::start().await;
-    let apply = |endpoint: Value| world.stack.apply(json!({"teams": [{"name": "Test", "endpoints": [endpoint]}]}));
+    let apply =
+        |endpoint: Value| world.stack.apply(json!({"teams": [{"name": "Test", "endpoints": [endpoint]}]}));
     let url = world.sink.url.clone();
     let made = apply(json!({"url": url, "campaigns": [CAMPAIGN], "signed": true})).await;
     let endpoint = &made["teams"][0]["endpoints"][0];

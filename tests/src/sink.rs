@@ -76,22 +76,22 @@ impl Sink {
 
     /// Answers the next requests so, in order.
     pub fn next(&self, reactions: impl IntoIterator<Item = Reaction>) {
-        self.state.script.lock().unwrap().extend(reactions);
+        self.state.script.lock().expect("no panic").extend(reactions);
     }
 
     /// Answers every request so from now on; `None` for 200.
     pub fn always(&self, reaction: Option<Reaction>) {
-        *self.state.always.lock().unwrap() = reaction;
+        *self.state.always.lock().expect("no panic") = reaction;
     }
 
     /// What it got so far.
     pub fn received(&self) -> Vec<Received> {
-        self.state.received.lock().unwrap().clone()
+        self.state.received.lock().expect("no panic").clone()
     }
 
     /// How many requests it got so far.
     pub fn count(&self) -> usize {
-        self.state.received.lock().unwrap().len()
+        self.state.received.lock().expect("no panic").len()
     }
 
     /// The most requests that were under way at a time.
@@ -103,9 +103,9 @@ impl Sink {
 async fn take(State(state): State<Arc<SinkState>>, headers: HeaderMap, body: Bytes) -> impl IntoResponse {
     let under_way = state.under_way.fetch_add(1, Ordering::Relaxed) + 1;
     state.most_under_way.fetch_max(under_way, Ordering::Relaxed);
-    let scripted = state.script.lock().unwrap().pop_front();
-    let reaction = scripted.or_else(|| state.always.lock().unwrap().clone());
-    state.received.lock().unwrap().push(Received { headers, body });
+    let scripted = state.script.lock().expect("no panic").pop_front();
+    let reaction = scripted.or_else(|| state.always.lock().expect("no panic").clone());
+    state.received.lock().expect("no panic").push(Received { headers, body });
     let answer = match reaction.unwrap_or(Reaction::Answer(200, "thank you".to_owned())) {
         Reaction::Answer(status, body) => {
             (StatusCode::from_u16(status).expect("a status"), [("x-sink", "answer".to_owned())], body)

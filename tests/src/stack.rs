@@ -40,7 +40,13 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { settings: Vec::new(), verifier: Arc::new(LocalVerifier), mailers: 1, syncers: 0, dispatchers: 0 }
+        Self {
+            settings: Vec::new(),
+            verifier: Arc::new(LocalVerifier),
+            mailers: 1,
+            syncers: 0,
+            dispatchers: 0,
+        }
     }
 }
 
@@ -155,7 +161,11 @@ impl Stack {
             store: Store::new(&Config::with(settings.clone()).expect("settings").database).expect("a store"),
             sql: connect(&database).await,
             settings,
-            client: reqwest::Client::builder().timeout(PATIENCE).redirect(reqwest::redirect::Policy::none()).build().expect("a client"),
+            client: reqwest::Client::builder()
+                .timeout(PATIENCE)
+                .redirect(reqwest::redirect::Policy::none())
+                .build()
+                .expect("a client"),
             tokens: Vec::new(),
         };
         for _ in 0..options.mailers {

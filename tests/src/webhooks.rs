@@ -43,9 +43,11 @@ pub(crate) async fn provide(stack: &Stack, endpoints: &[Value]) {
         "front": {"elements": [code("front", "https://example.com/?name={{first_name}}")]},
         "back": {"elements": [code("back", "https://example.com/offer/{{offer}}")]},
     }});
-    stack.apply(json!({"teams": [{"name": "Test", "designs": [design], "endpoints": endpoints,
+    stack
+        .apply(json!({"teams": [{"name": "Test", "designs": [design], "endpoints": endpoints,
         "users": [{"email": "owner@example.com", "name": "Owner", "role": "owner"},
-            {"email": "member@example.com", "name": "Member", "role": "member"}]}]})).await;
+            {"email": "member@example.com", "name": "Member", "role": "member"}]}]}))
+        .await;
     stack.campaign(json!({"steps": [{"design": "Codes", "postage": "standard"}]})).await;
 }
 

@@ -43,8 +43,10 @@ impl Mail {
     }
 
     async fn send(&self, email: &TakenEmail) -> anyhow::Result<()> {
-        let mut message =
-            Message::builder().from(self.from.clone()).subject(&email.subject).header(ContentType::TEXT_PLAIN);
+        let mut message = Message::builder()
+            .from(self.from.clone())
+            .subject(&email.subject)
+            .header(ContentType::TEXT_PLAIN);
         for recipient in &email.recipients {
             message = message.to(recipient.parse().with_context(|| format!("the address {recipient}"))?);
         }
@@ -94,7 +96,11 @@ async fn send_due(process: &Process, mail: &Mail) -> Result<(), StoreError> {
             store.email_finish(team_id, email_id, now).await?;
             continue;
         }
-        match tokio::time::timeout(SEND_TIMEOUT, mail.send(&email)).await.map_err(anyhow::Error::from).flatten() {
+        match tokio::time::timeout(SEND_TIMEOUT, mail.send(&email))
+            .await
+            .map_err(anyhow::Error::from)
+            .flatten()
+        {
             Ok(()) => store.email_finish(team_id, email_id, process.clock.now()).await?,
             Err(error) => {
                 let attempts = email.attempts;

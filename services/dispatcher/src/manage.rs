@@ -67,7 +67,12 @@ pub async fn add(
 ///
 /// # Errors
 /// [`ManageError::Store`].
-pub async fn pause(store: &Store, team_id: TeamId, endpoint_id: EndpointId, now: DateTime<Utc>) -> Result<()> {
+pub async fn pause(
+    store: &Store,
+    team_id: TeamId,
+    endpoint_id: EndpointId,
+    now: DateTime<Utc>,
+) -> Result<()> {
     set_state(store, team_id, endpoint_id, EndpointState::Paused, now).await?;
     cancel(store, team_id, endpoint_id).await
 }
@@ -76,7 +81,12 @@ pub async fn pause(store: &Store, team_id: TeamId, endpoint_id: EndpointId, now:
 ///
 /// # Errors
 /// [`ManageError::Store`].
-pub async fn resume(store: &Store, team_id: TeamId, endpoint_id: EndpointId, now: DateTime<Utc>) -> Result<()> {
+pub async fn resume(
+    store: &Store,
+    team_id: TeamId,
+    endpoint_id: EndpointId,
+    now: DateTime<Utc>,
+) -> Result<()> {
     if store.endpoint_get(team_id, endpoint_id).await?.state != EndpointState::Active {
         cancel(store, team_id, endpoint_id).await?;
     }
@@ -87,7 +97,12 @@ pub async fn resume(store: &Store, team_id: TeamId, endpoint_id: EndpointId, now
 ///
 /// # Errors
 /// [`ManageError::Store`].
-pub async fn delete(store: &Store, team_id: TeamId, endpoint_id: EndpointId, now: DateTime<Utc>) -> Result<()> {
+pub async fn delete(
+    store: &Store,
+    team_id: TeamId,
+    endpoint_id: EndpointId,
+    now: DateTime<Utc>,
+) -> Result<()> {
     set_state(store, team_id, endpoint_id, EndpointState::Deleted, now).await?;
     cancel(store, team_id, endpoint_id).await
 }

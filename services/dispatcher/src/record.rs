@@ -108,7 +108,9 @@ async fn cancel(dispatcher: &Dispatcher, team_id: TeamId, endpoint_id: EndpointI
         match store.delivery_cancel(team_id, endpoint_id, CANCELLED_ROWS).await {
             Ok(cancelled) if cancelled == CANCELLED_ROWS.unsigned_abs() => {}
             Ok(_) => return,
-            Err(error) => return tracing::warn!(%error, "cannot cancel the deliveries of a disabled endpoint"),
+            Err(error) => {
+                return tracing::warn!(%error, "cannot cancel the deliveries of a disabled endpoint");
+            }
         }
     }
 }

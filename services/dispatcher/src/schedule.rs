@@ -14,7 +14,11 @@ pub(crate) struct Schedule {
 impl Schedule {
     pub(crate) fn new(settings: &config::Dispatcher) -> Self {
         Self {
-            delays: settings.retry_delays_seconds.iter().map(|delay| TimeDelta::seconds((*delay).into())).collect(),
+            delays: settings
+                .retry_delays_seconds
+                .iter()
+                .map(|delay| TimeDelta::seconds((*delay).into()))
+                .collect(),
             jitter_percent: settings.retry_jitter_percent.into(),
         }
     }

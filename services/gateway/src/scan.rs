@@ -33,7 +33,11 @@ const HEADERS: [(HeaderName, HeaderValue); 4] = [
 ];
 
 /// Records the scan and redirects.
-pub(crate) async fn get(State(gateway): State<Gateway>, Peer { 0: peer }: Peer, request: Request) -> Response {
+pub(crate) async fn get(
+    State(gateway): State<Gateway>,
+    Peer { 0: peer }: Peer,
+    request: Request,
+) -> Response {
     let begun = Instant::now();
     let (uri, headers) = (request.uri().path(), request.headers());
     let source = source_address(peer.ip(), headers, &gateway.process.config.gateway.trusted_proxies);

@@ -314,7 +314,8 @@ impl Portion<'_> {
         times: Times,
     ) -> Result<(), StoreError> {
         let links = &self.step.links;
-        let destinations: Vec<_> = chosen.iter().map(|person| links.destinations(&person.profile())).collect();
+        let destinations: Vec<_> =
+            chosen.iter().map(|person| links.destinations(&person.profile())).collect();
         let cards = chosen.iter().zip(&destinations);
         let pieces: Vec<PieceRow<'_>> = cards.map(|(person, links)| piece_row(person, links)).collect();
         let batch = batch(self.step, self.campaign, charge_id, times.mail_by_date);

@@ -98,7 +98,8 @@ mod tests {
 
     #[test]
     fn fields_are_filled_in_front_before_back() {
-        let links = links(["https://a.example/?n={{First_Name}}&z={{zip}}", "https://b.example/{{Offer Code}}"]);
+        let links =
+            links(["https://a.example/?n={{First_Name}}&z={{zip}}", "https://b.example/{{Offer Code}}"]);
         assert_eq!(
             rendered(&links, "José", &[("offer code", "X7")]),
             "https://a.example/?n=Jos%C3%A9&z=78701 https://b.example/X7"
@@ -115,7 +116,9 @@ mod tests {
 
     #[test]
     fn stored_values_are_read_only_for_fields_that_a_send_may_leave_out() {
-        assert!(!links(["https://a.example/{{first_name}}/{{ZIP}}", "https://b.example/"]).use_stored_values());
+        assert!(
+            !links(["https://a.example/{{first_name}}/{{ZIP}}", "https://b.example/"]).use_stored_values()
+        );
         assert!(links(["https://a.example/{{email}}", "https://b.example/"]).use_stored_values());
         assert!(links(["https://a.example/{{offer}}", "https://b.example/"]).use_stored_values());
     }

@@ -23,7 +23,8 @@ use outbound::Policy;
 use store::Store;
 
 pub use applied::{
-    Applied, AppliedCampaign, AppliedDesign, AppliedEndpoint, AppliedKey, AppliedTeam, AppliedTopUp, AppliedUser,
+    Applied, AppliedCampaign, AppliedDesign, AppliedEndpoint, AppliedKey, AppliedTeam, AppliedTopUp,
+    AppliedUser,
 };
 pub use error::ApplyError;
 pub use field::{Email, ListedAddress, Name};

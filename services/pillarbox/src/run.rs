@@ -64,7 +64,9 @@ async fn execute(command: Command) -> anyhow::Result<Report> {
         }
         Command::Balance { team } => operate::balance::show(&open(&config).await?, &team).await,
         Command::Campaign(command) => operate::campaign::run(&open(&config).await?, command, now).await,
-        Command::Endpoint(command) => operate::endpoint::run(&open(&config).await?, &config, command, now).await,
+        Command::Endpoint(command) => {
+            operate::endpoint::run(&open(&config).await?, &config, command, now).await
+        }
         Command::Recipient(command) => operate::recipient::run(&open(&config).await?, command, now).await,
         Command::Integration(command) => operate::integration::run(&open(&config).await?, command).await,
         Command::Sync(command) => operate::sync::run(&open(&config).await?, command, now).await,

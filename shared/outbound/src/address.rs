@@ -63,7 +63,8 @@ pub fn is_public(address: IpAddr) -> bool {
             address.to_bits() & mask == network.to_bits()
         }),
         IpAddr::V6(address) => {
-            contains_v6(GLOBAL_V6, address) && !REFUSED_V6.iter().any(|network| contains_v6(*network, address))
+            contains_v6(GLOBAL_V6, address)
+                && !REFUSED_V6.iter().any(|network| contains_v6(*network, address))
         }
     }
 }

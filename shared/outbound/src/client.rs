@@ -218,8 +218,7 @@ where
 {
     let mut builder = http1::Builder::new();
     builder.max_headers(MAX_HEADERS).max_buf_size(MAX_BUFFER_BYTES);
-    let (sender, connection) =
-        builder.handshake(TokioIo::new(stream)).await.map_err(RequestError::Http)?;
+    let (sender, connection) = builder.handshake(TokioIo::new(stream)).await.map_err(RequestError::Http)?;
     // Ends when the sender is dropped or the other side closes; its error comes to the request's caller.
     tokio::spawn(connection);
     Ok(sender)

@@ -6,8 +6,8 @@
 
 mod address;
 mod client;
-mod pool;
 mod policy;
+mod pool;
 mod target;
 
 pub use address::is_public;

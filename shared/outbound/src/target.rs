@@ -43,8 +43,7 @@ impl Target {
         if text.chars().nth(URL_CHARS).is_some() {
             return Err(InvalidTarget::TooLong);
         }
-        let mut url =
-            Url::parse(text.trim()).map_err(|error| InvalidTarget::NotAUrl(error.to_string()))?;
+        let mut url = Url::parse(text.trim()).map_err(|error| InvalidTarget::NotAUrl(error.to_string()))?;
         if !matches!(url.scheme(), "https" | "http") {
             return Err(InvalidTarget::Scheme);
         }

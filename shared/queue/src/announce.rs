@@ -56,7 +56,12 @@ struct Shared {
 
 impl Announcer {
     /// Starts keeping a channel for announcements of this kind on `queue`. Returns at once.
-    pub fn start(broker: &Broker, queue: &'static str, kind: &'static str, shutdown: CancellationToken) -> Self {
+    pub fn start(
+        broker: &Broker,
+        queue: &'static str,
+        kind: &'static str,
+        shutdown: CancellationToken,
+    ) -> Self {
         let shared = Arc::<Shared>::default();
         let (announcer, broker) = (Self { shared: shared.clone() }, broker.clone());
         tokio::spawn(async move {

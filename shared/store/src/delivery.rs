@@ -269,9 +269,8 @@ impl Store {
         let endpoint_ids: Vec<Uuid> = lanes.iter().map(|(lane, _)| lane.endpoint_id.0).collect();
         let are_retries: Vec<bool> = lanes.iter().map(|(lane, _)| lane.is_retry).collect();
         let rooms: Vec<i64> = lanes.iter().map(|(_, room)| i64::try_from(*room).unwrap_or(0)).collect();
-        let rows = self
-            .rows(CLAIM, &[&endpoint_ids, &are_retries, &rooms, &now, &lease_id, &leased_until])
-            .await?;
+        let rows =
+            self.rows(CLAIM, &[&endpoint_ids, &are_retries, &rooms, &now, &lease_id, &leased_until]).await?;
         rows.iter().map(claimed).collect()
     }
 

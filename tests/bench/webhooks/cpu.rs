@@ -46,9 +46,10 @@ pub fn listener(url: &str) -> anyhow::Result<u32> {
     for entry in std::fs::read_dir("/proc")?.flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
         let Ok(files) = std::fs::read_dir(entry.path().join("fd")) else { continue };
-        let holds = files.flatten().filter_map(|file| std::fs::read_link(file.path()).ok()).any(|link| {
-            inodes.iter().any(|inode| link.to_str() == Some(&format!("socket:[{inode}]")))
-        });
+        let holds = files
+            .flatten()
+            .filter_map(|file| std::fs::read_link(file.path()).ok())
+            .any(|link| inodes.iter().any(|inode| link.to_str() == Some(&format!("socket:[{inode}]"))));
         if holds {
             return Ok(oldest(pid));
         }

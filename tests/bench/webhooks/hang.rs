@@ -28,7 +28,9 @@ pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
         team::apply(&stack.database, &one, &other).await?;
         let mut beside = beside(stack, campaign).await?;
         let client = stack.database.client().await?;
-        client.execute("UPDATE endpoints SET state = 'paused' WHERE url = $1", &[&stack.sink.hanging_url]).await?;
+        client
+            .execute("UPDATE endpoints SET state = 'paused' WHERE url = $1", &[&stack.sink.hanging_url])
+            .await?;
         let (quiet, p99) = (percentile(&mut quiet, 0.99), percentile(&mut beside, 0.99));
         figures.push(Figure::new(format!("p99 beside scans of {whose} that nobody hears of"), quiet, "ms"));
         figures.push(Figure::new(format!("p99 beside an endpoint of {whose} that hangs"), p99, "ms"));

@@ -13,8 +13,10 @@ pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
     step("50 scans a second");
     let mut latencies = latencies(stack, PER_SECOND * SECONDS).await?;
     Ok(vec![
-        Figure::new("scan to arrival at 50 a second, p50", percentile(&mut latencies, 0.5), "ms").at_most(3.5),
-        Figure::new("scan to arrival at 50 a second, p99", percentile(&mut latencies, 0.99), "ms").at_most(10.0),
+        Figure::new("scan to arrival at 50 a second, p50", percentile(&mut latencies, 0.5), "ms")
+            .at_most(3.5),
+        Figure::new("scan to arrival at 50 a second, p99", percentile(&mut latencies, 0.99), "ms")
+            .at_most(10.0),
     ])
 }
 

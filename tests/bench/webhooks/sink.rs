@@ -47,15 +47,18 @@ impl Sink {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let base = format!("http://{}", listener.local_addr()?);
         let arrivals = Arc::<Arrivals>::default();
-        let sink =
-            Self { url: format!("{base}/hook"), hanging_url: format!("{base}{HANGING_PATH}"), arrivals: arrivals.clone() };
+        let sink = Self {
+            url: format!("{base}/hook"),
+            hanging_url: format!("{base}{HANGING_PATH}"),
+            arrivals: arrivals.clone(),
+        };
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let _ = stream.set_nodelay(true);
                 let arrivals = arrivals.clone();
                 let service = service_fn(move |request| take(request, arrivals.clone()));
-                let connection =
-                    hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+                let connection = hyper::server::conn::http1::Builder::new()
+                    .serve_connection(TokioIo::new(stream), service);
                 tokio::spawn(connection);
             }
         });

@@ -129,7 +129,9 @@ pub async fn scan_steadily(
         phones.push(tokio::spawn(async move {
             let mut took = Vec::new();
             loop {
-                let Some((index, path, due)) = queue.lock().await.recv().await else { return anyhow::Ok(took) };
+                let Some((index, path, due)) = queue.lock().await.recv().await else {
+                    return anyhow::Ok(took);
+                };
                 let status = line.ask("GET", &path, Bytes::new()).await?;
                 ensure!(status == 302, "the answer is {status}");
                 took.push((index, due, due.elapsed()));

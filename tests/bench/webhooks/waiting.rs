@@ -17,7 +17,9 @@ pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
     step("100,000 deliveries wait for an endpoint that hangs");
     let client = stack.database.client().await?;
     let endpoint = "SELECT team_id, endpoint_id FROM endpoints WHERE url = $1 LIMIT 1";
-    client.execute("UPDATE endpoints SET state = 'active' WHERE url = $1", &[&stack.sink.hanging_url]).await?;
+    client
+        .execute("UPDATE endpoints SET state = 'active' WHERE url = $1", &[&stack.sink.hanging_url])
+        .await?;
     client
         .execute(
             &format!(

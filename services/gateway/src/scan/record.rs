@@ -155,7 +155,8 @@ fn answer(
     };
     let card = cards.get(request.target.code.as_str());
     let position = usize::from(request.target.element) - 1;
-    let Some((card, destination)) = card.and_then(|card| Some((card, card.destinations.get(position)?))) else {
+    let Some((card, destination)) = card.and_then(|card| Some((card, card.destinations.get(position)?)))
+    else {
         let _ = request.found.send(Ok(None));
         return;
     };
@@ -166,7 +167,9 @@ fn answer(
         Ok(scan) => {
             if recordings.try_send(Recording { scan, recorded }).is_err() {
                 count_unrecorded(1);
-                tracing::error!("too many scans wait for the database: a phone was redirected without a record");
+                tracing::error!(
+                    "too many scans wait for the database: a phone was redirected without a record"
+                );
             }
         }
         Err(error) => tracing::error!(%error, "an event cannot be written"),

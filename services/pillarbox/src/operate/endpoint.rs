@@ -20,7 +20,9 @@ pub(crate) async fn run(
     now: DateTime<Utc>,
 ) -> anyhow::Result<Report> {
     match command {
-        EndpointCommand::Add { team, url, campaigns } => add(store, config, &team, &url, &campaigns, now).await,
+        EndpointCommand::Add { team, url, campaigns } => {
+            add(store, config, &team, &url, &campaigns, now).await
+        }
         EndpointCommand::List { team } => list(store, &team).await,
         EndpointCommand::Pause(of) => {
             let (team, endpoint) = find(store, &of).await?;
@@ -127,12 +129,18 @@ async fn send(store: &Store, command: EndpointCommand, now: DateTime<Utc>) -> an
         EndpointCommand::Redeliver { of, delivery_id } => {
             let (team, endpoint) = find(store, &of).await?;
             let id = manage::redeliver(store, team, endpoint, delivery_id, now).await?;
-            Report::new(&json!({ "delivery_id": id }), format!("The event is on its way again: delivery {id}."))
+            Report::new(
+                &json!({ "delivery_id": id }),
+                format!("The event is on its way again: delivery {id}."),
+            )
         }
         EndpointCommand::Replay { of, since } => {
             let (team, endpoint) = find(store, &of).await?;
             let replayed = manage::replay_failed(store, team, endpoint, since, now).await?;
-            Report::new(&json!({ "replayed": replayed }), format!("Failed deliveries on their way again: {replayed}."))
+            Report::new(
+                &json!({ "replayed": replayed }),
+                format!("Failed deliveries on their way again: {replayed}."),
+            )
         }
         other => anyhow::bail!("{other:?} sends nothing"),
     }

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-use pillarbox_tests::Spawned;
+use pillarbox_tests::{KEY, Spawned};
+use reqwest::StatusCode;
 
 use crate::database::Database;
 use crate::machine;
@@ -117,7 +118,26 @@ impl Fleet {
         for _ in 0..mailers {
             fleet.add_mailer().await?;
         }
+        fleet.until_served().await?;
         Ok(fleet)
+    }
+
+    /// Until a mailer answers the gateway: then there is no such campaign, instead of nobody to ask.
+    async fn until_served(&self) -> anyhow::Result<()> {
+        let begun = Instant::now();
+        let nobody = serde_json::json!({"campaign_id": "PA-NOBODY", "recipients": [{}]}).to_string();
+        let request = reqwest::Client::new()
+            .post(format!("{}/api/v1/recipients", self.url))
+            .bearer_auth(KEY)
+            .body(nobody);
+        loop {
+            let again = request.try_clone().context("a request with a text as its body")?;
+            if again.send().await?.status() == StatusCode::NOT_FOUND {
+                return Ok(());
+            }
+            ensure!(begun.elapsed() < READY_TIMEOUT, "no mailer answered in {READY_TIMEOUT:?}");
+            tokio::time::sleep(LOOK_INTERVAL).await;
+        }
     }
 
     /// Another mailer on the same queue, ready.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use address::{AddressInput, Verdict};
-use mailer::{VerificationUnavailable, Verify};
+use address::{AddressInput, Strictness, Verdict};
+use verification::{Verify, VerifyError};
 use pillarbox_tests::{CAMPAIGN, KEY, Options, Stack, people, person};
 use serde_json::{Value, json};
 
@@ -182,15 +182,16 @@ struct Down;
 impl Verify for Down {
     fn verify<'a>(
         &'a self,
-        _: Vec<AddressInput<'a>>,
-    ) -> futures_util::future::BoxFuture<'a, Result<Vec<Verdict>, VerificationUnavailable>> {
-        Box::pin(async { Err(VerificationUnavailable("the provider is down".to_owned())) })
+        _: &'a [AddressInput<'a>],
+        _: Option<Strictness>,
+    ) -> futures_util::future::BoxFuture<'a, Result<Vec<Verdict>, VerifyError>> {
+        Box::pin(async { Err(VerifyError::Unavailable("the provider is down".to_owned())) })
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn validation_unavailable_mails_and_charges_nothing() {
-    let stack = Stack::with(Options { verifier: Arc::new(Down), ..Options::default() }).await;
+    let stack = Stack::with(Options { verifier: Some(Arc::new(Down)), ..Options::default() }).await;
     stack.campaign(json!({})).await;
     for _ in 0..2 {
         // The second time it is asked anew: the failed request left nothing to wait for.

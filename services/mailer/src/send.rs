@@ -11,6 +11,7 @@ use contract::send::{InvalidRequest, SendError, SendRequest, fingerprint, parse}
 use service::{Config, fail_point};
 use store::{Campaign, Claim, Lease, RecipientFacts, ReservedSend, StoreError, StoredEntry, retry};
 use uuid::Uuid;
+use verification::VerifyError;
 
 use crate::Mailer;
 use crate::assess::{Assessed, Judgement, identify};
@@ -181,11 +182,8 @@ async fn prepare_and_reserve(
 ) -> Result<Reserved, ReserveError> {
     let rules = AudienceRules::compile(campaign, |key| preparation.fields.column_type(key))
         .map_err(ReserveError::Refused)?;
-    let inputs = preparation.recipients.iter().map(|recipient| recipient.address()).collect();
-    let verdicts = mailer.verifier.verify(inputs).await.map_err(|error| {
-        tracing::warn!(%error, "a request is refused");
-        ReserveError::Refused(SendError::ValidationUnavailable)
-    })?;
+    let inputs: Vec<_> = preparation.recipients.iter().map(|recipient| recipient.address()).collect();
+    let verdicts = mailer.verifier.verify(&inputs, campaign.strictness).await.map_err(unverified)?;
     let assessed = tokio::task::block_in_place(|| identify(&preparation.recipients, &verdicts));
     let (facts, stored) = look_up(mailer, campaign, &rules, &assessed).await?;
     let zone = time_zone(campaign);
@@ -202,6 +200,17 @@ async fn prepare_and_reserve(
     let plan =
         Plan { lease, campaign, step, preparation, assessed: &assessed, candidates: &candidates, times };
     reserve_again_on_conflict(mailer, &plan).await
+}
+
+/// A request whose addresses could not be verified is refused as a whole.
+fn unverified(error: VerifyError) -> ReserveError {
+    match error {
+        VerifyError::Unavailable(_) => {
+            tracing::warn!(%error, "a request is refused");
+            ReserveError::Refused(SendError::ValidationUnavailable)
+        }
+        VerifyError::Store(error) => ReserveError::Store(error),
+    }
 }
 
 /// Reserving meets another transaction only when entries are shared with another campaign's request.

@@ -9,6 +9,7 @@
 //! together, `zips` holds the ZIP codes, `verify` decides, `points` adds what address points confirm.
 
 mod casing;
+mod cell;
 mod delivery;
 mod hash;
 mod id;
@@ -22,6 +23,7 @@ mod verdict;
 mod verify;
 mod zips;
 
+pub use cell::{RANGES_MAX, cell, cells_around, distance_metres};
 pub use id::{AddressId, unverified_id};
 pub use input::{AddressInput, INPUT_BYTES_MAX, one_line_as_sent};
 pub use parsed::{Parsed, parse, parse_one_line};

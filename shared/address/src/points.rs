@@ -6,9 +6,12 @@ use crate::{
     id::AddressId,
     parsed::{Parsed, compared_base},
     verdict::{Correction, Failure, Field, Level, Verified},
-    verify::{Reading, verified},
+    verify::Reading,
 };
 use std::hash::Hasher;
+
+/// The ZIP of an address that no point can be found for.
+const NO_ZIP: i32 = -1;
 
 /// Where the points of an address are looked up. Keys are compared within one ZIP only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -21,6 +24,13 @@ pub struct PointKey {
     pub street_key: i64,
     /// The name alone, whatever directionals and suffix it has.
     pub name_key: i64,
+}
+
+impl PointKey {
+    /// Whether points can be found there.
+    pub const fn is_in_zip(&self) -> bool {
+        self.zip != NO_ZIP
+    }
 }
 
 /// A street in standard form; absent parts are empty.
@@ -95,10 +105,11 @@ fn key(name: &str) -> i64 {
 }
 
 impl Reading {
-    /// Where the points of the address are looked up; `None` for what points do not hold and for what
-    /// cannot be mailed anyway.
-    pub fn point_key(&self) -> Option<PointKey> {
-        if self.failure.is_some() { None } else { self.parsed.point_key() }
+    /// Where the points of the address are looked up. For what points do not hold, and for what cannot be mailed
+    /// anyway, it is in no ZIP: nothing but an override is found there.
+    pub fn point_key(&self) -> PointKey {
+        let key = if self.failure.is_some() { None } else { self.parsed.point_key() };
+        key.unwrap_or(PointKey { zip: NO_ZIP, address_id: self.id(), street_key: 0, name_key: 0 })
     }
 
     /// The same address on a street that differs from its own in directionals or suffix only.
@@ -123,7 +134,7 @@ impl Reading {
         if let Some(plus4) = place.as_ref().and_then(|place| place.plus4.as_ref()) {
             self.parsed.set_plus4(plus4);
         }
-        let mut verified = verified(self.parsed, self.corrections, level);
+        let mut verified = self.parsed.verified(self.corrections, level);
         verified.shortfall = shortfall;
         if let Some(place) = place {
             verified.latitude = Some(place.latitude);

@@ -3,9 +3,9 @@
 
 use crate::{
     id::AddressId,
-    input::{AddressInput, INPUT_BYTES_MAX},
+    input::AddressInput,
     last_line,
-    parsed::{Parsed, parse, parse_one_line},
+    parsed::{Parsed, parse},
     tables::state,
     verdict::{Correction, Failure, Field, Level, Verdict, Verified},
     zips::{self, Zip},
@@ -35,14 +35,6 @@ impl Reading {
         Self::check(parse(input), input)
     }
 
-    /// Reads an address written on one line.
-    pub fn of_line(line: &str) -> Self {
-        let parsed = parse_one_line(line);
-        let [city, state, zip] = [&parsed.city, &parsed.state, &parsed.zip].map(Clone::clone);
-        let address_1 = if parsed.line1.is_empty() && line.len() <= INPUT_BYTES_MAX { "" } else { line };
-        Self::check(parsed, AddressInput { address_1, address_2: "", city: &city, state: &state, zip: &zip })
-    }
-
     /// The identity of the address, also of one that cannot be mailed.
     pub fn id(&self) -> AddressId {
         self.parsed.id()
@@ -62,14 +54,20 @@ impl Reading {
     pub fn verdict(self) -> Verdict {
         match self.failure {
             Some(failure) => Verdict::Undeliverable(failure),
-            None => Verdict::Deliverable(Box::new(verified(self.parsed, self.corrections, Level::Zip))),
+            None => Verdict::Deliverable(Box::new(self.parsed.verified(self.corrections, Level::Zip))),
         }
     }
 
     /// The verdict when the operator vouches for the address as it was read.
     pub fn overridden(self) -> Verdict {
-        let verified = verified(self.parsed, self.corrections, Level::Override);
-        Verdict::Deliverable(Box::new(verified))
+        Verdict::Deliverable(Box::new(self.parsed.verified(self.corrections, Level::Override)))
+    }
+
+    /// An address without a failure, at [`Level::Zip`], and why no more of it is confirmed.
+    pub fn unconfirmed(self, shortfall: Failure) -> Box<Verified> {
+        let mut verified = self.parsed.verified(self.corrections, Level::Zip);
+        verified.shortfall = Some(shortfall);
+        Box::new(verified)
     }
 
     fn check(mut parsed: Parsed, input: AddressInput<'_>) -> Self {
@@ -164,22 +162,24 @@ fn check_city(parsed: &mut Parsed, input: AddressInput<'_>, corrections: &mut Ve
     }
 }
 
-/// The verified form of what was read.
-pub(crate) fn verified(parsed: Parsed, corrections: Vec<Correction>, level: Level) -> Verified {
-    Verified {
-        id: parsed.id(),
-        line1: parsed.line1,
-        line2: parsed.line2,
-        city: parsed.city,
-        state: parsed.state,
-        zip: parsed.zip,
-        plus4: (!parsed.plus4.is_empty()).then_some(parsed.plus4),
-        latitude: None,
-        longitude: None,
-        residential: None,
-        level,
-        shortfall: None,
-        corrections,
-        one_line: parsed.one_line,
+impl Parsed {
+    /// The verified form of the address, without a place of its own.
+    pub fn verified(self, corrections: Vec<Correction>, level: Level) -> Verified {
+        Verified {
+            id: self.id(),
+            line1: self.line1,
+            line2: self.line2,
+            city: self.city,
+            state: self.state,
+            zip: self.zip,
+            plus4: (!self.plus4.is_empty()).then_some(self.plus4),
+            latitude: None,
+            longitude: None,
+            residential: None,
+            level,
+            shortfall: None,
+            corrections,
+            one_line: self.one_line,
+        }
     }
 }

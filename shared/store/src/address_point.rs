@@ -354,9 +354,10 @@ pub(crate) const MERGE: &str = "
         ON CONFLICT (zip, address_id) DO UPDATE SET
             cell = excluded.cell, latitude = excluded.latitude, longitude = excluded.longitude,
             plus4 = coalesce(excluded.plus4, stored.plus4),
-            residential = coalesce(excluded.residential, stored.residential)
-        WHERE (stored.cell, stored.plus4, stored.residential) IS DISTINCT FROM
-            (excluded.cell, coalesce(excluded.plus4, stored.plus4), coalesce(excluded.residential, stored.residential))
+            residential = coalesce(stored.residential OR excluded.residential, excluded.residential, stored.residential)
+        WHERE (stored.cell, stored.plus4, stored.residential) IS DISTINCT FROM (excluded.cell,
+            coalesce(excluded.plus4, stored.plus4),
+            coalesce(stored.residential OR excluded.residential, excluded.residential, stored.residential))
         RETURNING zip, xmax = 0 AS is_new
     ), counted AS (
         INSERT INTO address_zips AS counted (zip, points)

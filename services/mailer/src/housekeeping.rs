@@ -65,6 +65,7 @@ async fn finish_open_sends(mailer: &Mailer) -> Result<(), StoreError> {
 async fn purge(mailer: &Mailer) -> Result<(), StoreError> {
     let (store, now) = (&mailer.process.store, mailer.process.clock.now());
     store.rate_windows_purge(now - RATE_WINDOW_AGE, PURGE_ROWS).await?;
+    store.address_answers_purge(now, PURGE_ROWS).await?;
     let retention = TimeDelta::days(mailer.process.config.mailer.request_retention_days);
     store.send_purge(now - retention, PURGE_ROWS).await?;
     Ok(())

@@ -2,7 +2,7 @@
 //! settles. It also does what falls due: later steps, the daily re-check, and what a killed worker left open.
 //!
 //! A request in reading order: [`handler`] → [`send`] → [`fields`] and [`prepare`] (what was sent) → [`verification`] →
-//! [`assess`], [`rules`] and [`decide`] (who is mailed; pure) → [`reserve`] → [`settle`].
+//! [`assess`], [`rules`] and [`decide`] (who is mailed; pure), [`neighborhood`] (the homes around centers) → [`reserve`] → [`settle`].
 
 mod assess;
 mod calendar;
@@ -11,6 +11,7 @@ mod due;
 mod fields;
 mod handler;
 mod housekeeping;
+mod neighborhood;
 pub mod payment;
 mod prepare;
 mod reserve;

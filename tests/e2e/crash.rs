@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use pillarbox_tests::{CAMPAIGN, KEY, Options, Server, ServerKind, Spawned, Stack, eventually, people};
+use pillarbox_tests::{CAMPAIGN, KEY, Options, Server, ServerKind, Slow, Spawned, Stack, eventually, people};
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -157,6 +157,61 @@ async fn a_mailer_told_to_stop_finishes_what_it_began() {
     assert!(ended_well);
     assert_eq!(answer.reasons(), vec!["mailed"; 1000]);
     stack.assert_consistent().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gateway_told_to_stop_answers_what_it_accepted() {
+    let mut stack = Stack::with(Options { settings: quick_leases(), ..Options::default() }).await;
+    stack.campaign(json!({})).await;
+    let port = free_port();
+    stack.settings.insert("PILLARBOX__GATEWAY__LISTEN".to_owned(), format!("127.0.0.1:{port}"));
+    let mut gateway = Spawned::start("gateway", &stack.settings, None);
+    let url = format!("http://127.0.0.1:{port}");
+    let send = async |recipients: Vec<Value>| {
+        let body = json!({"campaign_id": CAMPAIGN, "recipients": recipients}).to_string();
+        reqwest::Client::new()
+            .post(format!("{url}/api/v1/recipients"))
+            .header("x-api-key", KEY)
+            .body(body)
+            .send()
+            .await
+    };
+    eventually("the gateway answers", async || {
+        send(people(1..2)).await.is_ok_and(|answer| answer.status() == 200)
+    })
+    .await;
+    let (answer, ended_well) = tokio::join!(send(people(10..1510)), async {
+        eventually("the send has begun", async || stack.count("SELECT count(*) FROM sends").await == 2).await;
+        tokio::task::block_in_place(|| gateway.terminate())
+    });
+    assert!(ended_well);
+    assert_eq!(answer.unwrap().json::<Value>().await.unwrap()["summary"]["mailed"], 1500);
+    assert!(send(people(1..2)).await.is_err(), "it listens no more");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reply_lost_with_the_broker_is_found_in_the_database() {
+    let broker = Server::start(ServerKind::Rabbitmq);
+    let mut stack = Stack::with(Options {
+        settings: vec![("BROKER__URL", broker.url.clone())],
+        mailers: 0,
+        ..Options::default()
+    })
+    .await;
+    stack.campaign(json!({})).await;
+    stack.add_mailer(Some(std::sync::Arc::new(Slow(Duration::from_secs(2)))));
+    let recipients = people(1..4);
+    let (answer, ()) = tokio::join!(send_until_answered(&stack, &recipients), async {
+        eventually("the send has begun", async || stack.count("SELECT count(*) FROM sends").await == 1).await;
+        tokio::task::block_in_place(|| broker.act("wipe"));
+    });
+    assert_eq!(answer, vec!["mailed"; 3]);
+    assert_eq!(
+        stack.count("SELECT count(*) FROM sends").await,
+        1,
+        "it was answered without being sent again"
+    );
+    assert_one_card_each(&stack, 3).await;
 }
 
 /// Real gateways and mailers over servers of their own.

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use address::{AddressInput, Strictness, Verdict};
-use verification::{Verify, VerifyError};
-use pillarbox_tests::{CAMPAIGN, KEY, Options, Stack, people, person};
+use pillarbox_tests::{CAMPAIGN, Down, KEY, Options, Slow, Stack, eventually, people, person};
 use serde_json::{Value, json};
 
 async fn assert_nothing_happened(stack: &Stack) {
@@ -176,19 +174,6 @@ async fn internal_error_at_once_when_no_worker_or_no_broker_is_there() {
     }
 }
 
-/// A verifier whose provider is down.
-struct Down;
-
-impl Verify for Down {
-    fn verify<'a>(
-        &'a self,
-        _: &'a [AddressInput<'a>],
-        _: Option<Strictness>,
-    ) -> futures_util::future::BoxFuture<'a, Result<Vec<Verdict>, VerifyError>> {
-        Box::pin(async { Err(VerifyError::Unavailable("the provider is down".to_owned())) })
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn validation_unavailable_mails_and_charges_nothing() {
     let stack = Stack::with(Options { verifier: Some(Arc::new(Down)), ..Options::default() }).await;
@@ -209,4 +194,19 @@ async fn every_error_has_code_and_message_and_nothing_else() {
     keys.sort();
     assert_eq!(keys, ["code", "message"]);
     assert_eq!(answer.headers["content-type"], "application/json");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn timeout_past_the_deadline_and_the_request_still_finishes() {
+    let settings = vec![("GATEWAY__CALL_DEADLINE_MS", "300".to_owned())];
+    let stack = Stack::with(Options { verifier: Some(Arc::new(Slow(std::time::Duration::from_millis(900)))), settings, ..Options::default() }).await;
+    stack.campaign(json!({})).await;
+    assert_eq!(stack.send(&people(1..3)).await.error(), refused(504, "timeout"));
+    eventually("the request is finished", async || {
+        stack.count("SELECT count(*) FROM sends WHERE state = 'finished'").await == 1
+    })
+    .await;
+    assert_eq!(stack.send(&people(1..3)).await.reasons(), ["mailed", "mailed"]);
+    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 2);
+    stack.assert_consistent().await;
 }

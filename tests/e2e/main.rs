@@ -1,11 +1,16 @@
 //! End to end: requests over HTTP through the gateway, RabbitMQ and the mailer into Postgres. Tests are named after
 //! the rows of the API contract that they prove.
 
+mod addresses;
 mod columns;
+mod coverage;
 mod crash;
+mod deploy;
 mod due;
 mod errors;
 mod limits;
+mod money;
+mod neighborhood;
 mod outcomes;
 mod replay;
 mod response;

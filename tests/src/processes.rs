@@ -74,19 +74,33 @@ pub struct Spawned {
 impl Spawned {
     /// Starts the binary `name` with these settings; `fail_point` is where it dies.
     pub fn start(name: &str, settings: &HashMap<String, String>, fail_point: Option<&str>) -> Self {
-        let test = std::env::current_exe().expect("this program has a path");
-        let folder = test.parent().and_then(|deps| deps.parent()).expect("the test lies in target/…/deps");
-        let mut command = Command::new(folder.join(name));
+        Self::start_with(name, &[], settings, fail_point)
+    }
+
+    /// The same with arguments.
+    pub fn start_with(
+        name: &str,
+        arguments: &[&str],
+        settings: &HashMap<String, String>,
+        fail_point: Option<&str>,
+    ) -> Self {
+        let mut command = Command::new(binaries().join(name));
         command
+            .args(arguments)
             .env_remove("PILLARBOX_FAIL_POINT")
-            .envs(settings)
             .env("PILLARBOX__ADMIN__LISTEN", "127.0.0.1:0")
+            .envs(settings)
             .stdin(Stdio::null())
             .stdout(Stdio::null());
         if let Some(point) = fail_point {
             command.env("PILLARBOX_FAIL_POINT", point);
         }
         Self { child: command.spawn().unwrap_or_else(|error| panic!("{name} cannot be started: {error}")) }
+    }
+
+    /// Its process id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Kills it with SIGKILL.
@@ -101,10 +115,22 @@ impl Spawned {
         self.child.wait().is_ok_and(|status| status.success())
     }
 
+    /// Waits until it ends by itself; true when it ended well.
+    pub fn wait(&mut self) -> bool {
+        self.child.wait().is_ok_and(|status| status.success())
+    }
+
     /// Whether it has ended by itself.
     pub fn has_ended(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(Some(_)))
     }
+}
+
+/// Where cargo puts the binaries: beside a program that it built as one, above a test, which lies in `deps`.
+fn binaries() -> PathBuf {
+    let program = std::env::current_exe().expect("this program has a path");
+    let folder = program.parent().expect("a program lies in a folder");
+    if folder.ends_with("deps") { folder.parent().expect("deps lies in a folder") } else { folder }.to_owned()
 }
 
 impl Drop for Spawned {

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use contract::id::RequestId;
 use contract::key::PresentedKey;
 use contract::message::{REPLY_OK, SEND_V1};
-use contract::send::{self, InvalidRequest, SendError};
+use contract::send::{self, SendError};
 use queue::{Call, CallError, Reply};
 use service::trace::TraceContext;
 
@@ -129,10 +129,7 @@ async fn check(body: &Bytes) -> Result<(), SendError> {
             .await
             .map_err(|_| SendError::InternalError)?
     };
-    checked.map_err(|error| match error {
-        InvalidRequest::Shape(message) => SendError::InvalidPayload(message),
-        InvalidRequest::TooManyRecipients(_) => SendError::PayloadTooLarge(error.to_string()),
-    })
+    checked.map_err(SendError::from)
 }
 
 async fn ask_mailer(

@@ -12,8 +12,9 @@ use crate::settle::settle_send;
 /// How often rows past their time are deleted.
 const PURGE_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Rows that one statement deletes at the most.
-const PURGE_ROWS: i64 = 5_000;
+/// Rows that one statement deletes at the most, and statements of one purge.
+const PURGE_ROWS: u64 = 5_000;
+const PURGE_STATEMENTS: usize = 20;
 
 /// Rate windows are kept a little longer than they count.
 const RATE_WINDOW_AGE: TimeDelta = TimeDelta::minutes(10);
@@ -64,9 +65,21 @@ async fn finish_open_sends(mailer: &Mailer) -> Result<(), StoreError> {
 
 async fn purge(mailer: &Mailer) -> Result<(), StoreError> {
     let (store, now) = (&mailer.process.store, mailer.process.clock.now());
-    store.rate_windows_purge(now - RATE_WINDOW_AGE, PURGE_ROWS).await?;
-    store.address_answers_purge(now, PURGE_ROWS).await?;
     let retention = TimeDelta::days(mailer.process.config.mailer.request_retention_days);
-    store.send_purge(now - retention, PURGE_ROWS).await?;
+    in_portions(|| store.rate_windows_purge(now - RATE_WINDOW_AGE, PURGE_ROWS as i64)).await?;
+    in_portions(|| store.address_answers_purge(now, PURGE_ROWS as i64)).await?;
+    in_portions(|| store.send_purge(now - retention, PURGE_ROWS as i64)).await
+}
+
+/// Repeats a bounded deletion while it finds as much as it may delete.
+async fn in_portions<F>(mut delete: impl FnMut() -> F) -> Result<(), StoreError>
+where
+    F: Future<Output = Result<u64, StoreError>>,
+{
+    for _ in 0..PURGE_STATEMENTS {
+        if delete().await? < PURGE_ROWS {
+            break;
+        }
+    }
     Ok(())
 }

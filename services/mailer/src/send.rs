@@ -8,7 +8,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use contract::id::{CampaignId, RequestId, TeamId};
 use contract::limits::CENTERS_PER_REQUEST;
-use contract::send::{InvalidRequest, SendError, SendRequest, fingerprint, parse};
+use contract::send::{SendError, SendRequest, fingerprint, parse};
 use service::{Config, fail_point};
 use store::{Campaign, Claim, Lease, RecipientFacts, ReservedSend, StoreError, StoredEntry, retry};
 use uuid::Uuid;
@@ -41,7 +41,7 @@ pub(crate) struct Incoming {
 
 /// Answers a request. A request that is delivered again goes on from where the database has it.
 pub(crate) async fn send(mailer: &Mailer, incoming: Incoming) -> Result<Bytes, SendError> {
-    let request = tokio::task::block_in_place(|| parse(&incoming.body)).map_err(invalid)?;
+    let request = tokio::task::block_in_place(|| parse(&incoming.body))?;
     let campaign_id = request.campaign_id.as_ref().ok_or(SendError::CampaignNotFound)?;
     let store = &mailer.process.store;
     let campaign = store.campaign_get(incoming.team_id, campaign_id).await.map_err(internal)?;
@@ -74,13 +74,6 @@ fn check_centers(campaign: &Campaign, recipients: usize) -> Result<(), SendError
     }
     let message = format!("A request to this campaign holds at most {CENTERS_PER_REQUEST} addresses, not {recipients}.");
     Err(SendError::PayloadTooLarge(message))
-}
-
-fn invalid(error: InvalidRequest) -> SendError {
-    match error {
-        InvalidRequest::Shape(message) => SendError::InvalidPayload(message),
-        InvalidRequest::TooManyRecipients(_) => SendError::PayloadTooLarge(error.to_string()),
-    }
 }
 
 fn internal(error: StoreError) -> SendError {

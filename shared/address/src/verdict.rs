@@ -218,6 +218,9 @@ pub enum Failure {
 impl Failure {
     /// The reason as a sentence for the person who sent the address.
     pub fn detail(&self) -> String {
-        self.to_string()
+        let text = self.to_string();
+        let mut characters = text.chars();
+        let first: String = characters.next().into_iter().flat_map(char::to_uppercase).collect();
+        format!("{first}{}.", characters.as_str())
     }
 }

@@ -125,7 +125,7 @@ fn another_city_is_corrected_to_the_one_of_the_zip() {
 #[test]
 fn a_zip_of_another_state_is_undeliverable() {
     let failure = failure("123 Main St", ["Austin", "TX", "10001"]);
-    assert_eq!(failure.detail(), "ZIP code 10001 is in NY, not in TX");
+    assert_eq!(failure.detail(), "ZIP code 10001 is in NY, not in TX.");
 }
 
 #[test]

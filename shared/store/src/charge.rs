@@ -160,18 +160,36 @@ impl Transaction<'_> {
         Ok(changed == 1)
     }
 
-    /// Declines a reserved charge: its cards go, its budget is given back. The campaign is locked before, as by
+    /// Locks a charge until the transaction ends; false when it is closed. Taking the money and declining both do
+    /// this first, so that of two workers one cannot decline what the other has just been paid for.
+    pub(crate) async fn charge_lock_open(&self, team_id: TeamId, charge_id: ChargeId) -> Result<bool> {
+        let row = self
+            .row(
+                "SELECT state = 'reserved' FROM charges WHERE team_id = $1 AND charge_id = $2 FOR NO KEY UPDATE",
+                &[&team_id.0, &charge_id.0],
+            )
+            .await?;
+        Ok(row.is_some_and(|row| row.get(0)))
+    }
+
+    /// Declines a reserved charge that no money was taken for: its cards go, its budget is given back. The campaign is locked before, as by
     /// everybody who makes or takes back cards. Returns whether this was the call that did it.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
     pub async fn charge_decline(&self, declined: &Charge, now: DateTime<Utc>) -> Result<bool> {
         self.campaign_lock(declined.team_id, &declined.campaign_id).await?;
+        if !self.charge_lock_open(declined.team_id, declined.charge_id).await? {
+            return Ok(false);
+        }
         let (team_id, charge_id) = (&declined.team_id.0, &declined.charge_id.0);
+        // A statement of its own, after the lock: it sees what whoever held the lock before has booked.
         let changed = self
             .execute(
                 "UPDATE charges SET state = 'declined', settled_at = $3
-                 WHERE team_id = $1 AND charge_id = $2 AND state = 'reserved'",
+                 WHERE team_id = $1 AND charge_id = $2 AND NOT EXISTS (
+                     SELECT 1 FROM ledger_transactions booked
+                     WHERE booked.team_id = $1 AND booked.charge_id = $2)",
                 &[team_id, charge_id, &now],
             )
             .await?;

@@ -67,7 +67,7 @@ impl Store {
     /// Takes a charge from the team's prepaid balance, whole or not at all, once.
     ///
     /// # Errors
-    /// [`StoreError`] when the database cannot be asked; the same charge can be tried again.
+    /// [`StoreError::LeaseLost`] when the charge is closed; else the same charge can be tried again.
     pub async fn balance_take(
         &self,
         team_id: TeamId,
@@ -88,6 +88,10 @@ impl Store {
         let mut connection = self.connection().await?;
         let transaction = connection.begin().await?;
         let movement = Movement { team_id, from: "prepaid", to: "sales", amount_cents };
+        // A closed charge takes no money: whoever closed it knew better.
+        if !transaction.charge_lock_open(team_id, charge_id).await? {
+            return Err(StoreError::LeaseLost);
+        }
         // The transaction's row comes first: whether this charge was taken before is asked before the balance.
         let Some(transaction_id) =
             transaction.ledger_open(team_id, "charge", Some(charge_id), None, now).await?

@@ -8,6 +8,7 @@ mod address_answer;
 mod address_import;
 mod address_point;
 mod admission;
+mod busy;
 mod campaign;
 mod charge;
 mod check;

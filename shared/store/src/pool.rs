@@ -12,6 +12,7 @@ use tokio_postgres::{Config, Row, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::address_import::CopySink;
+use crate::busy::busy;
 use crate::error::{Result, StoreError};
 
 /// How to reach the database and what to ask of it.
@@ -100,22 +101,22 @@ impl Store {
     /// Runs one statement and returns its rows.
     pub(crate) async fn rows(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>> {
         let client = self.client().await?;
-        let statement = client.prepare_cached(sql).await?;
-        Ok(client.query(&statement, parameters).await?)
+        let statement = busy(client.prepare_cached(sql)).await?;
+        Ok(busy(client.query(&statement, parameters)).await?)
     }
 
     /// Runs one statement that gives a row or none.
     pub(crate) async fn row(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Option<Row>> {
         let client = self.client().await?;
-        let statement = client.prepare_cached(sql).await?;
-        Ok(client.query_opt(&statement, parameters).await?)
+        let statement = busy(client.prepare_cached(sql)).await?;
+        Ok(busy(client.query_opt(&statement, parameters)).await?)
     }
 
     /// Runs one statement and returns how many rows it changed.
     pub(crate) async fn execute(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<u64> {
         let client = self.client().await?;
-        let statement = client.prepare_cached(sql).await?;
-        Ok(client.execute(&statement, parameters).await?)
+        let statement = busy(client.prepare_cached(sql)).await?;
+        Ok(busy(client.execute(&statement, parameters)).await?)
     }
 }
 
@@ -153,7 +154,7 @@ impl Connection {
     /// # Errors
     /// [`StoreError::Unavailable`] when the connection was lost.
     pub async fn begin(&mut self) -> Result<Transaction<'_>> {
-        Ok(Transaction { inner: self.client.transaction().await? })
+        Ok(Transaction { inner: busy(self.client.transaction()).await? })
     }
 }
 
@@ -163,26 +164,26 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError::Unavailable`] leaves open whether it was.
     pub async fn commit(self) -> Result<()> {
-        Ok(self.inner.commit().await?)
+        Ok(busy(self.inner.commit()).await?)
     }
 
     pub(crate) async fn prepare(&self, sql: &str) -> Result<Statement> {
-        Ok(self.inner.prepare_cached(sql).await?)
+        Ok(busy(self.inner.prepare_cached(sql)).await?)
     }
 
     pub(crate) async fn rows(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>> {
         let statement = self.prepare(sql).await?;
-        Ok(self.inner.query(&statement, parameters).await?)
+        Ok(busy(self.inner.query(&statement, parameters)).await?)
     }
 
     pub(crate) async fn row(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Option<Row>> {
         let statement = self.prepare(sql).await?;
-        Ok(self.inner.query_opt(&statement, parameters).await?)
+        Ok(busy(self.inner.query_opt(&statement, parameters)).await?)
     }
 
     pub(crate) async fn execute(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<u64> {
         let statement = self.prepare(sql).await?;
-        Ok(self.inner.execute(&statement, parameters).await?)
+        Ok(busy(self.inner.execute(&statement, parameters)).await?)
     }
 
     /// Runs statements that take no parameters and give nothing.

@@ -161,7 +161,7 @@ impl ListedAddress {
                 address_id: verified.id.as_uuid(),
                 line: format!("{}, {}, {} {}", verified.line1, verified.city, verified.state, verified.zip),
             }),
-            Verdict::Undeliverable(failure) => Err(failure.detail()),
+            Verdict::Undeliverable(failure) => Err(failure.to_string()),
         }
     }
 }

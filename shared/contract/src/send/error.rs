@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::request::InvalidRequest;
+
 /// A request that failed as a whole: nothing was mailed, nothing charged. Only
 /// [`SendError::DeadlinePassed`] leaves open whether some recipients were mailed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
@@ -40,6 +42,15 @@ pub enum SendError {
     /// Addresses cannot be checked now.
     #[error("Addresses cannot be checked at the moment. Nothing was mailed or charged; try again later.")]
     ValidationUnavailable,
+}
+
+impl From<InvalidRequest> for SendError {
+    fn from(error: InvalidRequest) -> Self {
+        match error {
+            InvalidRequest::Shape(message) => Self::InvalidPayload(message),
+            InvalidRequest::TooManyRecipients(_) => Self::PayloadTooLarge(error.to_string()),
+        }
+    }
 }
 
 impl SendError {

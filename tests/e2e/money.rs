@@ -1,0 +1,162 @@
+//! The ledger: taken once, declined only when nothing was taken, and a check that finds what is wrong.
+
+use pillarbox_tests::{Stack, people};
+use serde_json::json;
+use store::{ChargeState, StoreError, Taken};
+
+/// A stack with one charge that is put back to the moment before its payment.
+async fn with_open_charge() -> (Stack, store::Charge) {
+    let stack = Stack::start().await;
+    assert_eq!(stack.send(&people(1..3)).await.reasons(), ["mailed", "mailed"]);
+    let row = stack.sql.query_one("SELECT team_id, charge_id FROM charges", &[]).await.unwrap();
+    let (team_id, charge_id) = (contract::id::TeamId(row.get(0)), contract::id::ChargeId(row.get(1)));
+    stack
+        .sql
+        .batch_execute(
+            "UPDATE charges SET state = 'reserved', settled_at = NULL;
+             DELETE FROM ledger_entries WHERE transaction_id IN (SELECT transaction_id FROM ledger_transactions WHERE kind = 'charge');
+             DELETE FROM ledger_transactions WHERE kind = 'charge';
+             UPDATE ledger_accounts SET balance_cents = balance_cents + 158 WHERE account = 'prepaid';
+             UPDATE ledger_accounts SET balance_cents = balance_cents - 158 WHERE account = 'sales'",
+        )
+        .await
+        .unwrap();
+    let charge = stack.store.charge_get(team_id, charge_id).await.unwrap();
+    assert_eq!(charge.state, ChargeState::Reserved);
+    (stack, charge)
+}
+
+async fn decline(stack: &Stack, charge: &store::Charge) -> bool {
+    let mut connection = stack.store.connection().await.unwrap();
+    let transaction = connection.begin().await.unwrap();
+    let declined = transaction.charge_decline(charge, stack.now()).await.unwrap();
+    transaction.commit().await.unwrap();
+    declined
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_charge_is_taken_once_however_often_it_is_tried() {
+    let (stack, charge) = with_open_charge().await;
+    let before = stack.store.balance_get(charge.team_id).await.unwrap();
+    let take =
+        || stack.store.balance_take(charge.team_id, charge.charge_id, charge.amount_cents, stack.now());
+    let (a, b, c, d) = tokio::join!(take(), take(), take(), take());
+    for taken in [a, b, c, d] {
+        assert_eq!(taken.unwrap(), Taken::Paid);
+    }
+    assert_eq!(stack.store.balance_get(charge.team_id).await.unwrap(), before - 158);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_paid_is_not_declined_and_what_was_declined_is_not_paid() {
+    let (stack, charge) = with_open_charge().await;
+    let take =
+        || stack.store.balance_take(charge.team_id, charge.charge_id, charge.amount_cents, stack.now());
+    assert_eq!(take().await.unwrap(), Taken::Paid);
+    assert!(!decline(&stack, &charge).await);
+    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 2);
+
+    let (stack, charge) = with_open_charge().await;
+    let take =
+        || stack.store.balance_take(charge.team_id, charge.charge_id, charge.amount_cents, stack.now());
+    assert!(decline(&stack, &charge).await);
+    assert!(matches!(take().await, Err(StoreError::LeaseLost)));
+    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 0);
+    assert_eq!(stack.count("SELECT committed_cents FROM campaigns").await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_top_up_with_the_same_reference_counts_once() {
+    let stack = Stack::start().await;
+    let team = stack.store.team_by_name("Test").await.unwrap().team_id;
+    let before = stack.store.balance_get(team).await.unwrap();
+    for is_new in [true, false] {
+        let top_up = stack.store.balance_top_up(team, 500, "invoice-7", stack.now()).await.unwrap();
+        assert_eq!((top_up.is_new, top_up.balance_cents), (is_new, before + 500));
+    }
+    stack.assert_consistent().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_check_finds_each_rule_that_is_broken() {
+    // A way to break each rule, by its name.
+    let breaks = [
+        (
+            "a charge is the sum of its cards",
+            "UPDATE pieces SET price_cents = 1 WHERE piece_id = (SELECT min(piece_id::text)::uuid FROM pieces)",
+        ),
+        ("a card has a charge that was not declined", "UPDATE charges SET state = 'declined'"),
+        (
+            "a settled charge is in the ledger with its amount, a declined one is not",
+            "UPDATE charges SET amount_cents = 7",
+        ),
+        ("a charge in the ledger exists", "DELETE FROM charges"),
+        ("a charge does not stay open", "UPDATE charges SET state = 'reserved', created_at = '2020-01-01'"),
+        (
+            "the entries of a ledger transaction sum to zero",
+            "UPDATE ledger_entries SET amount_cents = 3 WHERE account = 'sales'",
+        ),
+        (
+            "an account's balance is the sum of its entries",
+            "UPDATE ledger_accounts SET balance_cents = 3 WHERE account = 'sales'",
+        ),
+        (
+            "what a campaign's budget has committed is what its charges amount to",
+            "UPDATE campaigns SET committed_cents = 1",
+        ),
+        (
+            "an address is mailed once per campaign step within the duplicate window",
+            "UPDATE pieces SET address_id = (SELECT address_id FROM pieces LIMIT 1)",
+        ),
+        ("a finished request mailed what its charge settled", "UPDATE sends SET mailed = 5"),
+        ("a recipient shown as mailed has a card", "UPDATE recipients SET charge_id = gen_random_uuid()"),
+    ];
+    let rules: Vec<_> = store::Store::check_rules().collect();
+    assert_eq!(breaks.map(|(rule, _)| rule).to_vec(), rules, "every rule is broken once");
+    let stack = Stack::start().await;
+    assert_eq!(stack.send(&people(1..3)).await.reasons(), ["mailed", "mailed"]);
+    stack.assert_consistent().await;
+    for (rule, sql) in breaks {
+        stack.sql.batch_execute("CREATE SCHEMA IF NOT EXISTS kept").await.unwrap();
+        let tables =
+            ["pieces", "charges", "ledger_entries", "ledger_accounts", "campaigns", "sends", "recipients"];
+        for table in tables {
+            let keep = format!("CREATE TABLE kept.{table} AS SELECT * FROM {table}");
+            stack.sql.batch_execute(&keep).await.unwrap();
+        }
+        stack.sql.batch_execute(sql).await.unwrap();
+        let found = stack.store.check(stack.now(), 30).await.unwrap();
+        assert!(found.iter().any(|discrepancy| discrepancy.rule == rule), "{rule}: {found:?}");
+        stack.sql.batch_execute("SET session_replication_role = replica").await.unwrap();
+        for table in tables {
+            let restore = format!("DELETE FROM {table}; INSERT INTO {table} SELECT * FROM kept.{table}");
+            stack.sql.batch_execute(&restore).await.unwrap();
+        }
+        stack
+            .sql
+            .batch_execute("SET session_replication_role = DEFAULT; DROP SCHEMA kept CASCADE")
+            .await
+            .unwrap();
+        stack.assert_consistent().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_team_holds_at_most_ten_keys_and_a_revoked_one_makes_room() {
+    let stack = Stack::start().await;
+    let keys: Vec<_> = (1..10)
+        .map(
+            |n| json!({"kind": if n % 2 == 0 { "formulas" } else { "full_access" }, "name": format!("k{n}")}),
+        )
+        .collect();
+    stack.apply(json!({"teams": [{"name": "Test", "keys": keys}]})).await;
+    let eleventh =
+        json!({"teams": [{"name": "Test", "keys": [{"kind": "full_access", "name": "k11"}]}]}).to_string();
+    let apply = || pillarbox::apply::apply(&stack.store, &eleventh, std::path::Path::new("."), stack.now());
+    let error = apply().await.unwrap_err().to_string();
+    assert!(error.contains("10 active"), "{error}");
+    let team = stack.store.team_by_name("Test").await.unwrap().team_id;
+    let key = stack.store.key_list(team).await.unwrap()[0].key_id;
+    stack.store.key_revoke(team, key, stack.now()).await.unwrap();
+    assert!(apply().await.is_ok());
+}

@@ -13,7 +13,7 @@ use flate2::bufread::MultiGzDecoder;
 use super::row::Shape;
 
 /// Bytes of a chunk: some tens of thousands of rows, merged in one transaction.
-const CHUNK_BYTES: usize = 8 * 1024 * 1024;
+const CHUNK_BYTES: usize = 4 * 1024 * 1024;
 
 /// Bytes of one line; a longer one is cut and then no row.
 const LINE_BYTES: u64 = 64 * 1024;

@@ -65,8 +65,14 @@ pub async fn run() -> anyhow::Result<Vec<Figure>> {
 }
 
 fn line(number: usize) -> String {
-    const FORMS: [&str; 6] =
-        ["North Oak Street", "SW 42nd Ave Apt 4B", "Martin Luther King Jr Blvd", "main st, suite 200", "County Rd 512", "E. Elm Ct."];
+    const FORMS: [&str; 6] = [
+        "North Oak Street",
+        "SW 42nd Ave Apt 4B",
+        "Martin Luther King Jr Blvd",
+        "main st, suite 200",
+        "County Rd 512",
+        "E. Elm Ct.",
+    ];
     format!("{} {}", number + 1, FORMS[number % FORMS.len()])
 }
 
@@ -99,7 +105,8 @@ async fn importing(store: &Store, database: &Database) -> anyhow::Result<Vec<Fig
     let mut text = "LON,LAT,NUMBER,STREET,UNIT,CITY,DISTRICT,REGION,POSTCODE,ID,HASH\n".to_owned();
     for number in 0..IMPORTED {
         let (street, house, zip) = (number / 100, 1 + number % 100 * 2, 78_701 + number / 50_000);
-        let (longitude, latitude) = (-97.0 - STEP_DEGREES * (street % 1_000) as f64, 30.0 + 0.000_1 * (number % 10_000) as f64);
+        let (longitude, latitude) =
+            (-97.0 - STEP_DEGREES * (street % 1_000) as f64, 30.0 + 0.000_1 * (number % 10_000) as f64);
         writeln!(text, "{longitude:.6},{latitude:.6},{house},OAK {street} ST,,AUSTIN,,TX,{zip},,x")?;
     }
     let path = std::env::temp_dir().join(format!("pillarbox-bench-{}.csv", std::process::id()));
@@ -150,7 +157,10 @@ async fn verifying(store: &Store, database: &Database) -> anyhow::Result<Vec<Fig
     let lines: Vec<(String, String)> = (0..REQUEST)
         .map(|_| {
             let number = random.random_range(0..IMPORTED);
-            (format!("{} oak {} street", 1 + number % 100 * 2, number / 100), (78_701 + number / 50_000).to_string())
+            (
+                format!("{} oak {} street", 1 + number % 100 * 2, number / 100),
+                (78_701 + number / 50_000).to_string(),
+            )
         })
         .collect();
     let inputs: Vec<AddressInput<'_>> = lines
@@ -169,7 +179,8 @@ async fn verifying(store: &Store, database: &Database) -> anyhow::Result<Vec<Fig
     }
     let round_trips = statements_of(&client, local.verify(&inputs, None)).await?;
     Ok(vec![
-        Figure::new(format!("verification of {REQUEST} addresses, processor"), cpu * 1_000.0, "ms").at_most(60.0),
+        Figure::new(format!("verification of {REQUEST} addresses, processor"), cpu * 1_000.0, "ms")
+            .at_most(60.0),
         Figure::new(format!("verification of {REQUEST} addresses, elapsed"), wall * 1_000.0, "ms"),
         Figure::new("round trips of a verification", round_trips, "statements").at_most(3.0),
     ])

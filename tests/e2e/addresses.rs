@@ -28,10 +28,17 @@ async fn texts(stack: &Stack, sql: &str) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_address_with_a_point_is_confirmed_with_zip_4_and_place() {
     let stack = covered().await;
-    stack.sql.execute("UPDATE address_points SET plus4 = '1234' WHERE line_1 = '7 Main St'", &[]).await.unwrap();
+    stack
+        .sql
+        .execute("UPDATE address_points SET plus4 = '1234' WHERE line_1 = '7 Main St'", &[])
+        .await
+        .unwrap();
     let answer = stack.send(&[with(person(7), "address_1", "7 MAIN STREET")]).await;
     assert_eq!(answer.json()["results"][0]["address"], "7 Main St, Austin, TX 78701-1234");
-    assert_eq!(texts(&stack, "SELECT verification || ' ' || plus4 FROM pieces").await, ["delivery_point 1234"]);
+    assert_eq!(
+        texts(&stack, "SELECT verification || ' ' || plus4 FROM pieces").await,
+        ["delivery_point 1234"]
+    );
     let place = "SELECT round(latitude::numeric, 6)::text || ' ' || longitude::text FROM address_entries";
     assert_eq!(texts(&stack, place).await, ["30.270700 -97.74"]);
 }
@@ -84,7 +91,9 @@ async fn a_campaign_can_be_stricter_or_laxer() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_suffix_that_is_missing_or_wrong_is_corrected_from_the_points() {
     let stack = covered().await;
-    let answer = stack.send(&[with(person(7), "address_1", "7 Main"), with(person(8), "address_1", "8 N Main Ave")]).await;
+    let answer = stack
+        .send(&[with(person(7), "address_1", "7 Main"), with(person(8), "address_1", "8 N Main Ave")])
+        .await;
     assert_eq!(answer.reasons(), ["mailed", "mailed"]);
     assert_eq!(answer.json()["results"][0]["address"], "7 Main St, Austin, TX 78701");
     let corrections = texts(&stack, "SELECT corrections FROM pieces ORDER BY line_1").await;
@@ -99,7 +108,9 @@ async fn an_operator_overrides_a_false_undeliverable() {
     assert_eq!(stack.send(&[person(4_000)]).await.reasons(), ["invalid_address"]);
     let operate = |action: &'static str| {
         let arguments = ["addresses", "override", action, "4000 Main Street, Austin TX 78701"];
-        tokio::task::block_in_place(|| Spawned::start_with("pillarbox", &arguments, &stack.settings, None).wait())
+        tokio::task::block_in_place(|| {
+            Spawned::start_with("pillarbox", &arguments, &stack.settings, None).wait()
+        })
     };
     assert!(operate("add"));
     assert_eq!(stack.send(&[person(4_000)]).await.reasons(), ["mailed"]);
@@ -116,7 +127,8 @@ async fn importing_again_changes_nothing_and_a_newer_file_brings_newer_places() 
     let before = texts(&stack, state).await;
     let file = PointFile::main_street(1..41);
     let import = async |again| {
-        let imported = pillarbox::addresses::import::import_file(&stack.store, &file.path, again, stack.now()).await;
+        let imported =
+            pillarbox::addresses::import::import_file(&stack.store, &file.path, again, stack.now()).await;
         imported.unwrap()
     };
     let left_alone = import(false).await;
@@ -124,9 +136,12 @@ async fn importing_again_changes_nothing_and_a_newer_file_brings_newer_places() 
     let repeated = import(true).await;
     assert_eq!((repeated.was_finished, repeated.rows_kept, repeated.points_added), (false, 40, 0));
     assert_eq!(texts(&stack, state).await, before);
-    let newer = PointFile::new("number\tstreet\tpostcode\tlat\tlon\n1\tMAIN ST\t78701\t30.5\t-97.5\n0\tMAIN ST\t78701\t30.5\t-97.5\n");
-    let imported =
-        pillarbox::addresses::import::import_file(&stack.store, &newer.path, false, stack.now()).await.unwrap();
+    let newer = PointFile::new(
+        "number\tstreet\tpostcode\tlat\tlon\n1\tMAIN ST\t78701\t30.5\t-97.5\n0\tMAIN ST\t78701\t30.5\t-97.5\n",
+    );
+    let imported = pillarbox::addresses::import::import_file(&stack.store, &newer.path, false, stack.now())
+        .await
+        .unwrap();
     assert_eq!((imported.rows_read, imported.rows_kept, imported.points_added), (2, 1, 0));
     assert_eq!(imported.skipped, [("without a house number".to_owned(), 1)].into());
     let moved = "SELECT latitude::text FROM address_points WHERE line_1 = '1 Main St'";
@@ -152,7 +167,10 @@ async fn an_import_killed_half_way_goes_on_behind_its_last_chunk() {
     assert!(import(None));
     assert_eq!(stack.count("SELECT count(*) FROM address_points").await, 150_000);
     assert_eq!(stack.count("SELECT points FROM address_zips").await, 150_000);
-    assert_eq!(stack.count("SELECT rows_read FROM address_imports WHERE finished_at IS NOT NULL").await, 150_000);
+    assert_eq!(
+        stack.count("SELECT rows_read FROM address_imports WHERE finished_at IS NOT NULL").await,
+        150_000
+    );
 }
 
 /// Confirms every address of a batch as it was sent.

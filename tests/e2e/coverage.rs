@@ -58,11 +58,7 @@ const REASONS: &[(&str, &str)] = &[
 ];
 
 /// Reasons that come with rendering: nothing gives them yet.
-const LATER: &[Reason] = &[
-    Reason::UnsupportedCharacters,
-    Reason::TextOverflow,
-    Reason::VariableImageMissing,
-];
+const LATER: &[Reason] = &[Reason::UnsupportedCharacters, Reason::TextOverflow, Reason::VariableImageMissing];
 
 /// Rows of the tables "Limits", "Send response" and "States and transitions" of the Dynamic Audience API.
 const RULES: &[(&str, &str)] = &[

@@ -199,7 +199,12 @@ async fn every_error_has_code_and_message_and_nothing_else() {
 #[tokio::test(flavor = "multi_thread")]
 async fn timeout_past_the_deadline_and_the_request_still_finishes() {
     let settings = vec![("GATEWAY__CALL_DEADLINE_MS", "300".to_owned())];
-    let stack = Stack::with(Options { verifier: Some(Arc::new(Slow(std::time::Duration::from_millis(900)))), settings, ..Options::default() }).await;
+    let stack = Stack::with(Options {
+        verifier: Some(Arc::new(Slow(std::time::Duration::from_millis(900)))),
+        settings,
+        ..Options::default()
+    })
+    .await;
     stack.campaign(json!({})).await;
     assert_eq!(stack.send(&people(1..3)).await.error(), refused(504, "timeout"));
     eventually("the request is finished", async || {

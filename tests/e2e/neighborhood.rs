@@ -86,7 +86,11 @@ async fn more_than_250_centers_are_413_right_after_the_campaign_is_found() {
 async fn no_homes_found() {
     let stack = stack_with(json!({})).await;
     // On the street, but shops only; and an address that nobody has located.
-    stack.sql.execute("UPDATE address_points SET residential = false WHERE line_1 >= '3'", &[]).await.unwrap();
+    stack
+        .sql
+        .execute("UPDATE address_points SET residential = false WHERE line_1 >= '3'", &[])
+        .await
+        .unwrap();
     let shop = outcomes(&stack.send(&[center(36)]).await);
     assert_eq!(shop, [outcome("no_homes_found", 0, 0)]);
     let mut box_holder = center(1);
@@ -271,7 +275,10 @@ async fn a_mailer_killed_after_reserve_leaves_one_card_for_each_home() {
     }
     assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 22);
     assert_eq!(stack.count("SELECT count(DISTINCT address_id) FROM pieces").await, 22);
-    assert_eq!(stack.count("SELECT sum(amount_cents)::bigint FROM charges WHERE state = 'settled'").await, 22 * 79);
+    assert_eq!(
+        stack.count("SELECT sum(amount_cents)::bigint FROM charges WHERE state = 'settled'").await,
+        22 * 79
+    );
     stack.assert_consistent().await;
 }
 
@@ -289,7 +296,8 @@ async fn settings_of_a_neighborhood_have_their_bounds_and_belong_to_no_other_kin
         let file = json!({"teams": [{"name": "Test", "campaigns": [campaign]}]}).to_string();
         let applied =
             pillarbox::apply::apply(&stack.store, &file, std::path::Path::new("."), stack.now()).await;
-        let error = applied.err().expect(expected).to_string();
+        let Err(error) = applied else { panic!("{settings} was taken") };
+        let error = error.to_string();
         assert!(error.contains(expected), "{error}");
     }
     assert!(MAIN_STREET.0 > 0.0);

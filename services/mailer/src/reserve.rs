@@ -11,8 +11,8 @@ use contract::id::{CampaignId, ChargeId};
 use contract::limits::HOMES_PER_REQUEST;
 use contract::send::{Outcome, Reason, SendError, SendResponse, write_response};
 use store::{
-    Campaign, ChargeKind, Lease, LockedCampaign, NeighborhoodSettings, NewCharge, PieceBatch, PieceRow, ReservedSend, StoreError,
-    Transaction,
+    Campaign, ChargeKind, Lease, LockedCampaign, NeighborhoodSettings, NewCharge, PieceBatch, PieceRow,
+    ReservedSend, StoreError, Transaction,
 };
 use uuid::Uuid;
 
@@ -219,7 +219,9 @@ fn outcome(plan: &Plan<'_>, assessed: &Assessed<'_>, decision: Decision, address
         }
         Decision::Copy => {
             let detail = match plan.neighborhoods {
-                Some(_) => "Every home was taken by an earlier address of this request, or was mailed lately.",
+                Some(_) => {
+                    "Every home was taken by an earlier address of this request, or was mailed lately."
+                }
                 None => "The address stands earlier in this request, and is mailed once.",
             };
             let detail = detail.to_owned();
@@ -274,8 +276,12 @@ fn homes_detail(
         Reason::RequestCapacityReached => format!(
             "With the homes around this address the request would pass {HOMES_PER_REQUEST} homes. Send it again in another request."
         ),
-        Reason::DoNotMail => "The homes around the address are on the campaign's do-not-mail list.".to_owned(),
-        Reason::DuplicateRecent => "The homes around the address were mailed for this campaign lately.".to_owned(),
+        Reason::DoNotMail => {
+            "The homes around the address are on the campaign's do-not-mail list.".to_owned()
+        }
+        Reason::DuplicateRecent => {
+            "The homes around the address were mailed for this campaign lately.".to_owned()
+        }
         Reason::FilteredLocation => {
             "The homes around the address are outside the area drawn on the campaign's map.".to_owned()
         }

@@ -72,7 +72,9 @@ fn check_centers(campaign: &Campaign, recipients: usize) -> Result<(), SendError
     if campaign.neighborhood.is_none() || recipients <= CENTERS_PER_REQUEST {
         return Ok(());
     }
-    let message = format!("A request to this campaign holds at most {CENTERS_PER_REQUEST} addresses, not {recipients}.");
+    let message = format!(
+        "A request to this campaign holds at most {CENTERS_PER_REQUEST} addresses, not {recipients}."
+    );
     Err(SendError::PayloadTooLarge(message))
 }
 

@@ -11,9 +11,9 @@ use std::io::{self, Write};
 use address::parse_one_line;
 use anyhow::Context;
 
+use self::line::{Answer, Sent};
 pub(crate) use self::overrides::overrides;
 pub(crate) use self::verify::verify;
-use self::line::{Answer, Sent};
 use crate::report::Report;
 
 /// Reads one address a line from the standard input and writes its parts, one JSON object a line.

@@ -10,8 +10,8 @@ use serde_json::json;
 use service::{Clock, Config};
 use store::Store;
 
-use crate::apply::{FILE_BYTES, apply};
 use crate::addresses;
+use crate::apply::{FILE_BYTES, apply};
 use crate::command::{AddressesCommand, Command, CommandLine};
 use crate::report::Report;
 use crate::{demo, operate, text_file};
@@ -82,13 +82,13 @@ async fn on_addresses(
 ) -> anyhow::Result<Report> {
     match command {
         AddressesCommand::Parse => addresses::parse(),
-        AddressesCommand::Verify { strictness } => addresses::verify(config, strictness.map(Into::into)).await,
+        AddressesCommand::Verify { strictness } => {
+            addresses::verify(config, strictness.map(Into::into)).await
+        }
         AddressesCommand::Import { files, again } => {
             addresses::import::import(&open(config).await?, &files, again, now).await
         }
-        AddressesCommand::Override(command) => {
-            addresses::overrides(&open(config).await?, command, now).await
-        }
+        AddressesCommand::Override(command) => addresses::overrides(&open(config).await?, command, now).await,
     }
 }
 

@@ -59,8 +59,7 @@ pub fn distance_metres(from: (f64, f64), to: (f64, f64)) -> f64 {
     let [from_latitude, to_latitude] = [from.0, to.0].map(f64::to_radians);
     let half_north = (to_latitude - from_latitude) / 2.0;
     let half_east = (to.1 - from.1).to_radians() / 2.0;
-    let chord =
-        half_north.sin().powi(2) + from_latitude.cos() * to_latitude.cos() * half_east.sin().powi(2);
+    let chord = half_north.sin().powi(2) + from_latitude.cos() * to_latitude.cos() * half_east.sin().powi(2);
     2.0 * EARTH_RADIUS_METRES * chord.sqrt().min(1.0).asin()
 }
 
@@ -125,8 +124,7 @@ mod tests {
     fn away(from: (f64, f64), metres: f64, direction: f64) -> (f64, f64) {
         let angle = metres / EARTH_RADIUS_METRES;
         let (latitude, longitude) = (from.0.to_radians(), from.1.to_radians());
-        let north =
-            (latitude.sin() * angle.cos() + latitude.cos() * angle.sin() * direction.cos()).asin();
+        let north = (latitude.sin() * angle.cos() + latitude.cos() * angle.sin() * direction.cos()).asin();
         let east = (direction.sin() * angle.sin() * latitude.cos())
             .atan2(angle.cos() - latitude.sin() * north.sin());
         let longitude = (longitude + east).to_degrees();

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashSet};
 use std::pin::pin;
 
+use bytes::{BufMut, Bytes, BytesMut};
 use chrono::{DateTime, Utc};
 use futures_util::SinkExt;
-use bytes::{BufMut, Bytes, BytesMut};
 
 use crate::address_point::PointRow;
 use crate::error::{Result, StoreError};
@@ -139,7 +139,9 @@ impl Transaction<'_> {
             rows.iter().filter(|row| seen.insert((row.key.zip, row.key.street_key))).collect();
         streets.sort_unstable_by_key(|row| (row.key.zip, row.key.street_key));
         macro_rules! column {
-            ($row:ident => $value:expr) => { streets.iter().map(|$row| $value).collect::<Vec<_>>() };
+            ($row:ident => $value:expr) => {
+                streets.iter().map(|$row| $value).collect::<Vec<_>>()
+            };
         }
         self.execute(
             "INSERT INTO address_streets SELECT * FROM unnest($1::int4[], $2::int8[], $3::int8[], $4::text[],

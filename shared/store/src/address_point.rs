@@ -87,7 +87,9 @@ impl Store {
             return Ok(facts);
         }
         macro_rules! column {
-            ($key:ident => $value:expr) => { keys.iter().map(|$key| $value).collect::<Vec<_>>() };
+            ($key:ident => $value:expr) => {
+                keys.iter().map(|$key| $value).collect::<Vec<_>>()
+            };
         }
         let rows = self
             .rows(

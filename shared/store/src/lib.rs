@@ -30,7 +30,8 @@ pub use address_import::ImportProgress;
 pub use address_point::{AddressOverride, Home, Neighborhood, PointFacts, PointRow};
 pub use admission::{Admission, Admitted, AdmittedKey};
 pub use campaign::{
-    Audience, Campaign, CampaignSettings, CampaignSummary, LockedCampaign, NeighborhoodSettings, Step, StepDesign, StepSettings,
+    Audience, Campaign, CampaignSettings, CampaignSummary, LockedCampaign, NeighborhoodSettings, Step,
+    StepDesign, StepSettings,
 };
 pub use charge::{Charge, ChargeKind, ChargeState, NewCharge};
 pub use check::Discrepancy;

@@ -18,7 +18,10 @@ pub trait Provider: Send + Sync + 'static {
 
     /// The answer for each address, in their order, as far as there is one now: a batch that fails leaves `None`s and
     /// the reason.
-    fn ask<'a>(&'a self, inputs: &'a [AddressInput<'a>]) -> BoxFuture<'a, (Vec<Option<Value>>, Option<String>)>;
+    fn ask<'a>(
+        &'a self,
+        inputs: &'a [AddressInput<'a>],
+    ) -> BoxFuture<'a, (Vec<Option<Value>>, Option<String>)>;
 
     /// The verdict that an answer gives. Pure.
     fn judge(&self, reading: Reading, answer: &Value, strictness: Option<Strictness>) -> Verdict;
@@ -69,9 +72,8 @@ impl<P: Provider> Cached<P> {
         inputs: &[AddressInput<'_>],
         mut verdicts: Vec<Verdict>,
     ) -> Result<Vec<Verdict>, VerifyError> {
-        let refused: Vec<usize> = (0..verdicts.len())
-            .filter(|at| matches!(verdicts[*at], Verdict::Undeliverable(_)))
-            .collect();
+        let refused: Vec<usize> =
+            (0..verdicts.len()).filter(|at| matches!(verdicts[*at], Verdict::Undeliverable(_))).collect();
         let readings: Vec<Reading> = refused.iter().map(|at| Reading::of(inputs[*at])).collect();
         let keys: Vec<_> = readings.iter().map(Reading::point_key).collect();
         let facts = self.store.address_look_up(&keys).await?;

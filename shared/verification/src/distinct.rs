@@ -14,7 +14,8 @@ pub(crate) struct Distinct<'a> {
 impl<'a> Distinct<'a> {
     pub(crate) fn of(inputs: &[AddressInput<'a>]) -> Self {
         let mut known = HashMap::with_capacity(inputs.len());
-        let mut distinct = Self { inputs: Vec::with_capacity(inputs.len()), places: Vec::with_capacity(inputs.len()) };
+        let mut distinct =
+            Self { inputs: Vec::with_capacity(inputs.len()), places: Vec::with_capacity(inputs.len()) };
         for input in inputs {
             let place = *known.entry(*input).or_insert_with(|| {
                 distinct.inputs.push(*input);

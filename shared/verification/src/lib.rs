@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use address::{AddressInput, Strictness, Verdict};
 use futures_util::future::BoxFuture;
-use service::config::{Config, Verifier};
 use service::Clock;
+use service::config::{Config, Verifier};
 use store::{Store, StoreError};
 
 pub use cached::Cached;
@@ -48,7 +48,11 @@ pub trait Verify: Send + Sync + 'static {
 ///
 /// # Errors
 /// [`SmartySettingsError`] when the provider's settings cannot be used.
-pub fn configured(config: &Config, store: &Store, clock: &Clock) -> Result<Arc<dyn Verify>, SmartySettingsError> {
+pub fn configured(
+    config: &Config,
+    store: &Store,
+    clock: &Clock,
+) -> Result<Arc<dyn Verify>, SmartySettingsError> {
     Ok(match config.verification.verifier {
         Verifier::Local => Arc::new(Local::new(store.clone(), config.verification.coverage_points)),
         Verifier::Smarty => {

@@ -171,7 +171,10 @@ impl Provider for Smarty {
         "smarty"
     }
 
-    fn ask<'a>(&'a self, inputs: &'a [AddressInput<'a>]) -> BoxFuture<'a, (Vec<Option<Value>>, Option<String>)> {
+    fn ask<'a>(
+        &'a self,
+        inputs: &'a [AddressInput<'a>],
+    ) -> BoxFuture<'a, (Vec<Option<Value>>, Option<String>)> {
         Box::pin(async move {
             let batches: Vec<_> = inputs.chunks(BATCH).collect();
             let asked: Vec<_> = batches.iter().map(|batch| self.ask_batch(batch).boxed()).collect();
@@ -240,7 +243,10 @@ fn explained(error: &reqwest::Error) -> String {
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     host == "localhost"
-        || host.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+        || host
+            .trim_matches(['[', ']'])
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]

@@ -160,7 +160,10 @@ impl Portion<'_> {
         let (budget, price) = (locked.budget_left_cents, self.step.price_cents);
         let entry_ids = |decisions: &[Decision]| -> Vec<Uuid> {
             let people = self.people.iter().zip(decisions);
-            people.filter(|(_, decision)| **decision == Decision::Mail).map(|(person, _)| person.entry_id).collect()
+            people
+                .filter(|(_, decision)| **decision == Decision::Mail)
+                .map(|(person, _)| person.entry_id)
+                .collect()
         };
         let Some(neighborhoods) = &judged.neighborhoods else {
             let decisions = decide(&judged.candidates, &mailed, budget, price);

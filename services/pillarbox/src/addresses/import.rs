@@ -55,7 +55,12 @@ pub struct ImportedFile {
 ///
 /// # Errors
 /// When a file cannot be read or the database fails; what was merged before stays, and the next run goes on there.
-pub async fn import(store: &Store, files: &[PathBuf], again: bool, now: DateTime<Utc>) -> anyhow::Result<Report> {
+pub async fn import(
+    store: &Store,
+    files: &[PathBuf],
+    again: bool,
+    now: DateTime<Utc>,
+) -> anyhow::Result<Report> {
     let mut imported = Vec::new();
     for file in files {
         let outcome = import_file(store, file, again, now).await;
@@ -167,7 +172,8 @@ fn points_of(chunk: &Chunk, shape: &Shape) -> Points {
     let share = lines.len().div_ceil(cores).max(1);
     let mut all = Points { position: chunk.position, rows_read: lines.len() as u64, ..Points::default() };
     thread::scope(|scope| {
-        let workers: Vec<_> = lines.chunks(share).map(|lines| scope.spawn(|| points_of_lines(lines, shape))).collect();
+        let workers: Vec<_> =
+            lines.chunks(share).map(|lines| scope.spawn(|| points_of_lines(lines, shape))).collect();
         for worker in workers {
             let (rows, skipped) = worker.join().expect("reading a point does not panic");
             all.rows.extend(rows);

@@ -229,7 +229,8 @@ mod tests {
     fn an_object_has_the_recipients_fields_as_texts_or_numbers() {
         let line = br#" {"address_1": "1 M\u0061in St", "zip": 2108, "city": null, "state": "MA", "x": [1]}"#;
         let Sent::Parts(parts) = Sent::read(line).unwrap() else { panic!("a line") };
-        let expected = AddressInput { address_1: "1 Main St", state: "MA", zip: "2108", ..AddressInput::default() };
+        let expected =
+            AddressInput { address_1: "1 Main St", state: "MA", zip: "2108", ..AddressInput::default() };
         assert_eq!(parts.input(), expected);
         assert!(Sent::read(b"{\"address_1\": [1]}").is_err());
         assert!(Sent::read(b"{").is_err());

@@ -23,7 +23,10 @@ pub(crate) async fn overrides(
             let reading = read(&address)?;
             let line = &reading.parsed().one_line;
             let is_new = store.address_override_add(reading.id(), line, &note, now).await?;
-            Report::new(&json!({ "address": line, "is_new": is_new }), format!("{line} is mailed from now on."))
+            Report::new(
+                &json!({ "address": line, "is_new": is_new }),
+                format!("{line} is mailed from now on."),
+            )
         }
         OverrideCommand::Remove { address } => {
             let reading = read(&address)?;

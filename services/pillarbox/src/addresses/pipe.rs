@@ -106,7 +106,10 @@ fn work_off(queue: &Mutex<Receiver<Task>>, work: &impl Fn(&Block, &mut Vec<u8>) 
     }
 }
 
-fn write(answers: &Receiver<Receiver<anyhow::Result<Vec<u8>>>>, output: &mut impl Write) -> anyhow::Result<()> {
+fn write(
+    answers: &Receiver<Receiver<anyhow::Result<Vec<u8>>>>,
+    output: &mut impl Write,
+) -> anyhow::Result<()> {
     while let Ok(answer) = answers.recv() {
         let out = answer.recv().context("a worker failed")??;
         output.write_all(&out)?;

@@ -20,10 +20,7 @@ enum Verifier {
 }
 
 /// Reads one address a line from the standard input and writes its verified form, one JSON object a line.
-pub(crate) async fn verify(
-    config: &Config,
-    strictness: Option<Strictness>,
-) -> anyhow::Result<Report> {
+pub(crate) async fn verify(config: &Config, strictness: Option<Strictness>) -> anyhow::Result<Report> {
     let store = Store::new(&config.database).context("database")?;
     let verifier = if store.schema_is_current().await.unwrap_or(false) {
         Verifier::Configured(verification::configured(config, &store, &Clock::system())?)

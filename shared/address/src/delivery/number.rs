@@ -61,7 +61,11 @@ pub(super) fn begins_spanish_street(words: &[Word<'_>]) -> bool {
 /// The words with the house number first, where it stands behind the street (`Calle Amapola 12`), as senders in Puerto
 /// Rico write it (Publication 28 §29). Units stay behind.
 pub(super) fn from_behind<'a>(words: &[Word<'a>]) -> Option<Vec<Word<'a>>> {
-    let end = 1 + (2..words.len()).find(|&index| units::at(&words[index..], Source::Address1).is_none_or(|(unit, _)| unit.designator == "#") && words[index].is_number())?;
+    let end = 1
+        + (2..words.len()).find(|&index| {
+            units::at(&words[index..], Source::Address1).is_none_or(|(unit, _)| unit.designator == "#")
+                && words[index].is_number()
+        })?;
     let sign = usize::from(words[end - 2].upper == "#");
     // `Calle 5` and `Calle # 5` have no other name.
     let name = &words[..end - 1 - sign];
@@ -155,8 +159,8 @@ fn closes_in_two(words: &[Word<'_>]) -> bool {
     let [first, second, rest @ ..] = words else {
         return false;
     };
-    let closes = second.ends_segment
-        || rest.first().is_none_or(|behind| unit::designator(behind.upper).is_some());
+    let closes =
+        second.ends_segment || rest.first().is_none_or(|behind| unit::designator(behind.upper).is_some());
     closes && !first.ends_segment && direction::combined(first.upper, second.upper).is_some()
 }
 

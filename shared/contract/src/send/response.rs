@@ -201,8 +201,9 @@ impl Outcome {
         self.product_type = None;
         if let (Status::Mailed, Some(mail_by_date)) = (self.status, self.mail_by_date) {
             let cards = if mailed == 1 { "1 card is".to_owned() } else { format!("{mailed} cards are") };
-            self.detail =
-                format!("{cards} queued to print for {found} homes inside the radius, to mail by {mail_by_date}.");
+            self.detail = format!(
+                "{cards} queued to print for {found} homes inside the radius, to mail by {mail_by_date}."
+            );
         }
         self
     }

@@ -1,6 +1,8 @@
 //! What the provider's answers mean. Pure.
 
-use address::{AddressInput, Correction, Failure, Field, Level, Parsed, Reading, Strictness, Verdict, Verified};
+use address::{
+    AddressInput, Correction, Failure, Field, Level, Parsed, Reading, Strictness, Verdict, Verified,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -108,7 +110,8 @@ impl Candidate {
         };
         for part in [urbanization.as_str(), self.delivery_line_2.as_str(), care_of(sent)] {
             if !part.is_empty() {
-                address_2 = if address_2.is_empty() { part.to_owned() } else { format!("{address_2}, {part}") };
+                address_2 =
+                    if address_2.is_empty() { part.to_owned() } else { format!("{address_2}, {part}") };
             }
         }
         let zip = format!("{}-{}", self.components.zipcode, self.components.plus4_code);

@@ -81,8 +81,10 @@ async fn batches_of_100_are_asked_as_the_api_documents_it() {
     let inputs: Vec<_> = lines.iter().map(|line| input(line)).collect();
     let (answers, failure) = client(&server.uri()).ask(&inputs).await;
     assert_eq!(failure, None);
-    let known: Vec<String> =
-        answers.iter().map(|answer| answer.as_ref().unwrap()["delivery_line_1"].as_str().unwrap().to_owned()).collect();
+    let known: Vec<String> = answers
+        .iter()
+        .map(|answer| answer.as_ref().unwrap()["delivery_line_1"].as_str().unwrap().to_owned())
+        .collect();
     assert_eq!(known, lines);
     let requests = server.received_requests().await.unwrap();
     let mut sizes: Vec<usize> =
@@ -194,7 +196,10 @@ fn a_confirmed_address_has_the_providers_form_place_and_zip_4() {
     assert_eq!((verified.level, verified.residential), (Level::DeliveryPoint, Some(true)));
     assert_eq!((verified.latitude, verified.longitude), (Some(30.1), Some(-97.2)));
     assert_eq!(verified.corrections.len(), 1);
-    assert_eq!((verified.corrections[0].field, verified.corrections[0].to.as_str()), (Field::Address1, "1 Main Ave"));
+    assert_eq!(
+        (verified.corrections[0].field, verified.corrections[0].to.as_str()),
+        (Field::Address1, "1 Main Ave")
+    );
     let Verdict::Deliverable(local) = address::verify(input("1 Main Ave")) else { panic!("undeliverable") };
     assert_eq!(verified.id, local.id, "whoever verifies an address, it is the same");
 }
@@ -205,10 +210,13 @@ fn a_unit_sent_in_address_2_does_not_show_whatever_the_provider_writes() {
     answer["components"]["secondary_designator"] = "Apt".into();
     answer["components"]["secondary_number"] = "4".into();
     let sent = AddressInput { address_2: "apt 4", ..input("1 main st") };
-    let Verdict::Deliverable(verified) = judged(sent, &answer, Strictness::DeliveryPoint) else { panic!("undeliverable") };
+    let Verdict::Deliverable(verified) = judged(sent, &answer, Strictness::DeliveryPoint) else {
+        panic!("undeliverable")
+    };
     assert_eq!(verified.one_line, "1 Main St, Austin, TX 78701-1234");
     assert_eq!(verified.line1, "1 Main St Apt 4");
-    let Verdict::Deliverable(shown) = judged(input("1 main st #4"), &answer, Strictness::DeliveryPoint) else {
+    let Verdict::Deliverable(shown) = judged(input("1 main st #4"), &answer, Strictness::DeliveryPoint)
+    else {
         panic!("undeliverable")
     };
     assert_eq!((shown.one_line.as_str(), shown.id), ("1 Main St Apt 4, Austin, TX 78701-1234", verified.id));
@@ -222,9 +230,9 @@ fn what_is_less_than_confirmed_goes_by_the_strictness() {
         (candidate(0, "1 Main St", "D"), Some(Strictness::DeliveryPoint)),
         (Value::Null, Some(Strictness::Zip)),
     ] {
-        let accepted = Strictness::ALL
-            .into_iter()
-            .rfind(|strictness| matches!(judged(input("1 main st"), &answer, *strictness), Verdict::Deliverable(_)));
+        let accepted = Strictness::ALL.into_iter().rfind(|strictness| {
+            matches!(judged(input("1 main st"), &answer, *strictness), Verdict::Deliverable(_))
+        });
         assert_eq!(accepted, accepted_up_to, "{answer}");
     }
     let unknown_zip = AddressInput { zip: "00000", ..input("1 Main St") };

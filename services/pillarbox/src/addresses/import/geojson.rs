@@ -53,9 +53,13 @@ mod tests {
         let line = br#"{"type":"Feature","properties":{"hash":"x","number":12,"street":"Main St","unit":"","city":null,
             "postcode":"78701"},"geometry":{"type":"Point","coordinates":[-97.74,30.27]}},"#;
         let row = read(line).unwrap();
-        let values = [Role::Number, Role::Street, Role::Zip, Role::Longitude, Role::Latitude].map(|role| row.get(role));
+        let values = [Role::Number, Role::Street, Role::Zip, Role::Longitude, Role::Latitude]
+            .map(|role| row.get(role));
         assert_eq!(values, ["12", "Main St", "78701", "-97.74", "30.27"]);
         assert_eq!(read(br#"{"properties":{},"geometry":null}"#).unwrap_err(), Skipped::BadRow);
-        assert_eq!(read(br#"{"properties":{},"geometry":{"coordinates":[]}}"#).unwrap_err(), Skipped::NoPlace);
+        assert_eq!(
+            read(br#"{"properties":{},"geometry":{"coordinates":[]}}"#).unwrap_err(),
+            Skipped::NoPlace
+        );
     }
 }

@@ -37,8 +37,17 @@ impl Skipped {
 const IN_USE: [&str; 7] = ["", "active", "current", "existing", "in use", "unknown", "not available"];
 
 /// Beginnings and parts of what sources write for homes.
-const HOMES: [&str; 9] =
-    ["resid", "multi-family", "multifamily", "multi family", "single family", "single-family", "apartment", "dwelling", "mobile home"];
+const HOMES: [&str; 9] = [
+    "resid",
+    "multi-family",
+    "multifamily",
+    "multi family",
+    "single family",
+    "single-family",
+    "apartment",
+    "dwelling",
+    "mobile home",
+];
 
 /// What sources write when they do not know.
 const UNKNOWN_USES: [&str; 6] = ["", "unknown", "not available", "n/a", "na", "none"];
@@ -53,8 +62,10 @@ pub(super) fn point(row: &Row<'_>) -> Result<PointRow, Skipped> {
     let (zip, sent_plus4) = zip(row.get(Role::Zip)).ok_or(Skipped::NoZip)?;
     let (city_of_zip, state) = address::zip_place(&zip).ok_or(Skipped::NoZip)?;
     let (latitude, longitude) = place(row).ok_or(Skipped::NoPlace)?;
-    let city = [Role::PostalCity, Role::City].into_iter().map(|role| row.get(role)).find(|city| is_city(city));
-    let plus4 = [row.get(Role::Plus4), sent_plus4].into_iter().find(|plus4| is_plus4(plus4)).map(str::to_owned);
+    let city =
+        [Role::PostalCity, Role::City].into_iter().map(|role| row.get(role)).find(|city| is_city(city));
+    let plus4 =
+        [row.get(Role::Plus4), sent_plus4].into_iter().find(|plus4| is_plus4(plus4)).map(str::to_owned);
     let parsed = address::parse(AddressInput {
         address_1: &format!("{number} {street}"),
         address_2: &unit(row),
@@ -99,7 +110,8 @@ fn street(row: &Row<'_>) -> Option<String> {
         Role::PostDirectional,
         Role::PostModifier,
     ];
-    let parts: Vec<&str> = parts.into_iter().map(|role| row.get(role)).filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> =
+        parts.into_iter().map(|role| row.get(role)).filter(|part| !part.is_empty()).collect();
     Some(parts.join(" "))
 }
 
@@ -139,7 +151,8 @@ fn is_plus4(text: &str) -> bool {
 }
 
 fn is_city(text: &str) -> bool {
-    !UNKNOWN_USES.contains(&text.to_ascii_lowercase().as_str()) && !text.bytes().any(|byte| byte.is_ascii_digit())
+    !UNKNOWN_USES.contains(&text.to_ascii_lowercase().as_str())
+        && !text.bytes().any(|byte| byte.is_ascii_digit())
 }
 
 /// Degrees north and east, in the parts of the globe that have ZIPs.
@@ -200,18 +213,39 @@ mod tests {
 
     fn usual_but(role: Role, value: &'static str) -> Result<PointRow, Skipped> {
         // The first value stays.
-        let values: Vec<_> = [(role, value)].into_iter().chain(USUAL.into_iter().filter(|(other, _)| *other != role)).collect();
+        let values: Vec<_> = [(role, value)]
+            .into_iter()
+            .chain(USUAL.into_iter().filter(|(other, _)| *other != role))
+            .collect();
         point(&row(&values))
     }
 
     #[test]
     fn a_row_is_the_point_that_its_address_is_looked_up_at() {
-        let sent = address::parse(AddressInput { address_1: "12 1/2 north main street", address_2: "apt 4",
-            city: "austin", state: "texas", zip: "78701" });
-        let found = point(&row(&[&USUAL[..], &[(Role::NumberSuffix, "1/2"), (Role::PreDirectional, "N"),
-            (Role::Unit, "4"), (Role::Use, "Multi-Family"), (Role::Plus4, "1234")]].concat())).unwrap();
+        let sent = address::parse(AddressInput {
+            address_1: "12 1/2 north main street",
+            address_2: "apt 4",
+            city: "austin",
+            state: "texas",
+            zip: "78701",
+        });
+        let found = point(&row(&[
+            &USUAL[..],
+            &[
+                (Role::NumberSuffix, "1/2"),
+                (Role::PreDirectional, "N"),
+                (Role::Unit, "4"),
+                (Role::Use, "Multi-Family"),
+                (Role::Plus4, "1234"),
+            ],
+        ]
+        .concat()))
+        .unwrap();
         assert_eq!(Some(found.key), sent.point_key());
-        assert_eq!((found.line_1.as_str(), found.city.as_str(), found.state.as_str()), ("12 1/2 N Main St # 4", "Austin", "TX"));
+        assert_eq!(
+            (found.line_1.as_str(), found.city.as_str(), found.state.as_str()),
+            ("12 1/2 N Main St # 4", "Austin", "TX")
+        );
         assert_eq!((found.plus4.as_deref(), found.residential), (Some("1234"), Some(true)));
     }
 
@@ -243,21 +277,33 @@ mod tests {
 
     #[test]
     fn what_nobody_knows_is_neither_home_nor_shop() {
-        for (written, expected) in
-            [("", None), ("Unknown", None), ("RESIDENTIAL LOW DENSITY", Some(true)), ("Commercial", Some(false)), ("PRIVATE VACANT", Some(false))]
-        {
+        for (written, expected) in [
+            ("", None),
+            ("Unknown", None),
+            ("RESIDENTIAL LOW DENSITY", Some(true)),
+            ("Commercial", Some(false)),
+            ("PRIVATE VACANT", Some(false)),
+        ] {
             assert_eq!(usual_but(Role::Use, written).unwrap().residential, expected, "{written}");
         }
     }
 
     #[test]
     fn a_label_that_occurs_more_than_once_is_one_point() {
-        let first = PointRow { plus4: Some("1111".to_owned()), residential: Some(true), ..usual_but(Role::Use, "").unwrap() };
-        let second = PointRow { latitude: 30.5, residential: Some(false), ..usual_but(Role::Use, "").unwrap() };
+        let first = PointRow {
+            plus4: Some("1111".to_owned()),
+            residential: Some(true),
+            ..usual_but(Role::Use, "").unwrap()
+        };
+        let second =
+            PointRow { latitude: 30.5, residential: Some(false), ..usual_but(Role::Use, "").unwrap() };
         let other = usual_but(Role::Number, "14").unwrap();
         let rows = distinct(vec![first, other, second]);
         assert_eq!(rows.len(), 2);
         let kept = rows.iter().find(|row| row.line_1 == "12 Main St").unwrap();
-        assert_eq!((kept.latitude, kept.plus4.as_deref(), kept.residential), (30.5, Some("1111"), Some(true)));
+        assert_eq!(
+            (kept.latitude, kept.plus4.as_deref(), kept.residential),
+            (30.5, Some("1111"), Some(true))
+        );
     }
 }

@@ -139,10 +139,13 @@ mod tests {
     #[test]
     fn the_first_line_shows_the_shape() {
         let length = 7;
-        let (shape, start) = Shape::of(b"\xef\xbb\xbfLON,LAT,NUMBER,STREET,UNIT,CITY,DISTRICT,REGION,POSTCODE,ID\n", length).unwrap();
+        let (shape, start) =
+            Shape::of(b"\xef\xbb\xbfLON,LAT,NUMBER,STREET,UNIT,CITY,DISTRICT,REGION,POSTCODE,ID\n", length)
+                .unwrap();
         assert_eq!(start, length);
         let row = shape.read(b"-97.7,30.2,1,Main St,Apt 2,Austin,,TX,78701,x").unwrap();
-        let values = [Role::Number, Role::Street, Role::Unit, Role::City, Role::Zip].map(|role| row.get(role));
+        let values =
+            [Role::Number, Role::Street, Role::Unit, Role::City, Role::Zip].map(|role| row.get(role));
         assert_eq!(values, ["1", "Main St", "Apt 2", "Austin", "78701"]);
         assert_eq!(shape.read(b"1,2,3").unwrap_err(), Skipped::BadRow);
         assert!(matches!(Shape::of(b"{\"type\":\"Feature\"", 9).unwrap(), (Shape::GeoJson, 0)));

@@ -51,7 +51,10 @@ pub(super) struct Chunk {
 impl Chunk {
     /// The lines that are not blank, without their ends.
     pub(super) fn lines(&self) -> impl Iterator<Item = &[u8]> {
-        self.text.split(|byte| *byte == b'\n').map(|line| line.trim_ascii_end()).filter(|line| !line.is_empty())
+        self.text
+            .split(|byte| *byte == b'\n')
+            .map(|line| line.trim_ascii_end())
+            .filter(|line| !line.is_empty())
     }
 }
 
@@ -84,7 +87,11 @@ impl Source {
         }
     }
 
-    fn read_chunks(&self, mut position: u64, chunks: &SyncSender<anyhow::Result<Chunk>>) -> anyhow::Result<()> {
+    fn read_chunks(
+        &self,
+        mut position: u64,
+        chunks: &SyncSender<anyhow::Result<Chunk>>,
+    ) -> anyhow::Result<()> {
         let (mut reader, bytes_read) = self.unpacked(position)?;
         loop {
             let mut text = Vec::with_capacity(CHUNK_BYTES + LINE_BYTES as usize);

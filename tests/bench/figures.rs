@@ -56,6 +56,13 @@ impl Figure {
     }
 }
 
+impl std::fmt::Display for Figure {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [figure, value, unit, ..] = self.cells();
+        write!(formatter, "{figure}: {value} {unit}")
+    }
+}
+
 impl Report {
     /// Prints the report on the standard output: one line of JSON, or a table.
     ///

@@ -1,4 +1,4 @@
-//! A gateway and mailers as processes of their own, over one database and one broker.
+//! A gateway and workers as processes of their own, over one database and one broker.
 
 use std::collections::HashMap;
 use std::net::TcpListener;
@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-use pillarbox_tests::Spawned;
+use pillarbox_tests::{KEY, Spawned};
+use reqwest::StatusCode;
 
 use crate::database::Database;
 use crate::machine;
@@ -36,6 +37,8 @@ pub struct Fleet {
     pub gateway: Node,
     /// The mailers.
     pub mailers: Vec<Node>,
+    /// The syncers.
+    pub syncers: Vec<Node>,
     settings: HashMap<String, String>,
 }
 
@@ -105,21 +108,47 @@ impl Fleet {
                 ("GATEWAY__LISTEN", &listen),
                 ("GATEWAY__REQUESTS_PER_MINUTE_PER_KEY", REQUESTS_PER_MINUTE),
                 ("GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE", REQUESTS_PER_MINUTE),
+                ("GATEWAY__PUSH_REQUESTS_PER_MINUTE_PER_SOURCE", REQUESTS_PER_MINUTE),
             ]
             .map(|(name, value)| (format!("PILLARBOX__{name}"), value.to_owned())),
         );
         let gateway = Node::start("gateway", &settings).await?;
         let url = format!("http://{listen}");
-        let mut fleet = Self { url, gateway, mailers: Vec::new(), settings };
+        let mut fleet = Self { url, gateway, mailers: Vec::new(), syncers: Vec::new(), settings };
         for _ in 0..mailers {
             fleet.add_mailer().await?;
         }
+        fleet.until_served().await?;
         Ok(fleet)
+    }
+
+    /// Until a mailer answers the gateway: then there is no such campaign, instead of nobody to ask.
+    async fn until_served(&self) -> anyhow::Result<()> {
+        let begun = Instant::now();
+        let nobody = serde_json::json!({"campaign_id": "PA-NOBODY", "recipients": [{}]}).to_string();
+        let request = reqwest::Client::new()
+            .post(format!("{}/api/v1/recipients", self.url))
+            .bearer_auth(KEY)
+            .body(nobody);
+        loop {
+            let again = request.try_clone().context("a request with a text as its body")?;
+            if again.send().await?.status() == StatusCode::NOT_FOUND {
+                return Ok(());
+            }
+            ensure!(begun.elapsed() < READY_TIMEOUT, "no mailer answered in {READY_TIMEOUT:?}");
+            tokio::time::sleep(LOOK_INTERVAL).await;
+        }
     }
 
     /// Another mailer on the same queue, ready.
     pub async fn add_mailer(&mut self) -> anyhow::Result<()> {
         self.mailers.push(Node::start("mailer", &self.settings).await?);
+        Ok(())
+    }
+
+    /// Another syncer on the same queue, ready.
+    pub async fn add_syncer(&mut self) -> anyhow::Result<()> {
+        self.syncers.push(Node::start("syncer", &self.settings).await?);
         Ok(())
     }
 

@@ -7,6 +7,7 @@ mod figures;
 mod fleet;
 mod load;
 mod machine;
+mod push;
 mod samples;
 mod send;
 
@@ -21,7 +22,11 @@ use crate::figures::{Figure, Report};
 type Bench = (&'static str, fn() -> BoxFuture<'static, anyhow::Result<Vec<Figure>>>);
 
 /// All of them. Each is a file of its own.
-const BENCHES: &[Bench] = &[("send", || Box::pin(send::run())), ("addresses", || Box::pin(addresses::run()))];
+const BENCHES: &[Bench] = &[
+    ("send", || Box::pin(send::run())),
+    ("push", || Box::pin(push::run())),
+    ("addresses", || Box::pin(addresses::run())),
+];
 
 /// What the command line asks for.
 struct Arguments {

@@ -51,13 +51,22 @@ pub async fn run() -> anyhow::Result<Vec<Figure>> {
     let seeded = database.copy("bench_send_history").await?;
     let mut stack = Stack::start(database).await?;
 
-    let mut figures = share::measure(&mut stack).await?;
-    figures.extend(copy::measure(&mut stack, &copies).await?);
+    let mut figures = Vec::new();
+    figures.extend(told(share::measure(&mut stack).await?));
+    figures.extend(told(copy::measure(&mut stack, &copies).await?));
     copies.remove().await?;
-    figures.extend(size::measure(&mut stack).await?);
-    figures.extend(burst::measure(&mut stack).await?);
-    figures.extend(memory::measure(&mut stack).await?);
-    figures.extend(history::measure(&mut stack, seeded).await?);
+    figures.extend(told(size::measure(&mut stack).await?));
+    figures.extend(told(burst::measure(&mut stack).await?));
+    figures.extend(told(memory::measure(&mut stack).await?));
+    figures.extend(told(history::measure(&mut stack, seeded).await?));
     stack.stop().await?;
     Ok(figures)
+}
+
+/// The same figures, told as soon as they are known: the whole takes minutes.
+fn told(figures: Vec<Figure>) -> Vec<Figure> {
+    for figure in &figures {
+        step(&format!("  {figure}"));
+    }
+    figures
 }

@@ -1,6 +1,8 @@
 //! End to end: requests over HTTP through the gateway, RabbitMQ and the mailer into Postgres. Tests are named after
 //! the rows of the API contract that they prove.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod addresses;
 mod columns;
 mod coverage;
@@ -12,6 +14,7 @@ mod limits;
 mod money;
 mod neighborhood;
 mod outcomes;
+mod push;
 mod replay;
 mod response;
 mod wire;

@@ -1,6 +1,7 @@
 //! What the end-to-end tests and the benchmarks share: databases of their own, the processes in this process or
 //! as real ones, and people to mail.
 
+mod crm;
 mod database;
 mod people;
 mod points;
@@ -8,6 +9,7 @@ mod processes;
 mod stack;
 mod verifiers;
 
+pub use crm::{Crm, INTEGRATION_KEY};
 pub use database::Database;
 pub use people::{ADDRESS, people, person};
 pub use points::{MAIN_STREET, PointFile, center};

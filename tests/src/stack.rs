@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use service::{Clock, Config, Process};
 use store::Store;
@@ -31,11 +31,13 @@ pub struct Options {
     pub verifier: Option<Arc<dyn Verify>>,
     /// Mailers that run.
     pub mailers: usize,
+    /// Syncers that run.
+    pub syncers: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { settings: Vec::new(), verifier: None, mailers: 1 }
+        Self { settings: Vec::new(), verifier: None, mailers: 1, syncers: 0 }
     }
 }
 
@@ -107,6 +109,7 @@ pub fn settings_of(database: &Database, overrides: &[(&'static str, String)]) ->
         ("BROKER__NAMESPACE", format!("test-{}-{number}", std::process::id())),
         ("GATEWAY__REQUESTS_PER_MINUTE_PER_KEY", "100000".to_owned()),
         ("GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE", "100000".to_owned()),
+        ("GATEWAY__PUSH_REQUESTS_PER_MINUTE_PER_SOURCE", "100000".to_owned()),
         ("MAILER__JOB_INTERVAL_MS", "50".to_owned()),
     ];
     let all = usual.into_iter().chain(overrides.iter().cloned());
@@ -153,6 +156,9 @@ impl Stack {
         for _ in 0..options.mailers {
             stack.add_mailer(options.verifier.clone());
         }
+        for _ in 0..options.syncers {
+            stack.add_syncer();
+        }
         let process = stack.process("gateway");
         tokio::spawn(gateway::serve(process, listener));
         stack.apply(team(json!({}))).await;
@@ -172,6 +178,12 @@ impl Stack {
             }
             .expect("the mailer runs");
         });
+    }
+
+    /// Another syncer on the same queue.
+    pub fn add_syncer(&mut self) {
+        let process = self.process("syncer");
+        tokio::spawn(async move { syncer::run(process).await.expect("the syncer runs") });
     }
 
     /// Another gateway on the same database and broker; returns where it listens.
@@ -252,7 +264,18 @@ impl Stack {
         headers: &[(&str, &str)],
         body: impl Into<reqwest::Body>,
     ) -> Answer {
-        let mut request = self.client.post(format!("{url}/api/v1/recipients")).body(body);
+        self.request(Method::POST, &format!("{url}/api/v1/recipients"), headers, body).await
+    }
+
+    /// Makes any request.
+    pub async fn request(
+        &self,
+        method: Method,
+        url: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<reqwest::Body>,
+    ) -> Answer {
+        let mut request = self.client.request(method, url).body(body);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
@@ -296,7 +319,7 @@ impl Drop for Stack {
 }
 
 /// The file of the tests' team, with these settings over it.
-fn team(overrides: Value) -> Value {
+pub(crate) fn team(overrides: Value) -> Value {
     let mut team = json!({
         "name": "Test",
         "time_zone": "America/New_York",

@@ -3,53 +3,72 @@
 use std::net::IpAddr;
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
-use contract::id::TeamId;
 use contract::key::{KeyKind, PresentedKey};
-use contract::send::SendError;
-use service::{Clock, Process};
-use store::{Admission, Store};
+use service::{Clock, Config, Process};
+use store::{Admission, AdmittedKey, Store};
 
+use crate::refusal::Refusal;
 use crate::shield::Shield;
 use crate::source::subject;
 
 /// The length of a rate window. Windows begin with the minute.
 const WINDOW: TimeDelta = TimeDelta::minutes(1);
 
-/// Proof that the request carried a Full access key of this team.
+/// Requests that are counted together and opened by the same kind of key.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct FullAccess {
-    pub(crate) team_id: TeamId,
-}
-
-/// Counts requests and looks keys up.
-pub(crate) struct Gate {
-    store: Store,
-    clock: Clock,
-    shield: Shield,
+pub(crate) struct RateGroup {
+    name: &'static str,
+    opened_by: KeyKind,
     per_source: i32,
-    per_key: i32,
+    /// `None` when keys are not counted.
+    per_key: Option<i32>,
 }
 
-impl Gate {
-    pub(crate) fn new(process: &Process) -> Self {
+impl RateGroup {
+    /// POST /api/v1/recipients.
+    pub(crate) fn sends(config: &Config) -> Self {
         Self {
-            store: process.store.clone(),
-            clock: process.clock.clone(),
-            shield: Shield::default(),
-            per_source: process.config.gateway.requests_per_minute_per_source,
-            per_key: process.config.gateway.requests_per_minute_per_key,
+            name: "send",
+            opened_by: KeyKind::FullAccess,
+            per_source: config.gateway.requests_per_minute_per_source,
+            per_key: Some(config.gateway.requests_per_minute_per_key),
         }
     }
 
-    /// Refuses a source that is known to be over its limit, without asking the database.
-    pub(crate) fn check_shield(&self, source: IpAddr) -> Result<(), SendError> {
-        self.check_subject(&subject(source))
+    /// The push API, and the MCP server that speaks for it.
+    pub(crate) fn pushes(config: &Config) -> Self {
+        Self {
+            name: "push",
+            opened_by: KeyKind::Integration,
+            per_source: config.gateway.push_requests_per_minute_per_source,
+            per_key: None,
+        }
+    }
+}
+
+/// Counts the requests of one group and looks keys up.
+pub(crate) struct Gate {
+    group: RateGroup,
+    store: Store,
+    clock: Clock,
+    shield: Shield,
+}
+
+impl Gate {
+    pub(crate) fn new(process: &Process, group: RateGroup) -> Self {
+        let (store, clock) = (process.store.clone(), process.clock.clone());
+        Self { group, store, clock, shield: Shield::default() }
     }
 
-    fn check_subject(&self, subject: &[u8]) -> Result<(), SendError> {
+    /// Refuses a source that is known to be over its limit, without asking the database.
+    pub(crate) fn check_shield(&self, source: IpAddr) -> Result<(), Refusal> {
+        self.check_subject(&subject(self.group.name, source))
+    }
+
+    fn check_subject(&self, subject: &[u8]) -> Result<(), Refusal> {
         if self.shield.refuses(subject, self.clock.now()) {
             metrics::counter!("gateway_shield_refusals_total").increment(1);
-            return Err(SendError::RateLimited);
+            return Err(Refusal::RateLimited);
         }
         Ok(())
     }
@@ -61,43 +80,48 @@ impl Gate {
         &self,
         source: IpAddr,
         key: Option<&PresentedKey>,
-        too_large: Option<SendError>,
-    ) -> Result<FullAccess, SendError> {
+        too_large: Option<Refusal>,
+    ) -> Result<AdmittedKey, Refusal> {
         let now = self.clock.now();
         let window_start = now.duration_trunc(WINDOW).unwrap_or(now);
-        let hash = key.map(PresentedKey::hash);
-        let (source_subject, key_subject) = (subject(source), key_subject(key));
-        if key.is_some() {
+        let source_subject = subject(self.group.name, source);
+        let key_subject = self.group.per_key.and(key).map(key_subject);
+        if let Some(key_subject) = &key_subject {
             // Over the limit a moment ago, and so still: a flood under one key stops here.
-            self.check_subject(&key_subject)?;
+            self.check_subject(key_subject)?;
         }
-        let admission =
-            Admission { source: &source_subject, key: hash, key_subject: &key_subject, window_start };
+        let admission = Admission {
+            source: &source_subject,
+            key: key.map(PresentedKey::hash),
+            key_subject: key_subject.as_deref(),
+            window_start,
+        };
         let admitted = self.store.request_admit(admission).await.map_err(|error| {
             tracing::error!(%error, "cannot admit a request");
-            SendError::InternalError
+            Refusal::Failed
         })?;
-        if admitted.source_requests > self.per_source {
+        if admitted.source_requests > self.group.per_source {
             return Err(self.limited(source_subject, window_start, now));
         }
-        if let Some(error) = too_large {
-            return Err(error);
+        if let Some(refusal) = too_large {
+            return Err(refusal);
         }
-        let key =
-            admitted.key.filter(|key| key.kind == KeyKind::FullAccess).ok_or(SendError::InvalidApiKey)?;
-        if key.requests > self.per_key {
-            return Err(self.limited(key_subject, window_start, now));
+        let key = admitted.key.filter(|key| key.kind == self.group.opened_by).ok_or(Refusal::InvalidKey)?;
+        match (self.group.per_key, key_subject) {
+            (Some(limit), Some(subject)) if key.requests > limit => {
+                Err(self.limited(subject, window_start, now))
+            }
+            _ => Ok(key),
         }
-        Ok(FullAccess { team_id: key.team_id })
     }
 
-    fn limited(&self, subject: Vec<u8>, window_start: DateTime<Utc>, now: DateTime<Utc>) -> SendError {
+    fn limited(&self, subject: Vec<u8>, window_start: DateTime<Utc>, now: DateTime<Utc>) -> Refusal {
         self.shield.refuse(subject, window_start + WINDOW, now);
-        SendError::RateLimited
+        Refusal::RateLimited
     }
 }
 
 /// What a key's rate window is called; no source address is called so.
-fn key_subject(key: Option<&PresentedKey>) -> Vec<u8> {
-    key.map(|key| [b"key:", &key.hash().0[..]].concat()).unwrap_or_default()
+fn key_subject(key: &PresentedKey) -> Vec<u8> {
+    [b"key:", &key.hash().0[..]].concat()
 }

@@ -6,11 +6,12 @@ use std::time::Duration;
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
 use contract::limits::BODY_BYTES;
-use contract::send::SendError;
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
 use service::config;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::refusal::Refusal;
 
 /// Bytes of a refused request's body that are read and thrown away, so that its sender gets to see the answer: one
 /// that is still writing when the connection closes may never read it.
@@ -40,14 +41,9 @@ impl AsRef<[u8]> for HeldBody {
     }
 }
 
-/// The error for a body over the limit.
-pub(crate) fn too_large() -> SendError {
-    SendError::PayloadTooLarge(format!("The body is over the limit of {BODY_BYTES} bytes."))
-}
-
 /// Whether the headers already say that the body is over the limit.
-pub(crate) fn declared_too_large(body: &Body) -> Option<SendError> {
-    (body.size_hint().lower() > BODY_BYTES as u64).then(too_large)
+pub(crate) fn declared_too_large(body: &Body) -> Option<Refusal> {
+    (body.size_hint().lower() > BODY_BYTES as u64).then_some(Refusal::BodyTooLarge)
 }
 
 impl BodyReader {
@@ -58,32 +54,32 @@ impl BodyReader {
         }
     }
 
-    /// Reads a body whole, up to the limit and not past it. Errors: `payload_too_large`; `invalid_payload` when
-    /// it was cut off or too slow; `internal_error` when there was no memory for it in time.
-    pub(crate) async fn read(&self, body: &mut Body) -> Result<Bytes, SendError> {
+    /// Reads a body whole, up to the limit and not past it. Errors: [`Refusal::BodyTooLarge`];
+    /// [`Refusal::BodyUnreadable`] when it was cut off or too slow; [`Refusal::Failed`] when there was no memory for
+    /// it in time.
+    pub(crate) async fn read(&self, body: &mut Body) -> Result<Bytes, Refusal> {
         let expected = body.size_hint().exact().map_or(BODY_BYTES, |bytes| bytes as usize).min(BODY_BYTES);
         let units = u32::try_from(expected.div_ceil(UNIT_BYTES)).unwrap_or(u32::MAX);
         let memory = tokio::time::timeout(self.timeout, self.memory.clone().acquire_many_owned(units))
             .await
             .ok()
             .and_then(Result::ok)
-            .ok_or(SendError::InternalError)?;
-        let bytes = tokio::time::timeout(self.timeout, collect(body, expected)).await.map_err(|_| {
-            SendError::InvalidPayload("The body cannot be read: it did not arrive in time.".to_owned())
-        })??;
+            .ok_or(Refusal::Failed)?;
+        let bytes = tokio::time::timeout(self.timeout, collect(body, expected))
+            .await
+            .map_err(|_| Refusal::BodyUnreadable("The body cannot be read: it did not arrive in time."))??;
         Ok(Bytes::from_owner(HeldBody { bytes, _memory: memory }))
     }
 }
 
-async fn collect(body: &mut Body, expected: usize) -> Result<Bytes, SendError> {
+async fn collect(body: &mut Body, expected: usize) -> Result<Bytes, Refusal> {
     // A body of unknown length grows as it comes; a known one is held in one piece from the start.
     let mut bytes = BytesMut::with_capacity(if body.size_hint().exact().is_some() { expected } else { 0 });
     while let Some(frame) = body.frame().await {
-        let frame = frame
-            .map_err(|_| SendError::InvalidPayload("The body cannot be read: it was cut off.".to_owned()))?;
+        let frame = frame.map_err(|_| Refusal::BodyUnreadable("The body cannot be read: it was cut off."))?;
         if let Ok(data) = frame.into_data() {
             if bytes.len() + data.len() > BODY_BYTES {
-                return Err(too_large());
+                return Err(Refusal::BodyTooLarge);
             }
             bytes.extend_from_slice(&data);
         }

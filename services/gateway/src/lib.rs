@@ -3,7 +3,10 @@
 
 mod admission;
 mod body;
+mod push;
 mod recipients;
+mod refusal;
+mod request;
 mod shield;
 mod source;
 
@@ -16,22 +19,24 @@ use anyhow::Context;
 use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::post;
-use contract::message::SEND_QUEUE;
+use contract::message::{PUSH_QUEUE, SEND_QUEUE};
 use queue::Caller;
 use service::http::Limits;
 use service::{Config, Process};
 use tokio::net::TcpListener;
 
-use crate::admission::Gate;
+use crate::admission::{Gate, RateGroup};
 use crate::body::BodyReader;
 
 /// What the handlers share. All of it is handles; none of it is state of a client.
 #[derive(Clone)]
 struct Gateway {
     process: Process,
-    gate: Arc<Gate>,
+    send_gate: Arc<Gate>,
+    push_gate: Arc<Gate>,
     bodies: Arc<BodyReader>,
     send: Caller,
+    push: Caller,
 }
 
 /// Runs the gateway on the configured address until the process is to stop.
@@ -68,13 +73,16 @@ fn connection_limits(config: &Config, grace: Duration) -> Limits {
 
 fn router(process: Process) -> Router {
     let gateway = Gateway {
-        gate: Arc::new(Gate::new(&process)),
+        send_gate: Arc::new(Gate::new(&process, RateGroup::sends(&process.config))),
+        push_gate: Arc::new(Gate::new(&process, RateGroup::pushes(&process.config))),
         bodies: Arc::new(BodyReader::new(&process.config.gateway)),
         send: Caller::start(&process.broker, SEND_QUEUE, process.background.clone()),
+        push: Caller::start(&process.broker, PUSH_QUEUE, process.background.clone()),
         process,
     };
     Router::new()
         .route("/api/v1/recipients", post(recipients::post).fallback(method_not_allowed))
+        .nest(push::BASE_PATH, push::router())
         .fallback(not_found)
         .with_state(gateway)
 }

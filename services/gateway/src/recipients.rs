@@ -8,20 +8,19 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
-use contract::id::RequestId;
+use contract::id::TeamId;
 use contract::key::PresentedKey;
+use contract::limits::BODY_BYTES;
 use contract::message::{REPLY_OK, SEND_V1};
 use contract::send::{self, SendError};
 use queue::{Call, CallError, Reply};
-use service::trace::TraceContext;
+use store::AdmittedKey;
 
-use crate::admission::FullAccess;
 use crate::body::{declared_too_large, drain};
+use crate::refusal::Refusal;
+use crate::request::{RETRY_AFTER, RequestIdentity, bearer_key};
 use crate::source::source_address;
 use crate::{Gateway, Peer};
-
-/// What a client that was refused for its rate is told to wait, in seconds.
-const RETRY_AFTER: &str = "60";
 
 /// Bodies up to this size are checked in place; larger ones on a thread of their own.
 const INLINE_CHECK_BYTES: usize = 64 * 1024;
@@ -29,11 +28,30 @@ const INLINE_CHECK_BYTES: usize = 64 * 1024;
 /// How often the stored response is looked for after the way of the reply was lost.
 const RESPONSE_POLL: Duration = Duration::from_millis(250);
 
-/// The identity of one request, in logs, on the broker and in the database.
-#[derive(Clone)]
-struct RequestIdentity {
-    request_id: RequestId,
-    trace: TraceContext,
+/// Proof that the request carried a Full access key of this team.
+#[derive(Debug, Clone, Copy)]
+struct FullAccess {
+    team_id: TeamId,
+}
+
+impl From<AdmittedKey> for FullAccess {
+    fn from(key: AdmittedKey) -> Self {
+        Self { team_id: key.team_id }
+    }
+}
+
+impl From<Refusal> for SendError {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::RateLimited => Self::RateLimited,
+            Refusal::BodyTooLarge => {
+                Self::PayloadTooLarge(format!("The body is over the limit of {BODY_BYTES} bytes."))
+            }
+            Refusal::BodyUnreadable(message) => Self::InvalidPayload(message.to_owned()),
+            Refusal::InvalidKey => Self::InvalidApiKey,
+            Refusal::Failed => Self::InternalError,
+        }
+    }
 }
 
 /// Answers a send request.
@@ -42,13 +60,8 @@ pub(crate) async fn post(
     Peer { 0: peer }: Peer,
     request: Request,
 ) -> Response {
-    let begun = Instant::now();
     let (parts, body) = request.into_parts();
-    let header = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok());
-    let identity = RequestIdentity {
-        request_id: RequestId::new(),
-        trace: TraceContext::from_header(header("traceparent")),
-    };
+    let identity = RequestIdentity::new(&parts.headers);
     let source = source_address(peer.ip(), &parts.headers, &gateway.process.config.gateway.trusted_proxies);
     // A task of its own: a client that hangs up does not stop it.
     let task = tokio::spawn(handle(gateway, source, parts.headers, body, identity.clone()));
@@ -57,10 +70,8 @@ pub(crate) async fn post(
         Err(SendError::InternalError)
     });
     let code = result.as_ref().map_or_else(SendError::code, |_| "ok");
-    let response = respond(result, identity.request_id);
-    let seconds = begun.elapsed().as_secs_f64();
-    metrics::histogram!("http_request_seconds", "route" => "recipients", "code" => code).record(seconds);
-    tracing::info!(request_id = %identity.request_id, trace_id = identity.trace.trace_id(), code, seconds, "request");
+    let mut response = respond(result);
+    identity.finish("recipients", code, &mut response);
     response
 }
 
@@ -79,7 +90,7 @@ async fn handle(
         }
         Err(error) => {
             drain(body);
-            Err(error)
+            Err(error.into())
         }
     }
 }
@@ -91,33 +102,30 @@ async fn receive(
     source: IpAddr,
     headers: &HeaderMap,
     body: &mut Body,
-) -> Result<(FullAccess, Bytes), SendError> {
-    gateway.gate.check_shield(source)?;
+) -> Result<(FullAccess, Bytes), Refusal> {
+    gateway.send_gate.check_shield(source)?;
     let too_large = declared_too_large(body);
     if let Some(key) = key_in_headers(headers) {
-        let access = gateway.gate.admit(source, Some(&key), too_large).await?;
-        return Ok((access, gateway.bodies.read(body).await?));
+        let access = gateway.send_gate.admit(source, Some(&key), too_large).await?;
+        return Ok((access.into(), gateway.bodies.read(body).await?));
     }
     let body = match too_large {
         Some(error) => Err(error),
         None => gateway.bodies.read(body).await,
     };
     let key = body.as_ref().ok().and_then(|body| send::api_key_in(body));
-    let too_large =
-        body.as_ref().err().filter(|error| matches!(error, SendError::PayloadTooLarge(_))).cloned();
-    let access = gateway.gate.admit(source, key.as_ref(), too_large).await?;
-    Ok((access, body?))
+    let too_large = body.as_ref().err().filter(|refusal| **refusal == Refusal::BodyTooLarge).cloned();
+    let access = gateway.send_gate.admit(source, key.as_ref(), too_large).await?;
+    Ok((access.into(), body?))
 }
 
 /// The key in `Authorization` or else `X-API-Key`: the first header present decides, even when it holds no key.
 fn key_in_headers(headers: &HeaderMap) -> Option<PresentedKey> {
-    let text = |value: &HeaderValue| value.to_str().unwrap_or_default().to_owned();
-    if let Some(value) = headers.get(header::AUTHORIZATION) {
-        let value = text(value);
-        let (scheme, key) = value.trim().split_once(' ').unwrap_or_default();
-        return Some(PresentedKey::new(if scheme.eq_ignore_ascii_case("bearer") { key } else { "" }));
-    }
-    headers.get("x-api-key").map(|value| PresentedKey::new(&text(value)))
+    let in_own_header = || {
+        let value = headers.get("x-api-key")?;
+        Some(PresentedKey::new(value.to_str().unwrap_or_default()))
+    };
+    bearer_key(headers).or_else(in_own_header)
 }
 
 async fn check(body: &Bytes) -> Result<(), SendError> {
@@ -145,6 +153,7 @@ async fn ask_mailer(
         id: identity.request_id.0,
         kind: SEND_V1.to_owned(),
         team: access.team_id.0,
+        context: String::new(),
         trace: identity.trace.header(),
         deadline_ms: deadline.timestamp_millis(),
         delivery_count: 0,
@@ -191,7 +200,7 @@ async fn wait_for_response(
 }
 
 /// The one place where an outcome of this API becomes HTTP (contract: Errors, Dynamic Audience API).
-fn respond(result: Result<Bytes, SendError>, request_id: RequestId) -> Response {
+fn respond(result: Result<Bytes, SendError>) -> Response {
     let (status, body) = match result {
         Ok(body) => (StatusCode::OK, body),
         Err(error) => (status_of(&error), error_body(&error)),
@@ -201,10 +210,7 @@ fn respond(result: Result<Bytes, SendError>, request_id: RequestId) -> Response 
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if status == StatusCode::TOO_MANY_REQUESTS {
-        headers.insert(header::RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER));
-    }
-    if let Ok(value) = HeaderValue::from_str(&request_id.to_string()) {
-        headers.insert("x-request-id", value);
+        headers.insert(header::RETRY_AFTER, RETRY_AFTER);
     }
     response
 }

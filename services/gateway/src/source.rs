@@ -40,12 +40,12 @@ fn parse_hop(hop: &str) -> Option<IpAddr> {
         .or_else(|| hop.parse::<std::net::SocketAddr>().ok().map(|address| address.ip()))
 }
 
-/// What the rate window of an address is called. A host on IPv6 owns a /64 and can use all of it, so the network
+/// What the rate window of an address is called in a group of requests that are counted together. A host on IPv6 owns a /64 and can use all of it, so the network
 /// is counted, not the address.
-pub(crate) fn subject(address: IpAddr) -> Vec<u8> {
+pub(crate) fn subject(group: &str, address: IpAddr) -> Vec<u8> {
     match address {
-        IpAddr::V4(address) => [b"source4:", &address.octets()[..]].concat(),
-        IpAddr::V6(address) => [b"source6:", &network_of(address)[..]].concat(),
+        IpAddr::V4(address) => [group.as_bytes(), b":source4:", &address.octets()[..]].concat(),
+        IpAddr::V6(address) => [group.as_bytes(), b":source6:", &network_of(address)[..]].concat(),
     }
 }
 
@@ -81,9 +81,15 @@ mod tests {
 
     #[test]
     fn an_ipv6_host_is_counted_by_its_network() {
-        let subject_of = |text: &str| subject(text.parse().unwrap());
+        let subject_of = |text: &str| subject("send", text.parse().unwrap());
         assert_eq!(subject_of("2001:db8::1"), subject_of("2001:db8::ffff:2"));
         assert_ne!(subject_of("2001:db8::1"), subject_of("2001:db8:0:1::1"));
         assert_ne!(subject_of("198.51.100.1"), subject_of("198.51.100.2"));
+    }
+
+    #[test]
+    fn each_group_of_requests_has_windows_of_its_own() {
+        let address = "198.51.100.1".parse().unwrap();
+        assert_ne!(subject("send", address), subject("push", address));
     }
 }

@@ -3,13 +3,17 @@
 pub(crate) mod balance;
 pub(crate) mod campaign;
 pub(crate) mod check;
+pub(crate) mod integration;
 pub(crate) mod key;
 pub(crate) mod recipient;
+pub(crate) mod sync;
 pub(crate) mod team;
 pub(crate) mod user;
 
 use contract::id::TeamId;
-use store::{Store, Team};
+use store::{Integration, Store, Team};
+
+use crate::command::IntegrationName;
 
 /// The team of this id or name.
 async fn find_team(store: &Store, name_or_id: &str) -> store::Result<Team> {
@@ -17,4 +21,10 @@ async fn find_team(store: &Store, name_or_id: &str) -> store::Result<Team> {
         Ok(team_id) => store.team_get(team_id).await,
         Err(_) => store.team_by_name(name_or_id).await,
     }
+}
+
+/// The integration of this name in its team.
+async fn find_integration(store: &Store, named: &IntegrationName) -> store::Result<Integration> {
+    let team_id = find_team(store, &named.team).await?.team_id;
+    store.integration_by_name(team_id, &named.name).await
 }

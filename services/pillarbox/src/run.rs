@@ -70,6 +70,8 @@ async fn execute(command: Command) -> anyhow::Result<Report> {
         Command::Campaign(command) => operate::campaign::run(&open(&config).await?, command, now).await,
         Command::Recipient(command) => operate::recipient::run(&open(&config).await?, command, now).await,
         Command::Addresses(command) => on_addresses(command, &config, now).await,
+        Command::Integration(command) => operate::integration::run(&open(&config).await?, command).await,
+        Command::Sync(command) => operate::sync::run(&open(&config).await?, command, now).await,
         Command::Check => operate::check::check(&open(&config).await?, &config, now).await,
         Command::Demo(demo) => demo::post(&demo).await,
     }

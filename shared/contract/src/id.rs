@@ -59,6 +59,10 @@ uuid_id!(
     IntegrationId
 );
 uuid_id!(
+    /// A sync of an integration; public.
+    SyncId
+);
+uuid_id!(
     /// A design document.
     DesignId
 );

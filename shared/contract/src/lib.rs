@@ -7,4 +7,5 @@ pub mod id;
 pub mod key;
 pub mod limits;
 pub mod message;
+pub mod push;
 pub mod send;

@@ -25,3 +25,40 @@ pub const REFERENCE_CHARS: usize = 600;
 
 /// Active Full access and Formulas only keys that a team may hold together.
 pub const ACTIVE_TEAM_KEYS: i64 = 10;
+
+/// Active keys that one integration may hold; they do not count toward [`ACTIVE_TEAM_KEYS`].
+pub const ACTIVE_INTEGRATION_KEYS: i64 = 2;
+
+/// Records in one push batch.
+pub const RECORDS_PER_BATCH: usize = 1_000;
+
+/// Bytes of one record of a batch, as it was sent.
+pub const RECORD_BYTES: usize = 65_536;
+
+/// Fields that an integration may declare, earlier declarations counted.
+pub const DECLARED_FIELDS: usize = 1_000;
+
+/// Choices of one declared field, and characters of a choice. The contract gives neither; a declaration is
+/// loaded for each batch, so it must be bounded.
+pub const OPTIONS_PER_FIELD: usize = 1_000;
+
+/// Characters of one choice of a declared field; see [`OPTIONS_PER_FIELD`].
+pub const OPTION_CHARS: usize = 200;
+
+/// Characters of a contact's `external_id`.
+pub const EXTERNAL_ID_CHARS: usize = 128;
+
+/// Characters of an `Idempotency-Key`.
+pub const IDEMPOTENCY_KEY_CHARS: usize = 200;
+
+/// Example ids in one group of warnings.
+pub const WARNING_EXAMPLES: usize = 5;
+
+/// Items of a page when the request names no number (contract: `limit` of the rejections list).
+pub const PAGE_ITEMS_DEFAULT: i64 = 100;
+
+/// Items of a page at the most.
+pub const PAGE_ITEMS: i64 = 1_000;
+
+/// Digits of a page's cursor at the most.
+pub const CURSOR_DIGITS: usize = 15;

@@ -10,6 +10,31 @@ pub const SEND_QUEUE: &str = "send";
 /// Type of a message on [`SEND_QUEUE`]; the body is that of POST /api/v1/recipients.
 pub const SEND_V1: &str = "send.v1";
 
+/// The queue that syncers take push requests from.
+pub const PUSH_QUEUE: &str = "push";
+
+/// Type of a message on [`PUSH_QUEUE`]; the body is that of POST schema, the context a
+/// [`crate::push::PushContext`], as of the other types of this queue.
+pub const DECLARE_V1: &str = "declare.v1";
+
+/// Type of a message on [`PUSH_QUEUE`]; the body is that of POST sync.
+pub const BEGIN_V1: &str = "begin.v1";
+
+/// Type of a message on [`PUSH_QUEUE`]; the body is that of POST records.
+pub const PUSH_V1: &str = "push.v1";
+
+/// Type of a message on [`PUSH_QUEUE`]; the body is that of POST records, to be checked and no more.
+pub const PUSH_VALIDATE_V1: &str = "push_validate.v1";
+
+/// Type of a message on [`PUSH_QUEUE`]; the body is that of PATCH sync.
+pub const COMPLETE_V1: &str = "complete.v1";
+
+/// Type of a message on [`PUSH_QUEUE`]; the body is that of PATCH sync, to be counted and no more.
+pub const COMPLETE_VALIDATE_V1: &str = "complete_validate.v1";
+
+/// Type of a reply whose body is the stored answer of an earlier attempt.
+pub const REPLY_REPLAYED: &str = "replayed";
+
 /// Type of a reply whose body is the HTTP answer's, to be relayed byte for byte.
 pub const REPLY_OK: &str = "ok";
 

@@ -14,6 +14,9 @@ const DEADLINE_HEADER: &str = "deadline_ms";
 /// Header with the W3C trace context.
 const TRACE_HEADER: &str = "traceparent";
 
+/// Header with what the caller found out, as JSON.
+const CONTEXT_HEADER: &str = "context";
+
 /// Header that a quorum queue counts earlier deliveries in.
 const DELIVERY_COUNT_HEADER: &str = "x-delivery-count";
 
@@ -26,6 +29,8 @@ pub struct Call {
     pub kind: String,
     /// Who asks: the key's owner.
     pub team: Uuid,
+    /// What the caller found out about the request, as JSON of a shape that the kind tells; may be empty.
+    pub context: String,
     /// W3C `traceparent` of the request.
     pub trace: String,
     /// Milliseconds since 1970 after which nobody waits for the reply.
@@ -65,6 +70,7 @@ impl Call {
         let mut headers = FieldTable::default();
         headers.insert(DEADLINE_HEADER.into(), AMQPValue::LongLongInt(self.deadline_ms));
         headers.insert(TRACE_HEADER.into(), AMQPValue::LongString(self.trace.as_str().into()));
+        headers.insert(CONTEXT_HEADER.into(), AMQPValue::LongString(self.context.as_str().into()));
         headers.insert("team".into(), AMQPValue::LongString(self.team.to_string().into()));
         BasicProperties::default()
             .with_correlation_id(self.id.to_string().into())
@@ -86,6 +92,7 @@ impl Call {
             id: delivery.properties.correlation_id().as_ref()?.as_str().parse().ok()?,
             kind: delivery.properties.kind().as_ref()?.to_string(),
             team: text("team")?.parse().ok()?,
+            context: text(CONTEXT_HEADER).unwrap_or_default(),
             trace: text(TRACE_HEADER).unwrap_or_default(),
             deadline_ms: number(DEADLINE_HEADER)?,
             delivery_count: number(DELIVERY_COUNT_HEADER).unwrap_or(0),

@@ -35,6 +35,8 @@ pub struct Config {
     pub gateway: Gateway,
     /// The mailer.
     pub mailer: Mailer,
+    /// The syncer.
+    pub syncer: Syncer,
     /// Cents for one card, by product.
     pub prices: HashMap<String, Price>,
     /// Payment by card.
@@ -114,6 +116,8 @@ pub struct Gateway {
     pub requests_per_minute_per_key: i32,
     /// Requests of a source address in a minute.
     pub requests_per_minute_per_source: i32,
+    /// Requests of a source address to the push API in a minute.
+    pub push_requests_per_minute_per_source: i32,
 }
 
 /// The mailer.
@@ -147,6 +151,22 @@ pub struct Mailer {
     pub job_pause_ms: i64,
     /// Days that requests and their responses are kept.
     pub request_retention_days: i64,
+}
+
+/// The syncer.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Syncer {
+    /// Requests at a time.
+    pub concurrency: u16,
+    /// Hours until an open sync expires.
+    pub sync_expiry_hours: i64,
+    /// Days that the answer to a request is kept.
+    pub idempotency_key_days: i64,
+    /// Days that ended syncs are kept.
+    pub sync_retention_days: i64,
+    /// Milliseconds between looks for what is due.
+    pub job_interval_ms: u64,
 }
 
 /// Business days by postage.
@@ -300,8 +320,10 @@ impl Config {
         if self.prices.values().any(|price| price.standard < 1 || price.first_class < 1) {
             return refuse("prices must be one cent or more");
         }
-        if self.mailer.concurrency == 0 || self.database.pool_size == 0 {
-            return refuse("mailer.concurrency and database.pool_size must be one or more");
+        if self.mailer.concurrency == 0 || self.syncer.concurrency == 0 || self.database.pool_size == 0 {
+            return refuse(
+                "mailer.concurrency, syncer.concurrency and database.pool_size must be one or more",
+            );
         }
         if self.gateway.body_memory_bytes < contract::limits::BODY_BYTES {
             return refuse("gateway.body_memory_bytes must hold one body of the largest size at least");

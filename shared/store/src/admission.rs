@@ -4,7 +4,10 @@ use chrono::{DateTime, Utc};
 use contract::id::{ApiKeyId, IntegrationId, TeamId};
 use contract::key::{KeyHash, KeyKind};
 
+use tokio_postgres::Row;
+
 use crate::error::{Result, StoreError, retry};
+use crate::integration::Availability;
 use crate::pool::Store;
 
 /// Who asks, and in which window they are counted.
@@ -14,8 +17,8 @@ pub struct Admission<'a> {
     pub source: &'a [u8],
     /// The key that was presented; `None` when there was none.
     pub key: Option<KeyHash>,
-    /// What the key is counted as; different from any source.
-    pub key_subject: &'a [u8],
+    /// What the key is counted as, different from any source; `None` when keys are not counted.
+    pub key_subject: Option<&'a [u8]>,
     /// The window's start.
     pub window_start: DateTime<Utc>,
 }
@@ -38,9 +41,9 @@ pub struct AdmittedKey {
     pub team_id: TeamId,
     /// What it opens.
     pub kind: KeyKind,
-    /// The integration of an integration key.
-    pub integration_id: Option<IntegrationId>,
-    /// Its requests in the window, this one included.
+    /// The integration of an integration key, and whether its owner lets it take requests.
+    pub integration: Option<(IntegrationId, Availability)>,
+    /// Its requests in the window, this one included; 0 when keys are not counted.
     pub requests: i32,
 }
 
@@ -62,13 +65,17 @@ impl Store {
                      ON CONFLICT (subject, window_start) DO UPDATE SET requests = existing.requests + 1
                      RETURNING requests
                  ), key AS (
-                     SELECT key_id, team_id, kind, integration_id FROM api_keys WHERE hash = $2 AND revoked_at IS NULL
+                     SELECT key_id, api_keys.team_id, kind, integration_id, availability
+                     FROM api_keys LEFT JOIN integrations USING (integration_id)
+                     WHERE hash = $2 AND revoked_at IS NULL
                  ), key_window AS (
-                     INSERT INTO rate_windows AS existing (subject, window_start, requests) SELECT $3, $4, 1 FROM key
+                     INSERT INTO rate_windows AS existing (subject, window_start, requests)
+                     SELECT $3::bytea, $4, 1 FROM key WHERE $3::bytea IS NOT NULL
                      ON CONFLICT (subject, window_start) DO UPDATE SET requests = existing.requests + 1
                      RETURNING requests
                  )
-                 SELECT source.requests, key.key_id, key.team_id, key.kind, key.integration_id, key_window.requests
+                 SELECT source.requests, key.key_id, key.team_id, key.kind, key.integration_id, key.availability,
+                     key_window.requests
                  FROM source LEFT JOIN key ON true LEFT JOIN key_window ON true",
                 &[&admission.source, &hash, &admission.key_subject, &admission.window_start],
             )
@@ -82,8 +89,8 @@ impl Store {
                 team_id: TeamId(row.get(2)),
                 kind: KeyKind::from_name(row.get(3))
                     .ok_or_else(|| StoreError::Corrupt("kind of a key".to_owned()))?,
-                integration_id: row.get::<_, Option<uuid::Uuid>>(4).map(IntegrationId),
-                requests: row.get::<_, Option<i32>>(5).unwrap_or(1),
+                integration: integration(&row)?,
+                requests: row.get::<_, Option<i32>>(6).unwrap_or(0),
             }),
         };
         Ok(Admitted { source_requests: row.get(0), key })
@@ -101,4 +108,11 @@ impl Store {
         )
         .await
     }
+}
+
+fn integration(row: &Row) -> Result<Option<(IntegrationId, Availability)>> {
+    let integration_id: Option<uuid::Uuid> = row.get(4);
+    let availability: Option<&str> = row.get(5);
+    let (Some(integration_id), Some(availability)) = (integration_id, availability) else { return Ok(None) };
+    Ok(Some((IntegrationId(integration_id), Availability::from_name(availability)?)))
 }

@@ -151,6 +151,30 @@ impl Transaction<'_> {
         .await
     }
 
+    /// Makes columns; gives those that stand already these types, but for those whose owner set the type.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn column_declare(
+        &self,
+        team_id: TeamId,
+        columns: &[Column],
+        now: DateTime<Utc>,
+    ) -> Result<()> {
+        self.column_create(team_id, columns, now).await?;
+        let keys: Vec<&str> = columns.iter().map(|column| column.name_key.as_str()).collect();
+        let types: Vec<&str> = columns.iter().map(|column| column.column_type.as_str()).collect();
+        self.execute(
+            "UPDATE address_columns SET type = declared.type
+             FROM unnest($2::text[], $3::text[]) AS declared (name_key, type)
+             WHERE team_id = $1 AND address_columns.name_key = declared.name_key
+                 AND address_columns.type <> declared.type AND source <> 'owner' AND kind = 'custom'",
+            &[&team_id.0, &keys, &types],
+        )
+        .await?;
+        Ok(())
+    }
+
     /// Makes the column or gives the one of that name this type and kind, owned by the owner.
     ///
     /// # Errors

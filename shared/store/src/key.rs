@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use contract::id::{ApiKeyId, IntegrationId, TeamId};
 use contract::key::{KeyKind, PresentedKey};
-use contract::limits::ACTIVE_TEAM_KEYS;
+use contract::limits::{ACTIVE_INTEGRATION_KEYS, ACTIVE_TEAM_KEYS};
 use serde::Serialize;
 
 use crate::error::{Result, StoreError};
@@ -54,15 +54,17 @@ impl Transaction<'_> {
     /// Stores a key. The same key again, for the same team and not revoked, changes nothing.
     ///
     /// # Errors
-    /// [`StoreError::Limit`] past the keys that a team may hold, or when the key stands elsewhere or was revoked.
+    /// [`StoreError::Limit`] past the keys that a team or an integration may hold, or when the key stands elsewhere or was revoked.
     pub async fn key_create(&self, new: &NewKey<'_>, now: DateTime<Utc>) -> Result<KeyCreated> {
         // The team's row is locked so that two creations cannot both count one below the limit.
         self.row("SELECT 1 FROM teams WHERE team_id = $1 FOR UPDATE", &[&new.team_id.0]).await?;
         let hash = new.key.hash();
         let existing = self
             .row(
-                "SELECT key_id, team_id = $2 AND kind = $3 AND revoked_at IS NULL FROM api_keys WHERE hash = $1",
-                &[&&hash.0[..], &new.team_id.0, &new.kind.as_str()],
+                "SELECT key_id, team_id = $2 AND kind = $3 AND integration_id IS NOT DISTINCT FROM $4
+                     AND revoked_at IS NULL
+                 FROM api_keys WHERE hash = $1",
+                &[&&hash.0[..], &new.team_id.0, &new.kind.as_str(), &new.integration_id.map(|id| id.0)],
             )
             .await?;
         if let Some(row) = existing {
@@ -72,8 +74,9 @@ impl Transaction<'_> {
                 Err(StoreError::Limit(format!("the key {} was used before", new.key.display())))
             };
         }
-        if new.kind != KeyKind::Integration {
-            self.refuse_past_limit(new.team_id).await?;
+        match new.integration_id {
+            Some(integration_id) => self.refuse_past_integration_limit(integration_id).await?,
+            None => self.refuse_past_limit(new.team_id).await?,
         }
         let key_id = ApiKeyId::new();
         self.execute(
@@ -94,16 +97,25 @@ impl Transaction<'_> {
         Ok(KeyCreated { key_id, is_new: true })
     }
 
-    /// The team's newest key of this kind and name that was not revoked; `None` when there is none.
+    /// The newest key of this kind and name of the team, or of its integration, that was not revoked; `None` when
+    /// there is none.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn key_active(&self, team_id: TeamId, kind: KeyKind, name: &str) -> Result<Option<ApiKeyId>> {
+    pub async fn key_active(
+        &self,
+        team_id: TeamId,
+        integration_id: Option<IntegrationId>,
+        kind: KeyKind,
+        name: &str,
+    ) -> Result<Option<ApiKeyId>> {
         let row = self
             .row(
-                "SELECT key_id FROM api_keys WHERE team_id = $1 AND kind = $2 AND name = $3 AND revoked_at IS NULL
+                "SELECT key_id FROM api_keys
+                 WHERE team_id = $1 AND integration_id IS NOT DISTINCT FROM $2 AND kind = $3 AND name = $4
+                     AND revoked_at IS NULL
                  ORDER BY created_at DESC, key_id DESC LIMIT 1",
-                &[&team_id.0, &kind.as_str(), &name],
+                &[&team_id.0, &integration_id.map(|id| id.0), &kind.as_str(), &name],
             )
             .await?;
         Ok(row.map(|row| ApiKeyId(row.get(0))))
@@ -119,6 +131,21 @@ impl Transaction<'_> {
         if row.is_some_and(|row| row.get::<_, i64>(0) >= ACTIVE_TEAM_KEYS) {
             return Err(StoreError::Limit(format!(
                 "the team holds {ACTIVE_TEAM_KEYS} active Full access and Formulas only keys, which is the most; revoke one first"
+            )));
+        }
+        Ok(())
+    }
+
+    async fn refuse_past_integration_limit(&self, integration_id: IntegrationId) -> Result<()> {
+        let row = self
+            .row(
+                "SELECT count(*) FROM api_keys WHERE integration_id = $1 AND revoked_at IS NULL",
+                &[&integration_id.0],
+            )
+            .await?;
+        if row.is_some_and(|row| row.get::<_, i64>(0) >= ACTIVE_INTEGRATION_KEYS) {
+            return Err(StoreError::Limit(format!(
+                "the integration holds {ACTIVE_INTEGRATION_KEYS} active keys, which is the most; revoke one first"
             )));
         }
         Ok(())

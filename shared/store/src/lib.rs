@@ -5,6 +5,7 @@
 //! caller puts in order. Every statement on a request's path is bounded by the request's own size and an index.
 
 mod address_answer;
+mod address_book;
 mod address_import;
 mod address_point;
 mod admission;
@@ -13,9 +14,13 @@ mod campaign;
 mod charge;
 mod check;
 mod column;
+mod contact;
 mod design;
 mod entry;
 mod error;
+mod idempotency;
+mod integration;
+mod issue;
 mod job;
 mod key;
 mod ledger;
@@ -24,8 +29,10 @@ mod piece;
 mod pool;
 mod recipient;
 mod send;
+mod sync;
 mod team;
 
+pub use address_book::{BookCursor, BookLine, BookPage};
 pub use address_import::ImportProgress;
 pub use address_point::{AddressOverride, Home, Neighborhood, PointFacts, PointRow};
 pub use admission::{Admission, Admitted, AdmittedKey};
@@ -36,9 +43,12 @@ pub use campaign::{
 pub use charge::{Charge, ChargeKind, ChargeState, NewCharge};
 pub use check::Discrepancy;
 pub use column::{Column, ColumnKind, ColumnSource};
+pub use contact::{Contact, ContactBatch};
 pub use design::DesignSaved;
 pub use entry::{EntryRow, StoredEntry};
 pub use error::{Result, StoreError, retry};
+pub use idempotency::KeyClaim;
+pub use integration::{Availability, Integration};
 pub use job::{Job, JobKind, JobLease, NewStepJob};
 pub use key::{KeyCreated, KeySummary, NewKey};
 pub use ledger::{Taken, TopUp};
@@ -47,4 +57,5 @@ pub use piece::{MailedPiece, PieceBatch, PieceRow};
 pub use pool::{Connection, Settings, Store, Transaction};
 pub use recipient::{EntryAddress, RecipientFacts, RecipientRow, WaitingRecipient};
 pub use send::{Claim, FinishedSend, Lease, ReservedSend, SendState};
+pub use sync::{BatchCounts, CountedBatch, Removal};
 pub use team::{Role, Team, UserSummary};

@@ -1,6 +1,6 @@
 //! What a file made, for the one who applied it.
 
-use contract::id::{ApiKeyId, CampaignId, DesignId, TeamId, UserId};
+use contract::id::{ApiKeyId, CampaignId, DesignId, IntegrationId, TeamId, UserId};
 use serde::Serialize;
 
 use crate::money::{Dollars, Money};
@@ -29,6 +29,8 @@ pub struct AppliedTeam {
     pub designs: Vec<AppliedDesign>,
     /// The campaigns of the file.
     pub campaigns: Vec<AppliedCampaign>,
+    /// The integrations of the file.
+    pub integrations: Vec<AppliedIntegration>,
     /// The keys of the file.
     pub keys: Vec<AppliedKey>,
     /// The top-up of the file.
@@ -67,12 +69,23 @@ pub struct AppliedCampaign {
     pub do_not_mail_added: u64,
 }
 
+/// An integration.
+#[derive(Debug, Clone, Serialize)]
+pub struct AppliedIntegration {
+    /// Its public id.
+    pub integration_id: IntegrationId,
+    /// Its name.
+    pub name: String,
+    /// Its keys of the file.
+    pub keys: Vec<AppliedKey>,
+}
+
 /// A key.
 #[derive(Debug, Clone, Serialize)]
 pub struct AppliedKey {
     /// Its row.
     pub key_id: ApiKeyId,
-    /// `full_access` or `formulas`.
+    /// `full_access`, `formulas` or `integration`.
     pub kind: &'static str,
     /// Its name.
     pub name: String,
@@ -127,18 +140,26 @@ impl AppliedTeam {
             let note = if added > 0 { format!("do-not-mail addresses added: {added}") } else { none() };
             row("Campaign", &campaign.name, campaign.campaign_id.to_string(), note)
         }));
-        rows.extend(self.keys.iter().map(|key| {
-            let note = match &key.key {
-                Some(text) => format!("{}\nwill not be shown again", text.reveal()),
-                None => "made before".to_owned(),
-            };
-            row("Key", &key.name, key.key_id.to_string(), note)
-        }));
+        for integration in &self.integrations {
+            rows.push(row("Integration", &integration.name, integration.integration_id.to_string(), none()));
+            rows.extend(integration.keys.iter().map(AppliedKey::row));
+        }
+        rows.extend(self.keys.iter().map(AppliedKey::row));
         rows.extend(self.top_up.iter().map(|top_up| {
             let what = if top_up.is_new { top_up.amount.to_string() } else { "booked before".to_owned() };
             let note = format!("{what}; balance {}", Dollars(top_up.balance_cents));
             row("Top-up", &top_up.reference, none(), note)
         }));
         rows
+    }
+}
+
+impl AppliedKey {
+    fn row(&self) -> [String; 4] {
+        let note = match &self.key {
+            Some(text) => format!("{}\nwill not be shown again", text.reveal()),
+            None => "made before".to_owned(),
+        };
+        ["Key".to_owned(), self.name.clone(), self.key_id.to_string(), note]
     }
 }

@@ -9,7 +9,8 @@ use contract::key::KeyKind;
 use serde_json::Value;
 
 use super::error::ApplyError;
-use super::file::{Campaign, CampaignKind, File, Key, Payment, Step, Team};
+use super::file::{Campaign, CampaignKind, File, Integration, Key, Payment, Step, Team};
+use crate::secret::KeyText;
 
 /// Steps of a campaign.
 const STEPS: std::ops::RangeInclusive<usize> = 1..=20;
@@ -40,9 +41,19 @@ pub(super) fn check(file: &File) -> Result {
     distinct(users.map(|(place, user)| (format!("{place}.email"), user.email.as_str())))?;
     let campaigns = teams().flat_map(|(place, team)| items(&place, "campaigns", &team.campaigns));
     distinct(campaigns.filter_map(|(place, campaign)| Some((format!("{place}.id"), campaign.id.as_ref()?))))?;
-    let keys = teams().flat_map(|(place, team)| items(&place, "keys", &team.keys));
-    distinct(keys.filter_map(|(place, key)| Some((format!("{place}.key"), key.key.as_ref()?.reveal()))))?;
+    distinct(teams().flat_map(|(place, team)| given_keys(&place, team)))?;
     teams().try_for_each(|(place, team)| check_team(&place, team))
+}
+
+/// Every key whose value the file gives, with its place.
+fn given_keys<'a>(place: &str, team: &'a Team) -> Vec<(String, &'a str)> {
+    let given = |(place, key): (String, Option<&'a KeyText>)| Some((format!("{place}.key"), key?.reveal()));
+    let of_team = items(place, "keys", &team.keys).map(|(place, key)| (place, key.key.as_ref()));
+    let integrations = items(place, "integrations", &team.integrations);
+    let of_integrations = integrations.flat_map(|(place, integration)| {
+        items(&place, "keys", &integration.keys).map(|(place, key)| (place, key.key.as_ref()))
+    });
+    of_team.chain(of_integrations).filter_map(given).collect()
 }
 
 fn check_team(place: &str, team: &Team) -> Result {
@@ -60,7 +71,12 @@ fn check_team(place: &str, team: &Team) -> Result {
     let keys = || items(place, "keys", &team.keys);
     distinct(keys().map(|(place, key)| (format!("{place}.name"), key.name.as_str())))?;
     campaigns().try_for_each(|(place, campaign)| check_campaign(&place, campaign))?;
-    keys().try_for_each(|(place, key)| check_key(&place, key))
+    keys().try_for_each(|(place, key)| check_key(&place, key))?;
+    let integrations = || items(place, "integrations", &team.integrations);
+    distinct(
+        integrations().map(|(place, integration)| (format!("{place}.name"), integration.name.as_str())),
+    )?;
+    integrations().try_for_each(|(place, integration)| check_integration(&place, integration))
 }
 
 /// Each item of a list with its place: `teams[0].users[2]`.
@@ -124,9 +140,22 @@ fn check_delays(place: &str, steps: &[Step]) -> Result {
     Ok(())
 }
 
+fn check_integration(place: &str, integration: &Integration) -> Result {
+    if integration.removal_guard_percent.is_some_and(|percent| percent > 100) {
+        let reason = "must be 0 to 100 percent, or left out to remove without asking";
+        return Err(ApplyError::refused(format!("{place}.removal_guard_percent"), reason));
+    }
+    let keys = || items(place, "keys", &integration.keys);
+    distinct(keys().map(|(place, key)| (format!("{place}.name"), key.name.as_str())))?;
+    keys().try_for_each(|(place, key)| check_kind(&place, key.key.as_ref(), KeyKind::Integration))
+}
+
 fn check_key(place: &str, key: &Key) -> Result {
-    let kind = KeyKind::from(key.kind);
-    if key.key.as_ref().is_some_and(|text| text.kind() != Some(kind)) {
+    check_kind(place, key.key.as_ref(), key.kind.into())
+}
+
+fn check_kind(place: &str, text: Option<&KeyText>, kind: KeyKind) -> Result {
+    if text.is_some_and(|text| text.kind() != Some(kind)) {
         let reason = format!("a {} key begins with {}", kind.as_str(), kind.prefix());
         return Err(ApplyError::refused(format!("{place}.key"), reason));
     }

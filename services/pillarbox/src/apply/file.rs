@@ -8,7 +8,7 @@ use contract::key::KeyKind;
 use contract::send::Postage;
 use serde::Deserialize;
 use serde_json::Value;
-use store::Role;
+use store::{Availability, Role};
 
 use super::field::{ColumnName, DesignDocument, Email, ListedAddress, MapArea, Name};
 use crate::money::Money;
@@ -46,6 +46,8 @@ pub(super) struct Team {
     pub designs: Vec<Design>,
     #[serde(default)]
     pub campaigns: Vec<Campaign>,
+    #[serde(default)]
+    pub integrations: Vec<Integration>,
     #[serde(default)]
     pub keys: Vec<Key>,
     pub top_up: Option<TopUp>,
@@ -218,6 +220,27 @@ pub(super) struct Step {
     pub delay_days: u16,
 }
 
+/// An integration, found by its name.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Integration {
+    pub name: Name,
+    #[serde(default = "active")]
+    pub availability: Availability,
+    pub removal_guard_percent: Option<u8>,
+    #[serde(default)]
+    pub keys: Vec<IntegrationKey>,
+}
+
+/// A key of an integration. With its value given it is that key; else one is made unless an active one of this name
+/// stands.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct IntegrationKey {
+    pub name: Name,
+    pub key: Option<KeyText>,
+}
+
 /// An API key. With its value given it is that key; else one is made unless an active one of this name stands.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -254,6 +277,10 @@ pub(super) struct TopUp {
 
 fn new_york() -> Tz {
     Tz::America__New_York
+}
+
+fn active() -> Availability {
+    Availability::Active
 }
 
 fn standard() -> Postage {

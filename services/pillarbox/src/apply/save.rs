@@ -3,16 +3,18 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
-use contract::id::{CampaignId, DesignId, TeamId};
+use contract::id::{CampaignId, DesignId, IntegrationId, TeamId};
 use contract::key::KeyKind;
 use store::{CampaignSettings, ColumnSource, NewKey, StepSettings, Transaction};
 use uuid::Uuid;
 
-use super::applied::{AppliedCampaign, AppliedDesign, AppliedKey, AppliedTeam, AppliedTopUp, AppliedUser};
+use super::applied::{
+    AppliedCampaign, AppliedDesign, AppliedIntegration, AppliedKey, AppliedTeam, AppliedTopUp, AppliedUser,
+};
 use super::check::{check_conditions, items};
 use super::error::{ApplyError, At};
 use super::field::Name;
-use super::file::{Campaign, Column, Design, Key, Status, Step, Team, TopUp, User};
+use super::file::{Campaign, Column, Design, Integration, Key, Status, Step, Team, TopUp, User};
 use crate::secret::{KeyText, random_campaign_id};
 
 /// Random campaign ids that are tried before giving up. There are two billion.
@@ -46,12 +48,23 @@ pub(super) async fn save_team(
     let columns = save.columns(place, &team.columns).await?;
     let designs = save.designs(place, &team.designs).await?;
     let campaigns = save.campaigns(place, team, &designs).await?;
+    let integrations = save.integrations(place, &team.integrations).await?;
     let keys = save.keys(place, &team.keys).await?;
     let top_up = match &team.top_up {
         Some(top_up) => Some(save.top_up(&format!("{place}.top_up"), top_up).await?),
         None => None,
     };
-    Ok(AppliedTeam { team_id, name: wanted.name, users, columns, designs, campaigns, keys, top_up })
+    Ok(AppliedTeam {
+        team_id,
+        name: wanted.name,
+        users,
+        columns,
+        designs,
+        campaigns,
+        integrations,
+        keys,
+        top_up,
+    })
 }
 
 /// Where what is saved belongs.
@@ -59,6 +72,13 @@ struct Save<'a> {
     transaction: &'a Transaction<'a>,
     team_id: TeamId,
     now: DateTime<Utc>,
+}
+
+/// What a key opens: a team's API, or one of its integrations.
+#[derive(Clone, Copy)]
+struct KeyOwner {
+    kind: KeyKind,
+    integration_id: Option<IntegrationId>,
 }
 
 impl Save<'_> {
@@ -205,24 +225,55 @@ impl Save<'_> {
         self.transaction.do_not_mail_add(id, &addresses, self.now).await.at(place)
     }
 
-    async fn keys(&self, place: &str, keys: &[Key]) -> Result<Vec<AppliedKey>> {
+    async fn integrations(
+        &self,
+        place: &str,
+        integrations: &[Integration],
+    ) -> Result<Vec<AppliedIntegration>> {
         let mut applied = Vec::new();
-        for (place, key) in items(place, "keys", keys) {
-            applied.push(self.key(&place, key).await?);
+        for (place, integration) in items(place, "integrations", integrations) {
+            let (name, guard) = (integration.name.as_str(), integration.removal_guard_percent.map(i16::from));
+            let integration_id = self
+                .transaction
+                .integration_save(self.team_id, name, integration.availability, guard, self.now)
+                .await
+                .at(&place)?;
+            let owner = KeyOwner { kind: KeyKind::Integration, integration_id: Some(integration_id) };
+            let mut keys = Vec::new();
+            for (place, key) in items(&place, "keys", &integration.keys) {
+                keys.push(self.key(&place, owner, &key.name, key.key.as_ref()).await?);
+            }
+            applied.push(AppliedIntegration { integration_id, name: name.to_owned(), keys });
         }
         Ok(applied)
     }
 
-    async fn key(&self, place: &str, key: &Key) -> Result<AppliedKey> {
-        let (kind, name) = (KeyKind::from(key.kind), key.name.as_str());
+    async fn keys(&self, place: &str, keys: &[Key]) -> Result<Vec<AppliedKey>> {
+        let mut applied = Vec::new();
+        for (place, key) in items(place, "keys", keys) {
+            let owner = KeyOwner { kind: key.kind.into(), integration_id: None };
+            applied.push(self.key(&place, owner, &key.name, key.key.as_ref()).await?);
+        }
+        Ok(applied)
+    }
+
+    async fn key(
+        &self,
+        place: &str,
+        owner: KeyOwner,
+        name: &Name,
+        given: Option<&KeyText>,
+    ) -> Result<AppliedKey> {
+        let (KeyOwner { kind, integration_id }, name) = (owner, name.as_str());
         let applied = |key_id, key| AppliedKey { key_id, kind: kind.as_str(), name: name.to_owned(), key };
-        if key.key.is_none()
-            && let Some(key_id) = self.transaction.key_active(self.team_id, kind, name).await.at(place)?
+        if given.is_none()
+            && let Some(key_id) =
+                self.transaction.key_active(self.team_id, integration_id, kind, name).await.at(place)?
         {
             return Ok(applied(key_id, None));
         }
-        let text = key.key.clone().unwrap_or_else(|| KeyText::random(kind));
-        let new = NewKey { team_id: self.team_id, kind, integration_id: None, name, key: &text.presented() };
+        let text = given.cloned().unwrap_or_else(|| KeyText::random(kind));
+        let new = NewKey { team_id: self.team_id, kind, integration_id, name, key: &text.presented() };
         let created = self.transaction.key_create(&new, self.now).await.at(place)?;
         Ok(applied(created.key_id, created.is_new.then_some(text)))
     }

@@ -1,0 +1,118 @@
+//! Requests that change something: checked for their shape, then passed to a syncer.
+
+use std::time::Duration;
+
+use axum::http::{HeaderMap, HeaderValue};
+use bytes::Bytes;
+use contract::message::{
+    BEGIN_V1, COMPLETE_V1, COMPLETE_VALIDATE_V1, DECLARE_V1, PUSH_V1, PUSH_VALIDATE_V1, REPLY_OK,
+    REPLY_REPLAYED,
+};
+use contract::push::{
+    BeginRequest, CompleteRequest, IdempotencyKey, PushContext, PushError, read_declaration, split_batch,
+};
+use queue::{Call, CallError, Reply};
+
+use crate::Gateway;
+use crate::push::answer::Answered;
+use crate::push::query::Query;
+use crate::push::{Endpoint, IntegrationAccess};
+use crate::request::RequestIdentity;
+
+/// Bodies up to this size are checked in place; larger ones on a thread of their own.
+const INLINE_CHECK_BYTES: usize = 64 * 1024;
+
+/// What a syncer is asked, without the body.
+pub(super) struct Question {
+    kind: &'static str,
+    access: IntegrationAccess,
+    context: PushContext,
+}
+
+impl Question {
+    /// Reads what headers and query say. Errors: `missing_idempotency_key`, `invalid_idempotency_key`.
+    pub(super) fn new(
+        endpoint: Endpoint,
+        access: IntegrationAccess,
+        headers: &HeaderMap,
+        query: &str,
+    ) -> Result<Self, PushError> {
+        // Any other value than 1 is ignored.
+        let is_dry = Query::read(query).value("validate") == Some("1");
+        let (kind, needs_key) = match (endpoint, is_dry) {
+            (Endpoint::Begin, _) => (BEGIN_V1, true),
+            (Endpoint::Complete, false) => (COMPLETE_V1, true),
+            (Endpoint::Complete, true) => (COMPLETE_VALIDATE_V1, false),
+            (Endpoint::Push, false) => (PUSH_V1, true),
+            (Endpoint::Push, true) => (PUSH_VALIDATE_V1, false),
+            _ => (DECLARE_V1, false),
+        };
+        let idempotency_key = if needs_key { Some(idempotency_key(headers)?) } else { None };
+        let context = PushContext { integration_id: access.integration_id, idempotency_key };
+        Ok(Self { kind, access, context })
+    }
+}
+
+fn idempotency_key(headers: &HeaderMap) -> Result<IdempotencyKey, PushError> {
+    let value = headers.get("idempotency-key").map_or(&b""[..], HeaderValue::as_bytes);
+    std::str::from_utf8(value).map_err(|_| PushError::InvalidIdempotencyKey)?.parse()
+}
+
+/// Asks a syncer. When the answer gets lost on the way the client is told to retry: its key finds what was done.
+pub(super) async fn ask(
+    gateway: &Gateway,
+    question: Question,
+    body: Bytes,
+    identity: &RequestIdentity,
+) -> Result<Answered, PushError> {
+    check(question.kind, &body).await?;
+    let patience = Duration::from_millis(gateway.process.config.gateway.call_deadline_ms);
+    let deadline = gateway.process.clock.now() + patience;
+    let call = Call {
+        id: identity.request_id.0,
+        kind: question.kind.to_owned(),
+        team: question.access.team_id.0,
+        // Two ids can always be written.
+        context: serde_json::to_string(&question.context).unwrap_or_default(),
+        trace: identity.trace.header(),
+        deadline_ms: deadline.timestamp_millis(),
+        delivery_count: 0,
+        body,
+    };
+    match gateway.push.call(call, patience).await {
+        Ok(reply) => answer(reply),
+        Err(CallError::Unavailable) => Err(PushError::InternalError),
+        Err(CallError::DeadlinePassed | CallError::Lost) => Err(PushError::DeadlinePassed),
+    }
+}
+
+fn answer(reply: Reply) -> Result<Answered, PushError> {
+    match reply.kind.as_str() {
+        REPLY_OK => Ok(Answered { body: reply.body, is_replayed: false }),
+        REPLY_REPLAYED => Ok(Answered { body: reply.body, is_replayed: true }),
+        _ => Err(serde_json::from_slice(&reply.body).unwrap_or_else(|error| {
+            tracing::error!(%error, "a reply cannot be read");
+            PushError::InternalError
+        })),
+    }
+}
+
+async fn check(kind: &'static str, body: &Bytes) -> Result<(), PushError> {
+    if body.len() <= INLINE_CHECK_BYTES {
+        return check_shape(kind, body);
+    }
+    let body = body.clone();
+    tokio::task::spawn_blocking(move || check_shape(kind, &body))
+        .await
+        .map_err(|_| PushError::InternalError)?
+}
+
+/// What is malformed costs no worker's time.
+fn check_shape(kind: &str, body: &[u8]) -> Result<(), PushError> {
+    match kind {
+        BEGIN_V1 => BeginRequest::read(body).map(drop),
+        COMPLETE_V1 | COMPLETE_VALIDATE_V1 => CompleteRequest::read(body).map(drop),
+        DECLARE_V1 => read_declaration(body).map(drop),
+        _ => split_batch(body).map(drop),
+    }
+}

@@ -1,0 +1,169 @@
+//! The Integrations push API.
+//!
+//! What changes something is a call to a syncer. What only reads is answered from the database here: it needs no
+//! key and no order among workers, and a way over the broker would only add what can fail.
+
+mod answer;
+mod ask;
+mod next_step;
+mod query;
+mod read;
+
+use std::net::IpAddr;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::request::Parts;
+use axum::response::Response;
+use axum::routing::{self, MethodFilter, MethodRouter};
+use contract::id::{IntegrationId, TeamId};
+use contract::push::PushError;
+use store::{AdmittedKey, Availability};
+
+use crate::body::{declared_too_large, drain};
+use crate::push::answer::{Answered, respond};
+use crate::refusal::Refusal;
+use crate::request::{RequestIdentity, bearer_key};
+use crate::source::source_address;
+use crate::{Gateway, Peer};
+
+/// Where the API begins (contract: Versioning).
+pub(crate) const BASE_PATH: &str = "/api/integrations/push/v1";
+
+/// Proof that the request carried a key of this integration, whose owner lets it take requests.
+#[derive(Debug, Clone, Copy)]
+struct IntegrationAccess {
+    team_id: TeamId,
+    integration_id: IntegrationId,
+}
+
+/// What a request is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Endpoint {
+    Integration,
+    Schema,
+    Declare,
+    Sync,
+    Begin,
+    Complete,
+    Push,
+    Rejections,
+    Syncs,
+    Contact,
+}
+
+impl Endpoint {
+    /// The name in metrics and logs.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Integration => "push_integration",
+            Self::Schema => "push_schema",
+            Self::Declare => "push_declare",
+            Self::Sync => "push_sync",
+            Self::Begin => "push_begin",
+            Self::Complete => "push_complete",
+            Self::Push => "push_records",
+            Self::Rejections => "push_rejections",
+            Self::Syncs => "push_syncs",
+            Self::Contact => "push_contact",
+        }
+    }
+}
+
+/// The routes below [`BASE_PATH`].
+pub(crate) fn router() -> Router<Gateway> {
+    Router::new()
+        .route("/", on(MethodFilter::GET, Endpoint::Integration))
+        .route("/schema", on(MethodFilter::GET, Endpoint::Schema))
+        .route("/schema", on(MethodFilter::POST, Endpoint::Declare))
+        .route("/sync", on(MethodFilter::GET, Endpoint::Sync))
+        .route("/sync", on(MethodFilter::POST, Endpoint::Begin))
+        .route("/sync", on(MethodFilter::PATCH, Endpoint::Complete))
+        .route("/sync/rejections", on(MethodFilter::GET, Endpoint::Rejections))
+        .route("/records", on(MethodFilter::POST, Endpoint::Push))
+        .route("/syncs", on(MethodFilter::GET, Endpoint::Syncs))
+        .route("/contacts", on(MethodFilter::GET, Endpoint::Contact))
+        .fallback(answer::not_found)
+        .method_not_allowed_fallback(answer::method_not_allowed)
+}
+
+fn on(method: MethodFilter, endpoint: Endpoint) -> MethodRouter<Gateway> {
+    routing::on(method, move |State(gateway): State<Gateway>, Peer { 0: peer }: Peer, request: Request| {
+        serve(gateway, endpoint, peer.ip(), request)
+    })
+}
+
+async fn serve(gateway: Gateway, endpoint: Endpoint, peer: IpAddr, request: Request) -> Response {
+    let (parts, mut body) = request.into_parts();
+    let identity = RequestIdentity::new(&parts.headers);
+    let source = source_address(peer, &parts.headers, &gateway.process.config.gateway.trusted_proxies);
+    let result = match admit(&gateway, source, &parts, declared_too_large(&body)).await {
+        Ok(access) => answer(&gateway, endpoint, access, &parts, &mut body, &identity).await,
+        Err(error) => Err(error),
+    };
+    if result.is_err() {
+        drain(body);
+    }
+    let code = result.as_ref().map_or_else(PushError::code, |_| "ok");
+    let mut response = respond(result);
+    identity.finish(endpoint.name(), code, &mut response);
+    response
+}
+
+/// Finds out whose request it is: source 429, body 413, key 401, integration 403.
+async fn admit(
+    gateway: &Gateway,
+    source: IpAddr,
+    parts: &Parts,
+    too_large: Option<Refusal>,
+) -> Result<IntegrationAccess, PushError> {
+    gateway.push_gate.check_shield(source)?;
+    let key = bearer_key(&parts.headers);
+    let AdmittedKey { team_id, integration, .. } =
+        gateway.push_gate.admit(source, key.as_ref(), too_large).await?;
+    match integration {
+        Some((integration_id, Availability::Active)) => Ok(IntegrationAccess { team_id, integration_id }),
+        Some((_, Availability::Paused | Availability::Disconnected)) => {
+            Err(PushError::IntegrationUnavailable)
+        }
+        // The key of an integration that was removed.
+        None => Err(PushError::InvalidKey),
+    }
+}
+
+impl From<Refusal> for PushError {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::RateLimited => Self::RateLimited,
+            Refusal::BodyTooLarge => Self::PayloadTooLarge,
+            Refusal::BodyUnreadable(message) => Self::InvalidJson(message.to_owned()),
+            Refusal::InvalidKey => Self::InvalidKey,
+            Refusal::Failed => Self::InternalError,
+        }
+    }
+}
+
+async fn answer(
+    gateway: &Gateway,
+    endpoint: Endpoint,
+    access: IntegrationAccess,
+    parts: &Parts,
+    body: &mut Body,
+    identity: &RequestIdentity,
+) -> Result<Answered, PushError> {
+    let (id, query) = (access.integration_id, parts.uri.query().unwrap_or_default());
+    match endpoint {
+        Endpoint::Integration => read::integration(gateway, id).await,
+        Endpoint::Schema => read::schema(gateway, id).await,
+        Endpoint::Sync => read::sync(gateway, id).await,
+        Endpoint::Rejections => read::rejections(gateway, id, query).await,
+        Endpoint::Syncs => read::syncs(gateway, id, query).await,
+        Endpoint::Contact => read::contact(gateway, id, query).await,
+        Endpoint::Declare | Endpoint::Begin | Endpoint::Complete | Endpoint::Push => {
+            let question = ask::Question::new(endpoint, access, &parts.headers, query)?;
+            let body = gateway.bodies.read(body).await?;
+            ask::ask(gateway, question, body, identity).await
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Query parameters. Those that are unknown are ignored; of one given twice the last counts.
+
+use std::collections::HashMap;
+
+use contract::id::SyncId;
+use contract::limits::{CURSOR_DIGITS, PAGE_ITEMS, PAGE_ITEMS_DEFAULT};
+use contract::push::{IssueKind, PushError};
+
+/// The parameters of one request.
+pub(super) struct Query(HashMap<String, String>);
+
+impl Query {
+    /// Reads what stands behind the question mark.
+    pub(super) fn read(query: &str) -> Self {
+        Self(url::form_urlencoded::parse(query.as_bytes()).into_owned().collect())
+    }
+
+    /// A parameter as it was sent.
+    pub(super) fn value(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// `syncId`. Errors: `invalid_sync_id`.
+    pub(super) fn sync_id(&self, name: &str) -> Result<Option<SyncId>, PushError> {
+        self.value(name).map(str::parse).transpose().map_err(|_| PushError::InvalidSyncId)
+    }
+
+    /// `type`, rejections unless it says otherwise. Errors: `invalid_type`.
+    pub(super) fn issue_kind(&self) -> Result<IssueKind, PushError> {
+        match self.value("type") {
+            None => Ok(IssueKind::Rejection),
+            Some(name) => name.parse().map_err(|()| PushError::InvalidType),
+        }
+    }
+
+    /// `after`, a number of digits; 0 when absent. Errors: `invalid_cursor`.
+    pub(super) fn after(&self) -> Result<i64, PushError> {
+        let Some(text) = self.value("after") else { return Ok(0) };
+        if text.len() > CURSOR_DIGITS || !is_digits(text) {
+            return Err(PushError::InvalidCursor);
+        }
+        text.parse().map_err(|_| PushError::InvalidCursor)
+    }
+
+    /// `limit`. Errors: `invalid_limit`.
+    pub(super) fn limit(&self) -> Result<i64, PushError> {
+        let Some(text) = self.value("limit") else { return Ok(PAGE_ITEMS_DEFAULT) };
+        let number = if is_digits(text) { text.parse().ok() } else { None };
+        number.filter(|limit| (1..=PAGE_ITEMS).contains(limit)).ok_or(PushError::InvalidLimit)
+    }
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn invalid_limit_is_all_but_a_whole_number_from_1_to_1000() {
+        let limit = |query: &str| Query::read(query).limit();
+        assert_eq!(limit(""), Ok(100));
+        assert_eq!((limit("limit=1"), limit("limit=1000"), limit("limit=007")), (Ok(1), Ok(1000), Ok(7)));
+        for wrong in ["", "0", "1001", "-1", "1.5", "1e2", "ten", "%2B5", " 5", "99999999999999999999"] {
+            assert_eq!(limit(&format!("limit={wrong}")), Err(PushError::InvalidLimit), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn invalid_cursor_is_all_but_1_to_15_digits() {
+        let after = |query: &str| Query::read(query).after();
+        assert_eq!((after(""), after("after=0")), (Ok(0), Ok(0)));
+        assert_eq!(after("after=999999999999999"), Ok(999_999_999_999_999));
+        for wrong in ["", "1000000000000000", "-1", "x", "%D9%A1", "1 "] {
+            assert_eq!(after(&format!("after={wrong}")), Err(PushError::InvalidCursor), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn invalid_sync_id_and_invalid_type() {
+        assert_eq!(Query::read("syncId=7").sync_id("syncId"), Err(PushError::InvalidSyncId));
+        assert_eq!(Query::read("syncId=").sync_id("syncId"), Err(PushError::InvalidSyncId));
+        assert_eq!(Query::read("type=Warning").issue_kind(), Err(PushError::InvalidType));
+        assert_eq!(Query::read("type=warning&more=1").issue_kind(), Ok(IssueKind::Warning));
+    }
+}

@@ -1,0 +1,149 @@
+//! Requests that only read.
+
+use contract::id::IntegrationId;
+use contract::push::{
+    ContactAnswer, IntegrationAnswer, IntegrationStatus, IntegrationView, Limits, OpenSyncView, PushError,
+    RejectionsAnswer, SchemaAnswer, SyncAnswer, SyncStatus, SyncView, SyncsAnswer,
+};
+use store::{Availability, Contact, Integration, StoreError};
+
+use crate::Gateway;
+use crate::push::answer::Answered;
+use crate::push::next_step::Standing;
+use crate::push::query::Query;
+
+/// Issues that come with a contact.
+const CONTACT_ISSUES: i64 = 100;
+
+fn failed(error: StoreError) -> PushError {
+    tracing::error!(error = &error as &dyn std::error::Error, "the database failed");
+    PushError::InternalError
+}
+
+/// GET of the API's root.
+pub(super) async fn integration(gateway: &Gateway, id: IntegrationId) -> Result<Answered, PushError> {
+    let (store, now) = (&gateway.process.store, gateway.process.clock.now());
+    let integration = store.integration_get(id).await.map_err(failed)?;
+    let fields = store.field_list(id).await.map_err(failed)?;
+    let latest = store.sync_latest(id, now).await.map_err(failed)?;
+    let open = latest.filter(|sync| sync.status == SyncStatus::Open);
+    let standing =
+        Standing { fields: &fields, has_open_sync: open.is_some(), has_completed: integration.has_completed };
+    Ok(Answered::new(&IntegrationAnswer {
+        integration: IntegrationView {
+            id,
+            status: status(&integration, &standing),
+            setup_complete: standing.is_set_up(),
+            name: integration.name,
+        },
+        limits: Limits::new(gateway.process.config.syncer.sync_expiry_hours),
+        next_step: standing.next_step(),
+        open_sync: open.map(|sync| OpenSyncView {
+            id: sync.id,
+            mode: sync.mode,
+            expires_at: sync.expires_at,
+            batches_received: sync.batches_received,
+        }),
+    }))
+}
+
+fn status(integration: &Integration, standing: &Standing<'_>) -> IntegrationStatus {
+    match integration.availability {
+        Availability::Paused => IntegrationStatus::Paused,
+        Availability::Disconnected => IntegrationStatus::Disconnected,
+        Availability::Active if standing.has_open_sync => IntegrationStatus::Syncing,
+        Availability::Active if standing.is_set_up() => IntegrationStatus::Ready,
+        Availability::Active => IntegrationStatus::SetupNeeded,
+    }
+}
+
+/// GET schema.
+pub(super) async fn schema(gateway: &Gateway, id: IntegrationId) -> Result<Answered, PushError> {
+    let fields = gateway.process.store.field_list(id).await.map_err(failed)?;
+    Ok(Answered::new(&SchemaAnswer { fields }))
+}
+
+/// GET sync: the latest one.
+pub(super) async fn sync(gateway: &Gateway, id: IntegrationId) -> Result<Answered, PushError> {
+    let sync = latest(gateway, id).await?;
+    Ok(Answered::new(&SyncAnswer { sync }))
+}
+
+async fn latest(gateway: &Gateway, id: IntegrationId) -> Result<Option<SyncView>, PushError> {
+    gateway.process.store.sync_latest(id, gateway.process.clock.now()).await.map_err(failed)
+}
+
+/// GET sync/rejections. One item more than the page is read, to know whether there is a next page.
+pub(super) async fn rejections(
+    gateway: &Gateway,
+    id: IntegrationId,
+    query: &str,
+) -> Result<Answered, PushError> {
+    let query = Query::read(query);
+    let (asked, kind, after, limit) =
+        (query.sync_id("syncId")?, query.issue_kind()?, query.after()?, query.limit()?);
+    let store = &gateway.process.store;
+    let sync_id = match asked {
+        Some(sync_id) if store.sync_exists(id, sync_id).await.map_err(failed)? => sync_id,
+        Some(_) => return Err(PushError::SyncNotFound),
+        None => latest(gateway, id).await?.ok_or(PushError::SyncNotFound)?.id,
+    };
+    let mut items = store.issue_list(id, sync_id, kind, after, limit + 1).await.map_err(failed)?;
+    let page = usize::try_from(limit).unwrap_or(usize::MAX);
+    let has_more = items.len() > page;
+    items.truncate(page);
+    let next_after = items.last().filter(|_| has_more).map(|item| item.id.to_string());
+    Ok(Answered::new(&RejectionsAnswer { sync_id, kind, items, next_after }))
+}
+
+/// GET syncs: the newest first.
+pub(super) async fn syncs(gateway: &Gateway, id: IntegrationId, query: &str) -> Result<Answered, PushError> {
+    let query = Query::read(query);
+    let limit = query.limit()?;
+    let before = query.sync_id("after").map_err(|_| PushError::InvalidCursor)?;
+    let now = gateway.process.clock.now();
+    let mut syncs = gateway.process.store.sync_list(id, before, limit + 1, now).await.map_err(failed)?;
+    let page = usize::try_from(limit).unwrap_or(usize::MAX);
+    let has_more = syncs.len() > page;
+    syncs.truncate(page);
+    let next_after = syncs.last().filter(|_| has_more).map(|sync| sync.id);
+    Ok(Answered::new(&SyncsAnswer { syncs, next_after }))
+}
+
+/// GET contacts: the one with this `externalId`.
+pub(super) async fn contact(
+    gateway: &Gateway,
+    id: IntegrationId,
+    query: &str,
+) -> Result<Answered, PushError> {
+    let query = Query::read(query);
+    let external_id = query
+        .value("externalId")
+        .ok_or_else(|| PushError::InvalidRequest("externalId names the contact and is needed.".to_owned()))?;
+    if external_id.contains('\0') {
+        return Err(PushError::ContactNotFound);
+    }
+    let store = &gateway.process.store;
+    let contact = store.contact_get(id, external_id).await.map_err(failed)?;
+    let contact = contact.ok_or(PushError::ContactNotFound)?;
+    let issues = store.issue_list_of_contact(id, external_id, CONTACT_ISSUES).await.map_err(failed)?;
+    let kept_by = store.sync_latest_full(id, gateway.process.clock.now()).await.map_err(failed)?;
+    Ok(Answered::new(&ContactAnswer {
+        last_sync_id: last_sync(&contact, kept_by.as_ref()),
+        external_id: contact.external_id,
+        fields: contact.fields,
+        removed: contact.is_removed,
+        created_at: contact.created_at,
+        changed_at: contact.changed_at,
+        issues,
+    }))
+}
+
+/// The last sync that is known to have received the contact: the one that wrote it, or a later full one that
+/// completed and did not remove it.
+fn last_sync(contact: &Contact, full: Option<&SyncView>) -> contract::id::SyncId {
+    match full {
+        Some(full) if !contact.is_removed => contact.changed_in.max(full.id),
+        _ => contact.changed_in,
+    }
+}

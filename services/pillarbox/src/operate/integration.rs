@@ -1,0 +1,41 @@
+//! `integration`.
+
+use serde_json::json;
+use store::{Availability, Store};
+
+use super::{find_integration, find_team};
+use crate::command::{IntegrationCommand, IntegrationName};
+use crate::report::{Report, table};
+
+/// Does one of the commands on integrations.
+pub(crate) async fn run(store: &Store, command: IntegrationCommand) -> anyhow::Result<Report> {
+    match command {
+        IntegrationCommand::List { team } => list(store, &team).await,
+        IntegrationCommand::Pause(named) => set(store, &named, Availability::Paused).await,
+        IntegrationCommand::Disconnect(named) => set(store, &named, Availability::Disconnected).await,
+        IntegrationCommand::Resume(named) => set(store, &named, Availability::Active).await,
+    }
+}
+
+async fn list(store: &Store, team: &str) -> anyhow::Result<Report> {
+    let integrations = store.integration_list(find_team(store, team).await?.team_id).await?;
+    let mut rows = table(["Name", "Id", "Availability", "Removal guard"]);
+    for integration in &integrations {
+        let guard =
+            integration.removal_guard_percent.map_or("off".to_owned(), |percent| format!("{percent} %"));
+        rows.add_row([
+            &integration.name,
+            &integration.integration_id.to_string(),
+            integration.availability.as_str(),
+            &guard,
+        ]);
+    }
+    Report::new(&json!({ "integrations": integrations }), rows.trim_fmt())
+}
+
+async fn set(store: &Store, named: &IntegrationName, availability: Availability) -> anyhow::Result<Report> {
+    let integration = find_integration(store, named).await?;
+    store.integration_set_availability(integration.integration_id, availability).await?;
+    let text = format!("{} is {}.", integration.name, availability.as_str());
+    Report::new(&json!({ "integration_id": integration.integration_id, "availability": availability }), text)
+}

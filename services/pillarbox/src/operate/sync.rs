@@ -1,0 +1,48 @@
+//! `sync`.
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde_json::json;
+use store::Store;
+
+use super::find_integration;
+use crate::command::{IntegrationName, SyncCommand};
+use crate::report::{Report, table};
+
+/// Does one of the commands on syncs.
+pub(crate) async fn run(store: &Store, command: SyncCommand, now: DateTime<Utc>) -> anyhow::Result<Report> {
+    match command {
+        SyncCommand::List { integration, limit } => list(store, &integration, limit, now).await,
+        SyncCommand::UndoRemoval(named) => undo_removal(store, &named, now).await,
+    }
+}
+
+async fn list(
+    store: &Store,
+    named: &IntegrationName,
+    limit: i64,
+    now: DateTime<Utc>,
+) -> anyhow::Result<Report> {
+    let integration_id = find_integration(store, named).await?.integration_id;
+    let syncs = store.sync_list(integration_id, None, limit, now).await?;
+    let mut rows = table(["Begun", "Id", "Mode", "Status", "Upserted", "Deleted", "Rejected", "Removed"]);
+    for sync in &syncs {
+        rows.add_row([
+            sync.begun_at.to_rfc3339_opts(SecondsFormat::Secs, true),
+            sync.id.to_string(),
+            sync.mode.as_str().to_owned(),
+            sync.status.as_str().to_owned(),
+            sync.records_upserted.to_string(),
+            sync.records_deleted.to_string(),
+            sync.records_rejected.to_string(),
+            sync.marked_removed.to_string(),
+        ]);
+    }
+    Report::new(&json!({ "syncs": syncs }), rows.trim_fmt())
+}
+
+async fn undo_removal(store: &Store, named: &IntegrationName, now: DateTime<Utc>) -> anyhow::Result<Report> {
+    let integration = find_integration(store, named).await?;
+    let restored = store.sync_undo_removal(integration.integration_id, now).await?;
+    let text = format!("{restored} contacts of {} stand again.", integration.name);
+    Report::new(&json!({ "restored": restored }), text)
+}

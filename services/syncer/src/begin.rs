@@ -1,0 +1,46 @@
+//! Beginning a sync.
+
+use bytes::Bytes;
+use chrono::{DateTime, TimeDelta, Utc};
+use contract::id::{IntegrationId, SyncId};
+use contract::push::{BeginRequest, OpenSync, PushContext, PushError, RequestHash};
+use store::Transaction;
+
+use crate::Syncer;
+use crate::handler::{Answer, json};
+use crate::once::{Change, Refused, once};
+
+/// A begin.
+struct Begin {
+    integration_id: IntegrationId,
+    request: BeginRequest,
+    expiry: TimeDelta,
+}
+
+/// Begins a sync unless one is open.
+pub(crate) async fn begin(syncer: &Syncer, context: &PushContext, body: &[u8]) -> Result<Answer, PushError> {
+    let begin = Begin {
+        integration_id: context.integration_id,
+        request: BeginRequest::read(body)?,
+        expiry: TimeDelta::hours(syncer.process.config.syncer.sync_expiry_hours),
+    };
+    once(syncer, context, &begin).await
+}
+
+impl Change for Begin {
+    fn hash(&self) -> RequestHash {
+        self.request.hash()
+    }
+
+    async fn apply(&self, transaction: &Transaction<'_>, now: DateTime<Utc>) -> Result<Bytes, Refused> {
+        transaction.integration_hold(self.integration_id).await?;
+        if let Some(open) = transaction.sync_open(self.integration_id, now).await? {
+            let open = OpenSync { sync_id: open.id, mode: open.mode, expires_at: open.expires_at };
+            return Err(PushError::SyncInProgress(open).into());
+        }
+        let open =
+            OpenSync { sync_id: SyncId::new(), mode: self.request.mode, expires_at: now + self.expiry };
+        transaction.sync_begin(self.integration_id, &open, now).await?;
+        Ok(json(&open))
+    }
+}

@@ -1,0 +1,135 @@
+//! Completing a sync.
+
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use contract::id::{IntegrationId, SyncId};
+use contract::push::{
+    CompleteAnswer, CompleteRequest, PushContext, PushError, RequestHash, SyncMode, SyncView,
+};
+use store::{Removal, Store, Transaction};
+
+use crate::handler::{Answer, json};
+use crate::once::{Change, Refused, once};
+use crate::{Syncer, internal};
+
+/// A complete.
+struct Complete {
+    integration_id: IntegrationId,
+    request: CompleteRequest,
+    removal_guard_percent: Option<i16>,
+}
+
+/// Completes the open sync. A full one removes what it did not receive.
+pub(crate) async fn complete(
+    syncer: &Syncer,
+    context: &PushContext,
+    body: &[u8],
+) -> Result<Answer, PushError> {
+    let request = CompleteRequest::read(body)?;
+    let (store, integration_id) = (&syncer.process.store, context.integration_id);
+    // A sync that is nobody's is told apart from one that is not open here, not under the lock.
+    refuse_unknown(store, integration_id, request.sync_id).await?;
+    let removal_guard_percent =
+        store.integration_get(integration_id).await.map_err(internal)?.removal_guard_percent;
+    once(syncer, context, &Complete { integration_id, request, removal_guard_percent }).await
+}
+
+/// Refuses an id that is no sync's of the integration.
+pub(crate) async fn refuse_unknown(
+    store: &Store,
+    integration_id: IntegrationId,
+    sync_id: Option<SyncId>,
+) -> Result<(), PushError> {
+    match sync_id {
+        Some(sync_id) if !store.sync_exists(integration_id, sync_id).await.map_err(internal)? => {
+            Err(PushError::SyncNotFound)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The open sync, if it is the one that is meant.
+pub(crate) fn meant(open: Option<SyncView>, sync_id: Option<SyncId>) -> Result<SyncView, PushError> {
+    open.filter(|open| sync_id.is_none_or(|meant| meant == open.id)).ok_or(PushError::NoOpenSync)
+}
+
+impl Change for Complete {
+    fn hash(&self) -> RequestHash {
+        self.request.hash()
+    }
+
+    async fn apply(&self, transaction: &Transaction<'_>, now: DateTime<Utc>) -> Result<Bytes, Refused> {
+        let integration_id = self.integration_id;
+        transaction.integration_hold(integration_id).await?;
+        let open = transaction.sync_open(integration_id, now).await?;
+        let sync = meant(open, self.request.sync_id)?;
+        let marked_removed = match sync.mode {
+            SyncMode::Delta => 0,
+            SyncMode::Full => self.remove_missing(transaction, sync.id, now).await?,
+        };
+        transaction.sync_complete(integration_id, sync.id, marked_removed, now).await?;
+        Ok(json(&CompleteAnswer {
+            ok: true,
+            sync_id: sync.id,
+            mode: sync.mode,
+            records_upserted: sync.records_upserted,
+            records_deleted: sync.records_deleted,
+            records_rejected: sync.records_rejected,
+            marked_removed,
+        }))
+    }
+}
+
+impl Complete {
+    async fn remove_missing(
+        &self,
+        transaction: &Transaction<'_>,
+        sync_id: SyncId,
+        now: DateTime<Utc>,
+    ) -> Result<i64, Refused> {
+        if let Some(percent) = self.removal_guard_percent
+            && !self.request.confirm_removal
+        {
+            guard(transaction.sync_removal(self.integration_id, sync_id).await?, percent)?;
+        }
+        Ok(transaction.sync_remove_missing(self.integration_id, sync_id, now).await?)
+    }
+}
+
+/// Refuses a removal of more than the owner's share of the contacts.
+fn guard(removal: Removal, percent: i16) -> Result<(), PushError> {
+    if i128::from(removal.count) * 100 <= i128::from(removal.contacts) * i128::from(percent) {
+        return Ok(());
+    }
+    Err(PushError::RemovalGuard {
+        count: removal.count,
+        share: share(removal),
+        limit: f64::from(percent) / 100.0,
+    })
+}
+
+/// The share of the contacts that would be removed, 0 to 1, to four digits.
+pub(crate) fn share(removal: Removal) -> f64 {
+    if removal.contacts == 0 {
+        return 0.0;
+    }
+    (removal.count as f64 / removal.contacts as f64 * 10_000.0).round() / 10_000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_guard_stops_a_removal_of_more_than_its_share() {
+        let removal = |count, contacts| Removal { count, contacts };
+        assert_eq!(guard(removal(0, 0), 0), Ok(()));
+        assert_eq!(guard(removal(10, 100), 10), Ok(()));
+        assert_eq!(guard(removal(100, 100), 100), Ok(()));
+        assert_eq!(
+            guard(removal(11, 100), 10),
+            Err(PushError::RemovalGuard { count: 11, share: 0.11, limit: 0.1 })
+        );
+        assert!(guard(removal(1, 1_000_000), 0).is_err());
+    }
+}

@@ -1,0 +1,188 @@
+//! Declaring fields.
+
+use std::collections::{HashMap, HashSet};
+
+use audience::{BuiltIn, fold_name};
+use bytes::Bytes;
+use contract::id::TeamId;
+use contract::limits::DECLARED_FIELDS;
+use contract::push::{DeclareAnswer, Field, PushContext, PushError, read_declaration};
+use store::{Column, ColumnKind, ColumnSource, StoreError, retry};
+
+use crate::handler::json;
+use crate::{Syncer, internal};
+
+/// What a declaration comes to.
+#[derive(Debug, PartialEq, Eq)]
+struct Declared {
+    /// Every field of the integration, in the order of first declarations.
+    fields: Vec<Field>,
+    /// Fields that are new.
+    added: usize,
+    /// Keys of fields that stand and are not mentioned.
+    no_longer_sent: Vec<String>,
+}
+
+/// Declares fields and makes their columns of the address book. Sent again it changes nothing.
+pub(crate) async fn declare(
+    syncer: &Syncer,
+    team_id: TeamId,
+    context: &PushContext,
+    body: &[u8],
+) -> Result<Bytes, PushError> {
+    let sent = read_declaration(body)?;
+    retry(|| apply(syncer, team_id, context, &sent)).await.map_err(internal)?
+}
+
+async fn apply(
+    syncer: &Syncer,
+    team_id: TeamId,
+    context: &PushContext,
+    sent: &[Field],
+) -> Result<Result<Bytes, PushError>, StoreError> {
+    let now = syncer.process.clock.now();
+    let mut connection = syncer.process.store.connection().await?;
+    let transaction = connection.begin().await?;
+    let stored = transaction.field_list_locked(context.integration_id).await?;
+    let declared = match merge(stored, sent) {
+        Ok(declared) => declared,
+        Err(error) => return Ok(Err(error)),
+    };
+    let columns = transaction.column_list_locked(team_id).await?;
+    let locked = locked_fields(sent, &columns);
+    if !locked.is_empty() {
+        return Ok(Err(PushError::FieldLocked { fields: locked }));
+    }
+    transaction.column_declare(team_id, &wanted_columns(sent), now).await?;
+    transaction.field_save(context.integration_id, &declared.fields, now).await?;
+    transaction.commit().await?;
+    let Declared { added, no_longer_sent, .. } = declared;
+    Ok(Ok(json(&DeclareAnswer { ok: true, added, no_longer_sent })))
+}
+
+/// Puts a declaration over the fields that stand. A field that is not mentioned stays, but gives its semantic to one
+/// that claims it now: it is no longer sent, and the new one takes its place.
+fn merge(stored: Vec<Field>, sent: &[Field]) -> Result<Declared, PushError> {
+    let by_key: HashMap<&str, &Field> = sent.iter().map(|field| (field.key.as_str(), field)).collect();
+    let claimed: HashSet<_> = sent.iter().filter_map(|field| field.semantic).collect();
+    let stored_keys: HashSet<String> = stored.iter().map(|field| field.key.clone()).collect();
+    let stored_names: HashMap<String, String> =
+        stored.iter().map(|field| (fold_name(&field.key), field.key.clone())).collect();
+    let mut no_longer_sent = Vec::new();
+    let mut fields: Vec<Field> = stored
+        .into_iter()
+        .map(|mut field| match by_key.get(field.key.as_str()) {
+            Some(sent) => (*sent).clone(),
+            None => {
+                no_longer_sent.push(field.key.clone());
+                field.semantic = field.semantic.filter(|semantic| !claimed.contains(semantic));
+                field
+            }
+        })
+        .collect();
+    let new: Vec<&Field> = sent.iter().filter(|field| !stored_keys.contains(&field.key)).collect();
+    for field in &new {
+        if let Some(other) = stored_names.get(&fold_name(&field.key)) {
+            return Err(PushError::InvalidRequest(format!(
+                "The field {} would fill the same column as the declared field {other}.",
+                field.key
+            )));
+        }
+    }
+    let added = new.len();
+    fields.extend(new.into_iter().cloned());
+    if fields.len() > DECLARED_FIELDS {
+        return Err(PushError::TooManyFields { received: fields.len() });
+    }
+    Ok(Declared { fields, added, no_longer_sent })
+}
+
+/// Keys of fields whose type differs from one that the owner set for the column of that name.
+fn locked_fields(sent: &[Field], columns: &[Column]) -> Vec<String> {
+    let set_by_owner: HashMap<&str, &Column> = columns
+        .iter()
+        .filter(|column| column.source == ColumnSource::Owner || column.kind != ColumnKind::Custom)
+        .map(|column| (column.name_key.as_str(), column))
+        .collect();
+    let is_locked = |field: &&Field| {
+        set_by_owner
+            .get(fold_name(&field.key).as_str())
+            .is_some_and(|column| column.column_type != field.field_type.column_type())
+    };
+    sent.iter().filter(is_locked).map(|field| field.key.clone()).collect()
+}
+
+/// The columns that fields fill. Those with a semantic fill a built-in one.
+fn wanted_columns(sent: &[Field]) -> Vec<Column> {
+    sent.iter()
+        .filter(|field| field.semantic.is_none() && BuiltIn::from_name(&field.key).is_none())
+        .map(|field| {
+            let column_type = field.field_type.column_type();
+            Column::new(&field.key, column_type, ColumnKind::Custom, ColumnSource::Integration)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use audience::ColumnType;
+    use contract::push::{FieldType, Semantic};
+
+    use super::*;
+
+    fn field(key: &str, semantic: Option<Semantic>) -> Field {
+        let (label, options) = (key.to_owned(), Vec::new());
+        Field { key: key.to_owned(), label, field_type: FieldType::Text, options, semantic }
+    }
+
+    #[test]
+    fn a_declaration_adds_and_changes_and_lists_what_it_does_not_mention() {
+        let stored =
+            vec![field("mail", Some(Semantic::Email)), field("city", Some(Semantic::City)), field("a", None)];
+        let sent = [field("e-mail", Some(Semantic::Email)), field("a", Some(Semantic::Zip))];
+        let declared = merge(stored, &sent).unwrap();
+        assert_eq!(declared.added, 1);
+        assert_eq!(declared.no_longer_sent, ["mail", "city"]);
+        assert_eq!(
+            declared.fields,
+            [
+                field("mail", None),
+                field("city", Some(Semantic::City)),
+                field("a", Some(Semantic::Zip)),
+                field("e-mail", Some(Semantic::Email)),
+            ]
+        );
+    }
+
+    #[test]
+    fn too_many_fields_counts_those_declared_before() {
+        let stored: Vec<_> = (0..600).map(|number| field(&format!("old{number}"), None)).collect();
+        let sent: Vec<_> = (0..401).map(|number| field(&format!("new{number}"), None)).collect();
+        assert_eq!(merge(stored.clone(), &sent), Err(PushError::TooManyFields { received: 1001 }));
+        assert_eq!(merge(stored, &sent[..400]).unwrap().fields.len(), 1000);
+    }
+
+    #[test]
+    fn two_fields_cannot_fill_one_column() {
+        assert!(merge(vec![field("Score", None)], &[field("score", None)]).is_err());
+    }
+
+    #[test]
+    fn field_locked_is_a_type_that_differs_from_the_owners() {
+        let column = |name, column_type, source| Column::new(name, column_type, ColumnKind::Custom, source);
+        let columns = [
+            column("Score", ColumnType::Number, ColumnSource::Owner),
+            column("note", ColumnType::Text, ColumnSource::Owner),
+            column("since", ColumnType::Date, ColumnSource::Api),
+        ];
+        let sent = [field("score", None), field("note", None), field("since", None), field("new", None)];
+        assert_eq!(locked_fields(&sent, &columns), ["score"]);
+    }
+
+    #[test]
+    fn a_field_with_a_semantic_or_a_built_in_name_makes_no_column() {
+        let sent = [field("mail", Some(Semantic::Email)), field("Birthday", None), field("score", None)];
+        let names: Vec<_> = wanted_columns(&sent).into_iter().map(|column| column.name).collect();
+        assert_eq!(names, ["score"]);
+    }
+}

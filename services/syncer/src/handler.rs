@@ -1,0 +1,79 @@
+//! Between the queue and the operations: messages in, replies out.
+
+use bytes::Bytes;
+use contract::id::TeamId;
+use contract::message::{
+    BEGIN_V1, COMPLETE_V1, COMPLETE_VALIDATE_V1, DECLARE_V1, PUSH_V1, PUSH_VALIDATE_V1, REPLY_ERROR,
+    REPLY_OK, REPLY_REPLAYED,
+};
+use contract::push::{PushContext, PushError};
+use queue::{Call, Handler, Reply};
+use service::trace::TraceContext;
+use tracing::Instrument;
+
+use crate::{Syncer, begin, complete, declare, push, validate};
+
+/// An answer to a client.
+pub(crate) enum Answer {
+    /// Of the work just done.
+    New(Bytes),
+    /// Stored by an earlier attempt.
+    Replayed(Bytes),
+}
+
+/// Answers the calls of the push queue.
+pub(crate) struct PushHandler {
+    syncer: Syncer,
+}
+
+impl PushHandler {
+    pub(crate) fn new(syncer: Syncer) -> Self {
+        Self { syncer }
+    }
+
+    /// `None` for a kind that this worker does not know.
+    async fn answer(&self, call: &Call, context: &PushContext) -> Option<Result<Answer, PushError>> {
+        let (syncer, body) = (&self.syncer, &call.body[..]);
+        if syncer.process.clock.now().timestamp_millis() > call.deadline_ms {
+            // Nobody waits any more; what has not begun does not begin now.
+            return Some(Err(PushError::DeadlinePassed));
+        }
+        let result = match call.kind.as_str() {
+            BEGIN_V1 => begin::begin(syncer, context, body).await,
+            PUSH_V1 => push::push(syncer, context, body).await,
+            COMPLETE_V1 => complete::complete(syncer, context, body).await,
+            DECLARE_V1 => declare::declare(syncer, TeamId(call.team), context, body).await.map(Answer::New),
+            PUSH_VALIDATE_V1 => validate::push(syncer, context, body).await.map(Answer::New),
+            COMPLETE_VALIDATE_V1 => validate::complete(syncer, context, body).await.map(Answer::New),
+            _ => return None,
+        };
+        Some(result)
+    }
+}
+
+impl Handler for PushHandler {
+    async fn handle(&self, call: Call) -> Option<Reply> {
+        let context: PushContext = serde_json::from_str(&call.context).ok()?;
+        let trace = TraceContext::from_header(Some(&call.trace));
+        let span =
+            tracing::info_span!("push", request_id = %call.id, trace_id = trace.trace_id(), kind = call.kind);
+        self.answer(&call, &context).instrument(span).await.map(reply)
+    }
+}
+
+fn reply(result: Result<Answer, PushError>) -> Reply {
+    match result {
+        Ok(Answer::New(body)) => Reply { kind: REPLY_OK.to_owned(), body },
+        Ok(Answer::Replayed(body)) => Reply { kind: REPLY_REPLAYED.to_owned(), body },
+        Err(error) => Reply {
+            kind: REPLY_ERROR.to_owned(),
+            // A code and its content can always be written.
+            body: serde_json::to_vec(&error).map(Bytes::from).unwrap_or_default(),
+        },
+    }
+}
+
+/// An answer's JSON. Answers hold texts and numbers, which can always be written.
+pub(crate) fn json(answer: &impl serde::Serialize) -> Bytes {
+    serde_json::to_vec(answer).map(Bytes::from).unwrap_or_default()
+}

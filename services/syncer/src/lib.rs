@@ -1,0 +1,54 @@
+//! The syncer: takes what integrations push from the queue. It also does what falls due: expiry of syncs and
+//! forgetting what is old.
+//!
+//! A request in reading order: [`handler`] → [`once`] (the same request is done once) → [`begin`], [`push`] or
+//! [`complete`]. A declaration, [`declare`], needs no key: sent again it changes nothing. What would only be
+//! checked is in [`validate`].
+
+mod begin;
+mod complete;
+mod declare;
+mod handler;
+mod housekeeping;
+mod once;
+mod push;
+mod validate;
+
+use std::sync::Arc;
+
+use contract::message::PUSH_QUEUE;
+use contract::push::PushError;
+use queue::Consumption;
+use service::Process;
+use store::StoreError;
+
+/// What the parts of a syncer share. Clones share it all.
+#[derive(Clone)]
+pub(crate) struct Syncer {
+    process: Process,
+}
+
+/// Runs a syncer until the process is to stop.
+///
+/// # Errors
+/// None today; the signature is that of every process.
+pub async fn run(process: Process) -> anyhow::Result<()> {
+    let syncer = Syncer { process };
+    let process = &syncer.process;
+    let consumption = Consumption {
+        queue: PUSH_QUEUE,
+        concurrency: process.config.syncer.concurrency,
+        shutdown: process.shutdown.clone(),
+        grace: process.grace(),
+        is_consuming: process.is_working.clone(),
+    };
+    let handler = Arc::new(handler::PushHandler::new(syncer.clone()));
+    tokio::join!(queue::serve(&process.broker, consumption, handler), housekeeping::run(&syncer));
+    Ok(())
+}
+
+/// What a failure of the database is to the client: nothing was changed.
+fn internal(error: StoreError) -> PushError {
+    tracing::error!(error = &error as &dyn std::error::Error, "the database failed");
+    PushError::InternalError
+}

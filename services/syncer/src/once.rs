@@ -1,0 +1,99 @@
+//! Doing a request once, however often it is sent and wherever a worker dies.
+
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use contract::push::{IdempotencyKey, PushContext, PushError, RequestHash};
+use service::fail_point;
+use store::{KeyClaim, StoreError, Transaction, retry};
+
+use crate::handler::Answer;
+use crate::{Syncer, internal};
+
+/// A request that changes something. It can be applied in a new transaction as often as that is needed; only one of
+/// them is committed.
+pub(crate) trait Change: Sync {
+    /// What makes a retry the same request.
+    fn hash(&self) -> RequestHash;
+
+    /// Makes the change and gives the answer. A refusal changes nothing: its transaction is rolled back.
+    fn apply(
+        &self,
+        transaction: &Transaction<'_>,
+        now: DateTime<Utc>,
+    ) -> impl Future<Output = Result<Bytes, Refused>> + Send;
+}
+
+/// Why a change was not made.
+pub(crate) enum Refused {
+    /// The request cannot be done; the client is told why.
+    Request(PushError),
+    /// The database failed.
+    Store(StoreError),
+}
+
+impl From<StoreError> for Refused {
+    fn from(error: StoreError) -> Self {
+        match error {
+            // The sync ended between the look and the change.
+            StoreError::LeaseLost => Self::Request(PushError::NoOpenSync),
+            error => Self::Store(error),
+        }
+    }
+}
+
+impl From<PushError> for Refused {
+    fn from(error: PushError) -> Self {
+        Self::Request(error)
+    }
+}
+
+/// Makes a change unless the same request was done already, whose answer then comes back. Key, change and answer are
+/// committed together.
+pub(crate) async fn once(
+    syncer: &Syncer,
+    context: &PushContext,
+    change: &impl Change,
+) -> Result<Answer, PushError> {
+    let key = context.idempotency_key.as_ref().ok_or(PushError::MissingIdempotencyKey)?;
+    let attempt = retry(|| async {
+        match attempt(syncer, context, key, change).await {
+            Err(Refused::Store(error)) => Err(error),
+            Err(Refused::Request(error)) => Ok(Err(error)),
+            Ok(answer) => Ok(Ok(answer)),
+        }
+    });
+    attempt.await.map_err(internal)?
+}
+
+async fn attempt(
+    syncer: &Syncer,
+    context: &PushContext,
+    key: &IdempotencyKey,
+    change: &impl Change,
+) -> Result<Answer, Refused> {
+    let (integration_id, hash) = (context.integration_id, change.hash());
+    let mut connection = syncer.process.store.connection().await?;
+    let transaction = connection.begin().await?;
+    match transaction.idempotency_claim(integration_id, key, hash).await? {
+        KeyClaim::New => {}
+        KeyClaim::Running => return Err(PushError::InProgress.into()),
+        KeyClaim::Reused => return Err(PushError::IdempotencyKeyReused.into()),
+        KeyClaim::Done(response) => return Ok(Answer::Replayed(response)),
+    }
+    fail_point::pass("push.claimed");
+    let now = syncer.process.clock.now();
+    let response = change.apply(&transaction, now).await?;
+    transaction.idempotency_store(integration_id, key, hash, &response, now).await?;
+    fail_point::pass("push.applied");
+    match transaction.commit().await {
+        Ok(()) => {}
+        // The connection went while it was being committed: whether it was, a retry finds out.
+        Err(StoreError::Unavailable(why)) => {
+            tracing::error!(why, "lost the database while committing");
+            return Err(PushError::DeadlinePassed.into());
+        }
+        Err(error) => return Err(error.into()),
+    }
+    fail_point::pass("push.committed");
+    Ok(Answer::New(response))
+}

@@ -1,0 +1,200 @@
+//! Taking the records out of a batch one by one, as the JSON that was sent.
+//!
+//! A record that is malformed in itself stays raw until it is looked at alone, so that it never stops the rest.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::limits::RECORDS_PER_BATCH;
+use crate::push::PushError;
+use crate::push::body::{read_object, string};
+
+/// The records of one batch, each as it was sent.
+#[derive(Debug)]
+pub struct Batch<'a> {
+    /// At most [`RECORDS_PER_BATCH`].
+    pub records: Vec<&'a RawValue>,
+}
+
+/// What a record asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// Make the contact or change it.
+    Upsert,
+    /// Remove the contact.
+    Delete,
+}
+
+/// One record, its parts still raw. A name given twice counts as it was given last, as in most JSON readers;
+/// names that the contract does not know are ignored.
+#[derive(Debug, Default)]
+pub struct Record<'a> {
+    /// `external_id`; `None` when absent or null.
+    pub external_id: Option<&'a RawValue>,
+    /// `op`; `None` when absent or null.
+    pub operation: Option<&'a RawValue>,
+    /// `fields`; `None` when absent or null.
+    pub fields: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    records: Option<&'a RawValue>,
+}
+
+/// Takes a batch apart. Errors: `invalid_json`, `invalid_request`, `too_many_records`.
+pub fn split_batch(body: &[u8]) -> Result<Batch<'_>, PushError> {
+    let envelope: Envelope<'_> = read_object(body)?;
+    let raw = envelope
+        .records
+        .filter(|raw| raw.get().starts_with('['))
+        .ok_or_else(|| PushError::InvalidRequest("records must be an array of records.".to_owned()))?;
+    let (records, received) =
+        serde_json::Deserializer::from_str(raw.get())
+            .deserialize_seq(RecordsVisitor)
+            .map_err(|error| PushError::InvalidRequest(format!("records cannot be read: {error}.")))?;
+    if received > RECORDS_PER_BATCH {
+        return Err(PushError::TooManyRecords { received });
+    }
+    Ok(Batch { records })
+}
+
+impl<'a> Record<'a> {
+    /// Takes a record apart. `None` when it is not an object.
+    pub fn read(raw: &'a RawValue) -> Option<Self> {
+        serde_json::Deserializer::from_str(raw.get()).deserialize_map(RecordVisitor).ok()
+    }
+
+    /// The operation, an upsert unless it says otherwise; `None` when it is another word.
+    pub fn operation(&self) -> Option<Operation> {
+        match self.operation.map(string) {
+            None => Some(Operation::Upsert),
+            Some(Some(word)) if word == "upsert" => Some(Operation::Upsert),
+            Some(Some(word)) if word == "delete" => Some(Operation::Delete),
+            Some(_) => None,
+        }
+    }
+
+    /// The values by field key, absent ones as none; `None` when `fields` is not an object.
+    pub fn fields(&self) -> Option<BTreeMap<Cow<'a, str>, &'a RawValue>> {
+        let Some(raw) = self.fields else { return Some(BTreeMap::new()) };
+        serde_json::Deserializer::from_str(raw.get()).deserialize_map(FieldsVisitor).ok()
+    }
+}
+
+/// Keeps the records that a batch may have and counts the rest.
+struct RecordsVisitor;
+
+impl<'de> Visitor<'de> for RecordsVisitor {
+    type Value = (Vec<&'de RawValue>, usize);
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an array of records")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
+        let (mut records, mut count) = (Vec::new(), 0);
+        while let Some(record) = sequence.next_element::<&RawValue>()? {
+            if count < RECORDS_PER_BATCH {
+                records.push(record);
+            }
+            count += 1;
+        }
+        Ok((records, count))
+    }
+}
+
+struct RecordVisitor;
+
+impl<'de> Visitor<'de> for RecordVisitor {
+    type Value = Record<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a record")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut record = Record::default();
+        while let Some((Text(name), value)) = map.next_entry::<Text<'de>, &RawValue>()? {
+            let value = (value.get() != "null").then_some(value);
+            match name.as_ref() {
+                "external_id" => record.external_id = value,
+                "op" => record.operation = value,
+                "fields" => record.fields = value,
+                _ => {}
+            }
+        }
+        Ok(record)
+    }
+}
+
+struct FieldsVisitor;
+
+impl<'de> Visitor<'de> for FieldsVisitor {
+    type Value = BTreeMap<Cow<'de, str>, &'de RawValue>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object of field keys and values")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut fields = BTreeMap::new();
+        while let Some((Text(key), value)) = map.next_entry::<Text<'de>, &RawValue>()? {
+            fields.insert(key, value);
+        }
+        Ok(fields)
+    }
+}
+
+/// A text that borrows where it can.
+#[derive(Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(body: &str) -> PushError {
+        split_batch(body.as_bytes()).expect_err(body)
+    }
+
+    #[test]
+    fn invalid_json_is_a_body_that_is_not_json() {
+        for body in
+            ["", " ", "{", "{\"records\":[}", "{\"records\":[]} x", "\u{feff}{}", "nul", "{'records':[]}"]
+        {
+            assert_eq!(refusal(body).code(), "invalid_json", "{body}");
+        }
+        assert_eq!(split_batch(b"{\"records\":[\"\xff\"]}").unwrap_err().code(), "invalid_json");
+    }
+
+    #[test]
+    fn invalid_request_is_a_body_without_a_records_array() {
+        for body in ["[]", "[[]]", "7", "null", "\"x\"", "{}", r#"{"records":null}"#, r#"{"records":{}}"#] {
+            assert_eq!(refusal(body).code(), "invalid_request", "{body}");
+        }
+    }
+
+    #[test]
+    fn too_many_records_counts_them() {
+        let body = |count: usize| format!("{{\"records\":[{}]}}", vec!["0"; count].join(","));
+        assert_eq!(split_batch(body(1000).as_bytes()).unwrap().records.len(), 1000);
+        assert_eq!(refusal(&body(1001)), PushError::TooManyRecords { received: 1001 });
+        assert!(split_batch(b"{\"records\":[]}").unwrap().records.is_empty());
+    }
+
+    #[test]
+    fn a_record_of_any_shape_and_depth_stays_raw() {
+        let deep = format!("{{\"records\":[{}{},{{}}]}}", "[".repeat(100_000), "]".repeat(100_000));
+        let batch = split_batch(deep.as_bytes()).unwrap();
+        assert_eq!(batch.records.len(), 2);
+        assert!(Record::read(batch.records[0]).is_none());
+        assert!(Record::read(batch.records[1]).is_some());
+    }
+}

@@ -1,0 +1,261 @@
+//! Which records of a batch are accepted, and with which values (contract: Rejection codes).
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use serde_json::value::RawValue;
+
+use crate::limits::{EXTERNAL_ID_CHARS, FIELD_NAME_CHARS, RECORD_BYTES};
+use crate::push::batch::{Batch, Operation, Record};
+use crate::push::body::string;
+use crate::push::field::{Field, Semantic};
+use crate::push::issue::{DryRunAnswer, IssueCode, PushAnswer, Rejection, Warning, group_warnings};
+use crate::push::value::{Scalar, is_complete_email};
+
+/// The declared fields, by key.
+pub struct Schema<'s> {
+    fields: HashMap<&'s str, &'s Field>,
+}
+
+/// A contact to make or to change. Fields that are absent keep their stored values.
+#[derive(Debug, PartialEq, Eq)]
+pub struct AcceptedUpsert<'a> {
+    /// The caller's id of the contact.
+    pub external_id: Cow<'a, str>,
+    /// Values by field key, as they are stored.
+    pub fields: BTreeMap<&'a str, Cow<'a, str>>,
+}
+
+/// A batch after the check. `upserts`, `deletes` and `rejections` together are its records.
+#[derive(Debug, Default)]
+pub struct CheckedBatch<'a> {
+    /// In the order sent.
+    pub upserts: Vec<AcceptedUpsert<'a>>,
+    /// External ids of the contacts to remove.
+    pub deletes: Vec<Cow<'a, str>>,
+    /// In the order sent.
+    pub rejections: Vec<Rejection>,
+    /// One for each dropped value.
+    pub warnings: Vec<Warning>,
+    /// External ids of rejected records. They count as received: a full sync never removes a contact because one
+    /// of its values was bad.
+    pub rejected_ids: Vec<Cow<'a, str>>,
+}
+
+/// Why one record is refused.
+#[derive(Clone)]
+struct Refusal {
+    code: IssueCode,
+    field: Option<String>,
+    message: String,
+}
+
+impl Refusal {
+    fn new(code: IssueCode, message: impl Into<String>) -> Self {
+        Self { code, field: None, message: message.into() }
+    }
+
+    fn of_field(code: IssueCode, key: &str, message: String) -> Self {
+        Self { code, field: Some(shown(key)), message }
+    }
+}
+
+impl<'s> Schema<'s> {
+    /// The schema of these fields.
+    pub fn new(fields: &'s [Field]) -> Self {
+        Self { fields: fields.iter().map(|field| (field.key.as_str(), field)).collect() }
+    }
+}
+
+/// Checks each record of a batch by itself.
+pub fn check_batch<'a>(batch: &Batch<'a>, schema: &Schema<'a>) -> CheckedBatch<'a> {
+    let mut checked = CheckedBatch::default();
+    let mut seen = HashSet::new();
+    for (index, raw) in batch.records.iter().enumerate() {
+        let record = Record::read(raw);
+        let external_id = record.as_ref().ok_or_else(not_an_object).and_then(read_external_id);
+        let outcome = external_id.as_ref().map_err(Clone::clone).and_then(|external_id| {
+            if !seen.insert(external_id.clone()) {
+                return Err(Refusal::new(
+                    IssueCode::DuplicateInBatch,
+                    "This contact stands in the batch before; only its first record counts.",
+                ));
+            }
+            let checker = Checker { index, external_id, schema };
+            checker.check(raw, record.as_ref(), &mut checked.warnings)
+        });
+        checked.take(index, external_id.ok(), outcome);
+    }
+    checked
+}
+
+/// What an accepted record asks for.
+enum Accepted<'a> {
+    Upsert(BTreeMap<&'a str, Cow<'a, str>>),
+    Delete,
+}
+
+impl<'a> CheckedBatch<'a> {
+    fn take(
+        &mut self,
+        index: usize,
+        external_id: Option<Cow<'a, str>>,
+        outcome: Result<Accepted<'a>, Refusal>,
+    ) {
+        match (outcome, external_id) {
+            (Ok(Accepted::Upsert(fields)), Some(external_id)) => {
+                self.upserts.push(AcceptedUpsert { external_id, fields });
+            }
+            (Ok(Accepted::Delete), Some(external_id)) => self.deletes.push(external_id),
+            // A record is only accepted by its external id.
+            (Ok(_), None) => {}
+            (Err(refusal), external_id) => {
+                self.rejections.push(Rejection {
+                    index,
+                    external_id: external_id.as_deref().map(str::to_owned),
+                    code: refusal.code,
+                    field: refusal.field,
+                    message: refusal.message,
+                });
+                if refusal.code != IssueCode::DuplicateInBatch {
+                    self.rejected_ids.extend(external_id);
+                }
+            }
+        }
+    }
+
+    /// The answer to a push of this batch.
+    pub fn answer(&self) -> PushAnswer {
+        PushAnswer {
+            accepted: self.upserts.len(),
+            deleted: self.deletes.len(),
+            rejected: self.rejections.len(),
+            rejections: self.rejections.clone(),
+            warnings: group_warnings(&self.warnings),
+        }
+    }
+
+    /// The answer to a dry run of this batch.
+    pub fn dry_run_answer(&self) -> DryRunAnswer {
+        DryRunAnswer {
+            validated: true,
+            accepted: self.upserts.len() + self.deletes.len(),
+            rejected: self.rejections.len(),
+            rejections: self.rejections.clone(),
+            warnings: group_warnings(&self.warnings),
+        }
+    }
+}
+
+fn not_an_object() -> Refusal {
+    Refusal::new(IssueCode::MissingExternalId, "A record must be an object with an external_id.")
+}
+
+fn read_external_id<'a>(record: &Record<'a>) -> Result<Cow<'a, str>, Refusal> {
+    let missing = || Refusal::new(IssueCode::MissingExternalId, "The record has no external_id.");
+    let invalid = |message: &str| Refusal::new(IssueCode::InvalidExternalId, message);
+    let raw = record.external_id.ok_or_else(missing)?;
+    let text = string(raw).ok_or_else(|| invalid("external_id must be a text."))?;
+    if text.is_empty() {
+        return Err(missing());
+    }
+    if text.contains('\0') {
+        return Err(invalid("external_id holds the character U+0000, which cannot be stored."));
+    }
+    if text.len() > EXTERNAL_ID_CHARS && text.chars().count() > EXTERNAL_ID_CHARS {
+        return Err(invalid(&format!("external_id has at most {EXTERNAL_ID_CHARS} characters.")));
+    }
+    Ok(text)
+}
+
+/// One record under check.
+struct Checker<'c, 'a> {
+    index: usize,
+    external_id: &'c str,
+    schema: &'c Schema<'a>,
+}
+
+impl<'a> Checker<'_, 'a> {
+    fn check(
+        &self,
+        raw: &'a RawValue,
+        record: Option<&Record<'a>>,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Accepted<'a>, Refusal> {
+        let record = record.ok_or_else(not_an_object)?;
+        if raw.get().len() > RECORD_BYTES {
+            let message = format!("A record has at most {RECORD_BYTES} bytes.");
+            return Err(Refusal::new(IssueCode::RecordTooLarge, message));
+        }
+        let invalid = |message: &str| Refusal::new(IssueCode::InvalidRecord, message);
+        match record.operation().ok_or_else(|| invalid("op must be upsert or delete."))? {
+            Operation::Delete => Ok(Accepted::Delete),
+            Operation::Upsert => {
+                let fields = record.fields().ok_or_else(|| invalid("fields must be an object."))?;
+                self.check_fields(fields, warnings).map(Accepted::Upsert)
+            }
+        }
+    }
+
+    fn check_fields(
+        &self,
+        sent: BTreeMap<Cow<'a, str>, &'a RawValue>,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<BTreeMap<&'a str, Cow<'a, str>>, Refusal> {
+        let (mut fields, mut dropped) = (BTreeMap::new(), Vec::new());
+        for (key, raw) in sent {
+            let field = *self.schema.fields.get(key.as_ref()).ok_or_else(|| {
+                let message = format!("The field {} was not declared.", shown(&key));
+                Refusal::of_field(IssueCode::UnknownField, &key, message)
+            })?;
+            let value = Scalar::read(raw).and_then(|scalar| scalar.fit(field.field_type, &field.options));
+            match value {
+                Some(value) => {
+                    check_email(field, &value)?;
+                    fields.insert(field.key.as_str(), value);
+                }
+                None if field.semantic.is_some() => {
+                    return Err(Refusal::of_field(IssueCode::InvalidType, &key, misfit(field)));
+                }
+                None => dropped.push(field),
+            }
+        }
+        // Only an accepted record has warnings.
+        warnings.extend(dropped.into_iter().map(|field| self.warning(field)));
+        Ok(fields)
+    }
+
+    fn warning(&self, field: &Field) -> Warning {
+        Warning {
+            index: self.index,
+            external_id: self.external_id.to_owned(),
+            code: IssueCode::InvalidType,
+            field: field.key.clone(),
+            message: misfit(field),
+        }
+    }
+}
+
+fn check_email(field: &Field, value: &str) -> Result<(), Refusal> {
+    if field.semantic != Some(Semantic::Email) || value.is_empty() || is_complete_email(value) {
+        return Ok(());
+    }
+    let message = format!("{} must be a complete e-mail address like ann@example.com.", field.key);
+    Err(Refusal::of_field(IssueCode::InvalidEmail, &field.key, message))
+}
+
+fn misfit(field: &Field) -> String {
+    format!("{} {}.", field.key, field.field_type.expectation())
+}
+
+/// A key as it is shown: a sent one can be of any length and hold what cannot be stored.
+fn shown(key: &str) -> String {
+    key.chars()
+        .take(FIELD_NAME_CHARS)
+        .map(|character| if character == '\0' { '\u{fffd}' } else { character })
+        .collect()
+}
+
+#[cfg(test)]
+#[path = "check_tests.rs"]
+mod tests;

@@ -1,0 +1,95 @@
+//! What makes a retry the same request.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::limits::IDEMPOTENCY_KEY_CHARS;
+use crate::push::PushError;
+
+/// The value of an `Idempotency-Key` header: 1 to 200 characters, compared as they are.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct IdempotencyKey(String);
+
+/// A request's fingerprint: equal for a request and its retry, different for any other request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RequestHash(pub [u8; 32]);
+
+impl IdempotencyKey {
+    /// The key as it was sent.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for IdempotencyKey {
+    type Err = PushError;
+
+    /// Errors: `missing_idempotency_key` when empty, `invalid_idempotency_key` when too long.
+    fn from_str(text: &str) -> Result<Self, PushError> {
+        if text.is_empty() {
+            return Err(PushError::MissingIdempotencyKey);
+        }
+        if text.chars().count() > IDEMPOTENCY_KEY_CHARS || text.contains('\0') {
+            return Err(PushError::InvalidIdempotencyKey);
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl RequestHash {
+    /// Of a request that is told by its kind and a few words, `None` for one that was left out.
+    pub fn of_words(kind: &str, words: &[Option<&str>]) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(kind.as_bytes());
+        for word in words {
+            // A mark that no word can hold keeps words apart, and an absent one from an empty one.
+            hasher.update(if word.is_some() { &[0xff] } else { &[0xfe] });
+            hasher.update(word.unwrap_or_default().as_bytes());
+        }
+        Self(*hasher.finalize().as_bytes())
+    }
+
+    /// Of a batch: its records as they were sent, whatever stands between them.
+    pub fn of_records(records: &[&RawValue]) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(b"push");
+        for record in records {
+            hasher.update(&[0xff]);
+            hasher.update(record.get().as_bytes());
+        }
+        Self(*hasher.finalize().as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_idempotency_key_has_1_to_200_characters() {
+        let parse = |text: String| text.parse::<IdempotencyKey>();
+        assert_eq!(parse(String::new()), Err(PushError::MissingIdempotencyKey));
+        assert!(parse("k".repeat(200)).is_ok());
+        assert!(parse("é".repeat(200)).is_ok());
+        assert_eq!(parse("k".repeat(201)), Err(PushError::InvalidIdempotencyKey));
+    }
+
+    #[test]
+    fn requests_that_differ_have_different_hashes() {
+        let hashes = [
+            RequestHash::of_words("begin", &[Some("full")]),
+            RequestHash::of_words("begin", &[Some("delta")]),
+            RequestHash::of_words("complete", &[None]),
+            RequestHash::of_words("complete", &[Some("")]),
+            RequestHash::of_words("complete", &[Some("a"), Some("b")]),
+            RequestHash::of_words("complete", &[Some("ab")]),
+            RequestHash::of_records(&[]),
+        ];
+        for (index, hash) in hashes.iter().enumerate() {
+            assert!(!hashes[..index].contains(hash), "{index}");
+        }
+    }
+}

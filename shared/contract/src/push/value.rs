@@ -1,0 +1,142 @@
+//! Reading one value of a record as its field's type.
+
+use std::borrow::Cow;
+
+use audience::value::fits;
+use email_address::{EmailAddress, Options};
+use serde_json::value::RawValue;
+
+use crate::push::body::string;
+use crate::push::field::FieldType;
+
+/// A scalar value as text.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Scalar<'a> {
+    /// A string's content, trimmed; blank for null.
+    Text(Cow<'a, str>),
+    /// A number's own JSON text.
+    Number(&'a str),
+    /// `true` or `false`.
+    YesNo(&'a str),
+}
+
+impl<'a> Scalar<'a> {
+    /// `None` for what is no scalar or cannot be stored: an array, an object, a text with U+0000 or with an escape
+    /// that has no meaning.
+    pub(crate) fn read(raw: &'a RawValue) -> Option<Self> {
+        let text = raw.get();
+        match text.as_bytes().first()? {
+            b'[' | b'{' => None,
+            b'"' => string(raw).filter(|text| !text.contains('\0')).map(|text| Self::Text(trimmed(text))),
+            b'n' => Some(Self::Text(Cow::Borrowed(""))),
+            b't' | b'f' => Some(Self::YesNo(text)),
+            _ => Some(Self::Number(text)),
+        }
+    }
+
+    /// The value as it is stored, if it fits the type. A blank fits every type.
+    pub(crate) fn fit(self, field_type: FieldType, options: &[String]) -> Option<Cow<'a, str>> {
+        let fits = match (&self, field_type) {
+            (_, FieldType::Text) => true,
+            (Self::Text(text), _) if text.is_empty() => true,
+            (Self::YesNo(_), FieldType::Number | FieldType::Date) | (Self::Number(_), FieldType::Date) => {
+                false
+            }
+            (scalar, FieldType::Choice) => options.iter().any(|option| option == scalar.as_str()),
+            (scalar, typed) => fits(typed.column_type(), scalar.as_str()),
+        };
+        fits.then(|| self.into_text())
+    }
+
+    fn as_str(&self) -> &str {
+        match self {
+            Self::Text(text) => text,
+            Self::Number(text) | Self::YesNo(text) => text,
+        }
+    }
+
+    fn into_text(self) -> Cow<'a, str> {
+        match self {
+            Self::Text(text) => text,
+            Self::Number(text) | Self::YesNo(text) => Cow::Borrowed(text),
+        }
+    }
+}
+
+/// Whether a text is one complete e-mail address, with a dot in its domain and nothing around it.
+pub(crate) fn is_complete_email(text: &str) -> bool {
+    let options = Options::default().with_required_tld().without_domain_literal().without_display_text();
+    EmailAddress::parse_with_options(text, options).is_ok()
+}
+
+fn trimmed(text: Cow<'_, str>) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
+        Cow::Owned(text) if text.trim().len() == text.len() => Cow::Owned(text),
+        Cow::Owned(text) => Cow::Owned(text.trim().to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stored(field_type: FieldType, json: &str) -> Option<String> {
+        let raw = RawValue::from_string(json.to_owned()).unwrap();
+        let options = ["gold".to_owned(), "1".to_owned()];
+        Scalar::read(&raw)?.fit(field_type, &options).map(Cow::into_owned)
+    }
+
+    fn takes(field_type: FieldType, accepted: &[&str], refused: &[&str]) {
+        for json in accepted {
+            assert!(stored(field_type, json).is_some(), "{json} fits {field_type:?}");
+        }
+        for json in refused {
+            assert_eq!(stored(field_type, json), None, "{json} does not fit {field_type:?}");
+        }
+    }
+
+    #[test]
+    fn each_type_takes_what_reads_as_it_and_a_blank() {
+        let blanks = ["null", r#""""#, r#"" ""#];
+        for field_type in FieldType::ALL {
+            takes(field_type, &blanks, &["[]", "{}", r#""\u0000""#, r#""\ud800""#]);
+        }
+        takes(FieldType::Text, &["7", "true", r#""x""#, "1e999"], &[]);
+        takes(FieldType::Number, &["7", "-1.5e3", r#""1,234.50""#, r#""$12""#], &["true", r#""x""#, "1e999"]);
+        takes(
+            FieldType::Date,
+            &[r#""2026-01-31""#, r#""1/31/2026""#, r#""2026-01-31T10:00:00Z""#],
+            &["20260131", "true", r#""31.1.2026""#, r#""2026-02-30""#],
+        );
+        takes(FieldType::YesNo, &["true", "false", "1", "0", r#""Yes""#, r#""n""#], &["2", r#""maybe""#]);
+        takes(FieldType::Choice, &[r#""gold""#, r#"" gold ""#, "1"], &[r#""Gold""#, "2", "true"]);
+    }
+
+    #[test]
+    fn a_value_is_stored_as_text_trimmed_and_null_as_blank() {
+        assert_eq!(stored(FieldType::Text, r#"" a b ""#).as_deref(), Some("a b"));
+        assert_eq!(stored(FieldType::Number, "1.50").as_deref(), Some("1.50"));
+        assert_eq!(stored(FieldType::Date, "null").as_deref(), Some(""));
+    }
+
+    #[test]
+    fn an_email_is_complete_or_none() {
+        for complete in ["ann@example.com", "a.b+c@sub.example.co", "\"a b\"@example.com"] {
+            assert!(is_complete_email(complete), "{complete}");
+        }
+        for wrong in [
+            "ann",
+            "ann@",
+            "@example.com",
+            "ann@example",
+            "a@b@c.com",
+            "Ann <ann@example.com>",
+            "a@[1.2.3.4]",
+            "ann@example.com,",
+            "ann @example.com",
+        ] {
+            assert!(!is_complete_email(wrong), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Integrations and the fields that they declare.
+
+use std::str::FromStr;
+
+use chrono::{DateTime, Utc};
+use contract::id::{IntegrationId, TeamId};
+use contract::push::{Field, FieldType, Semantic};
+use serde::{Deserialize, Serialize};
+use tokio_postgres::Row;
+
+use crate::error::{Result, StoreError};
+use crate::pool::{Store, Transaction};
+
+/// What the owner set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Availability {
+    /// It takes requests.
+    Active,
+    /// It refuses them until it is resumed.
+    Paused,
+    /// It refuses them; the owner is done with it, and can still resume it.
+    Disconnected,
+}
+
+/// An integration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Integration {
+    /// Its id; public.
+    pub integration_id: IntegrationId,
+    /// Its owner.
+    pub team_id: TeamId,
+    /// Its name, of which a team has one.
+    pub name: String,
+    /// What the owner set.
+    pub availability: Availability,
+    /// Percent of the contacts that a full sync removes without asking; `None` never asks.
+    pub removal_guard_percent: Option<i16>,
+    /// Whether a sync has completed.
+    pub has_completed: bool,
+}
+
+impl Availability {
+    /// The name in the database and in files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Paused => "paused",
+            Self::Disconnected => "disconnected",
+        }
+    }
+
+    pub(crate) fn from_name(name: &str) -> Result<Self> {
+        [Self::Active, Self::Paused, Self::Disconnected]
+            .into_iter()
+            .find(|availability| availability.as_str() == name)
+            .ok_or_else(|| StoreError::Corrupt("availability of an integration".to_owned()))
+    }
+}
+
+const COLUMNS: &str =
+    "integration_id, team_id, name, availability, removal_guard_percent, first_completed_at";
+
+fn integration(row: &Row) -> Result<Integration> {
+    Ok(Integration {
+        integration_id: IntegrationId(row.get("integration_id")),
+        team_id: TeamId(row.get("team_id")),
+        name: row.get("name"),
+        availability: Availability::from_name(row.get("availability"))?,
+        removal_guard_percent: row.get("removal_guard_percent"),
+        has_completed: row.get::<_, Option<DateTime<Utc>>>("first_completed_at").is_some(),
+    })
+}
+
+fn field(row: &Row) -> Result<Field> {
+    let corrupt = |what: &str| StoreError::Corrupt(format!("{what} of a declared field"));
+    let semantic: Option<&str> = row.get("semantic");
+    Ok(Field {
+        key: row.get("key"),
+        label: row.get("label"),
+        field_type: FieldType::from_str(row.get("type")).map_err(|()| corrupt("type"))?,
+        options: row.get("options"),
+        semantic: semantic.map(Semantic::from_str).transpose().map_err(|()| corrupt("semantic"))?,
+    })
+}
+
+/// A declaration is bounded by the contract, so this reads them all.
+const FIELDS: &str = "SELECT key, label, type, options, semantic FROM integration_fields WHERE integration_id = $1 ORDER BY position";
+
+impl Store {
+    /// An integration.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when there is none with this id.
+    pub async fn integration_get(&self, integration_id: IntegrationId) -> Result<Integration> {
+        let sql = format!("SELECT {COLUMNS} FROM integrations WHERE integration_id = $1");
+        let row = self.row(&sql, &[&integration_id.0]).await?;
+        let row = row.ok_or_else(|| StoreError::NotFound(format!("the integration {integration_id}")))?;
+        integration(&row)
+    }
+
+    /// A team's integrations, by name.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn integration_list(&self, team_id: TeamId) -> Result<Vec<Integration>> {
+        let sql = format!("SELECT {COLUMNS} FROM integrations WHERE team_id = $1 ORDER BY name");
+        self.rows(&sql, &[&team_id.0]).await?.iter().map(integration).collect()
+    }
+
+    /// A team's integration of this name.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when there is none.
+    pub async fn integration_by_name(&self, team_id: TeamId, name: &str) -> Result<Integration> {
+        let sql = format!("SELECT {COLUMNS} FROM integrations WHERE team_id = $1 AND name = $2");
+        let row = self.row(&sql, &[&team_id.0, &name]).await?;
+        let row = row.ok_or_else(|| StoreError::NotFound(format!("the integration {name:?}")))?;
+        integration(&row)
+    }
+
+    /// Pauses, disconnects or resumes an integration; from the next request on it holds.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn integration_set_availability(
+        &self,
+        integration_id: IntegrationId,
+        availability: Availability,
+    ) -> Result<()> {
+        self.execute(
+            "UPDATE integrations SET availability = $2 WHERE integration_id = $1",
+            &[&integration_id.0, &availability.as_str()],
+        )
+        .await?;
+        Ok(())
+    }
+
+    /// The declared fields, in the order of their first declaration.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn field_list(&self, integration_id: IntegrationId) -> Result<Vec<Field>> {
+        self.rows(FIELDS, &[&integration_id.0]).await?.iter().map(field).collect()
+    }
+}
+
+impl Transaction<'_> {
+    /// Makes the integration, or gives the team's one of that name these settings.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn integration_save(
+        &self,
+        team_id: TeamId,
+        name: &str,
+        availability: Availability,
+        removal_guard_percent: Option<i16>,
+        now: DateTime<Utc>,
+    ) -> Result<IntegrationId> {
+        let row = self
+            .row(
+                "INSERT INTO integrations
+                     (integration_id, team_id, name, availability, removal_guard_percent, created_at)
+                 VALUES ($1, $2, $3, $4, $5, $6)
+                 ON CONFLICT (team_id, name) DO UPDATE SET availability = excluded.availability,
+                     removal_guard_percent = excluded.removal_guard_percent
+                 RETURNING integration_id",
+                &[
+                    &IntegrationId::new().0,
+                    &team_id.0,
+                    &name,
+                    &availability.as_str(),
+                    &removal_guard_percent,
+                    &now,
+                ],
+            )
+            .await?
+            .ok_or_else(|| StoreError::Corrupt("saving an integration gave no row".to_owned()))?;
+        Ok(IntegrationId(row.get(0)))
+    }
+
+    /// Holds an integration's syncs together with others that share it, until the transaction ends. Waits for who
+    /// holds them alone, and behind who waits for that: completing is not starved by pushes that keep coming, as it
+    /// would be by locks on the sync's row.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn integration_share(&self, integration_id: IntegrationId) -> Result<()> {
+        let sql = "SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))";
+        self.row(sql, &[&lock_name(integration_id)]).await?;
+        Ok(())
+    }
+
+    /// Holds an integration's syncs alone until the transaction ends; waits for all who share them.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn integration_hold(&self, integration_id: IntegrationId) -> Result<()> {
+        let sql = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))";
+        self.row(sql, &[&lock_name(integration_id)]).await?;
+        Ok(())
+    }
+
+    /// The declared fields, with the integration locked against another declaration.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn field_list_locked(&self, integration_id: IntegrationId) -> Result<Vec<Field>> {
+        let sql = "SELECT 1 FROM integrations WHERE integration_id = $1 FOR NO KEY UPDATE";
+        self.row(sql, &[&integration_id.0]).await?;
+        self.rows(FIELDS, &[&integration_id.0]).await?.iter().map(field).collect()
+    }
+
+    /// Writes an integration's declared fields, which must hold those declared before.
+    ///
+    /// # Errors
+    /// [`StoreError::Refused`] when two fields claim one semantic.
+    pub async fn field_save(
+        &self,
+        integration_id: IntegrationId,
+        fields: &[Field],
+        now: DateTime<Utc>,
+    ) -> Result<()> {
+        // A semantic can move from one field to another: the index is checked row by row, so all go first.
+        let sql = "UPDATE integration_fields SET semantic = NULL WHERE integration_id = $1 AND semantic IS NOT NULL";
+        self.execute(sql, &[&integration_id.0]).await?;
+        let json = serde_json::to_value(fields)?;
+        self.execute(
+            "INSERT INTO integration_fields AS existing
+                 (integration_id, key, position, label, type, options, semantic, declared_at)
+             SELECT $1, field->>'key', position::integer, field->>'label', field->>'type',
+                 ARRAY(SELECT jsonb_array_elements_text(coalesce(field->'options', '[]'))), field->>'semantic', $3
+             FROM jsonb_array_elements($2) WITH ORDINALITY AS sent (field, position)
+             ON CONFLICT (integration_id, key) DO UPDATE SET label = excluded.label, type = excluded.type,
+                 options = excluded.options, semantic = excluded.semantic",
+            &[&integration_id.0, &json, &now],
+        )
+        .await?;
+        Ok(())
+    }
+}
+
+fn lock_name(integration_id: IntegrationId) -> String {
+    format!("integration/{integration_id}")
+}

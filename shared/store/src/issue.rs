@@ -1,0 +1,148 @@
+//! What was wrong with single records of a sync.
+
+use contract::id::{IntegrationId, SyncId};
+use contract::push::{ContactIssue, IssueKind, Rejection, RejectionItem, Warning};
+use tokio_postgres::Row;
+
+use crate::error::{Result, StoreError};
+use crate::pool::{Store, Transaction};
+use crate::sync::CountedBatch;
+
+const COLUMNS: &str = "issue, batch, index, external_id, code, field, message";
+
+fn item(row: &Row) -> RejectionItem {
+    RejectionItem {
+        id: row.get("issue"),
+        batch: row.get("batch"),
+        index: row.get("index"),
+        external_id: row.get("external_id"),
+        code: row.get("code"),
+        field: row.get("field"),
+        message: row.get("message"),
+    }
+}
+
+/// The columns of issues to be stored.
+#[derive(Default)]
+struct Rows<'a> {
+    kinds: Vec<&'a str>,
+    indexes: Vec<i32>,
+    external_ids: Vec<Option<&'a str>>,
+    codes: Vec<&'a str>,
+    fields: Vec<Option<&'a str>>,
+    messages: Vec<&'a str>,
+}
+
+impl<'a> Rows<'a> {
+    fn new(rejections: &'a [Rejection], warnings: &'a [Warning]) -> Self {
+        let mut rows = Self::default();
+        for rejection in rejections {
+            rows.kinds.push(IssueKind::Rejection.as_str());
+            rows.indexes.push(position(rejection.index));
+            rows.external_ids.push(rejection.external_id.as_deref());
+            rows.codes.push(rejection.code.as_str());
+            rows.fields.push(rejection.field.as_deref());
+            rows.messages.push(&rejection.message);
+        }
+        for warning in warnings {
+            rows.kinds.push(IssueKind::Warning.as_str());
+            rows.indexes.push(position(warning.index));
+            rows.external_ids.push(Some(&warning.external_id));
+            rows.codes.push(warning.code.as_str());
+            rows.fields.push(Some(&warning.field));
+            rows.messages.push(&warning.message);
+        }
+        rows
+    }
+}
+
+/// A position in a batch, which has a thousand at the most.
+fn position(index: usize) -> i32 {
+    i32::try_from(index).unwrap_or(i32::MAX)
+}
+
+impl Transaction<'_> {
+    /// Stores the issues of a batch under the numbers that it was counted with.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn issue_store(
+        &self,
+        integration_id: IntegrationId,
+        sync_id: SyncId,
+        counted: CountedBatch,
+        rejections: &[Rejection],
+        warnings: &[Warning],
+    ) -> Result<()> {
+        let rows = Rows::new(rejections, warnings);
+        self.execute(
+            "INSERT INTO sync_issues
+                 (integration_id, sync_id, kind, issue, batch, index, external_id, code, field, message)
+             SELECT $1, $2, kind, $3::bigint + number, $4, index, external_id, code, field, message
+             FROM unnest($5::text[], $6::integer[], $7::text[], $8::text[], $9::text[], $10::text[])
+                 WITH ORDINALITY AS new (kind, index, external_id, code, field, message, number)",
+            &[
+                &integration_id.0,
+                &sync_id.0,
+                &counted.issues_before,
+                &counted.batch,
+                &rows.kinds,
+                &rows.indexes,
+                &rows.external_ids,
+                &rows.codes,
+                &rows.fields,
+                &rows.messages,
+            ],
+        )
+        .await?;
+        Ok(())
+    }
+}
+
+impl Store {
+    /// A sync's issues of a kind after the number `after`, in the order in which they were stored; at most `limit`.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn issue_list(
+        &self,
+        integration_id: IntegrationId,
+        sync_id: SyncId,
+        kind: IssueKind,
+        after: i64,
+        limit: i64,
+    ) -> Result<Vec<RejectionItem>> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM sync_issues
+             WHERE integration_id = $1 AND sync_id = $2 AND kind = $3 AND issue > $4 ORDER BY issue LIMIT $5"
+        );
+        let rows = self.rows(&sql, &[&integration_id.0, &sync_id.0, &kind.as_str(), &after, &limit]).await?;
+        Ok(rows.iter().map(item).collect())
+    }
+
+    /// The newest issues of a contact, the newest first; at most `limit`.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn issue_list_of_contact(
+        &self,
+        integration_id: IntegrationId,
+        external_id: &str,
+        limit: i64,
+    ) -> Result<Vec<ContactIssue>> {
+        let sql = format!(
+            "SELECT sync_id, kind, {COLUMNS} FROM sync_issues WHERE integration_id = $1 AND external_id = $2
+             ORDER BY sync_id DESC, issue DESC LIMIT $3"
+        );
+        self.rows(&sql, &[&integration_id.0, &external_id, &limit]).await?.iter().map(of_contact).collect()
+    }
+}
+
+fn of_contact(row: &Row) -> Result<ContactIssue> {
+    let kind: &str = row.get("kind");
+    Ok(ContactIssue {
+        sync_id: SyncId(row.get("sync_id")),
+        kind: kind.parse().map_err(|()| StoreError::Corrupt("kind of an issue".to_owned()))?,
+        item: item(row),
+    })
+}

@@ -1,0 +1,412 @@
+//! Syncs: from the begin to their completion or expiry.
+
+use std::str::FromStr;
+
+use chrono::{DateTime, Utc};
+use contract::id::{IntegrationId, SyncId};
+use contract::push::{OpenSync, SyncMode, SyncStatus, SyncView};
+use tokio_postgres::Row;
+
+use crate::error::{Result, StoreError};
+use crate::pool::{Store, Transaction};
+
+/// How long a statement over all contacts of an integration may run, in place of the usual bound.
+const WHOLE_TIMEOUT: &str = "10min";
+
+/// Memory for the set of received contacts while a full sync completes; past it Postgres uses files.
+const COMPLETE_WORK_MEMORY: &str = "64MB";
+
+/// What one batch adds to a sync's counters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BatchCounts {
+    /// Accepted upserts.
+    pub upserted: i64,
+    /// Deletes.
+    pub deleted: i64,
+    /// Refused records.
+    pub rejected: i64,
+    /// Issues to be stored.
+    pub issues: i64,
+}
+
+/// Where a counted batch stands in its sync.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CountedBatch {
+    /// Its number, from 1.
+    pub batch: i64,
+    /// The number before its first issue's.
+    pub issues_before: i64,
+}
+
+/// What completing a full sync would remove.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Removal {
+    /// Contacts that the sync did not receive.
+    pub count: i64,
+    /// All contacts that are not removed.
+    pub contacts: i64,
+}
+
+/// An open sync past its time counts as expired from that moment, whether or not somebody wrote it down.
+const COLUMNS: &str = "integration_id, sync_id, mode,
+    CASE WHEN status = 'open' AND expires_at <= $2 THEN 'expired' ELSE status END AS status, begun_at, expires_at,
+    batches_received, records_upserted, records_deleted, records_rejected, marked_removed";
+
+fn sync(row: &Row) -> Result<SyncView> {
+    let corrupt = |what: &str| StoreError::Corrupt(format!("{what} of a sync"));
+    Ok(SyncView {
+        id: SyncId(row.get("sync_id")),
+        mode: SyncMode::from_str(row.get("mode")).map_err(|()| corrupt("mode"))?,
+        status: SyncStatus::from_str(row.get("status")).map_err(|()| corrupt("status"))?,
+        begun_at: row.get("begun_at"),
+        expires_at: row.get("expires_at"),
+        batches_received: row.get("batches_received"),
+        records_upserted: row.get("records_upserted"),
+        records_deleted: row.get("records_deleted"),
+        records_rejected: row.get("records_rejected"),
+        marked_removed: row.get("marked_removed"),
+    })
+}
+
+impl Store {
+    /// The sync that was begun last.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn sync_latest(
+        &self,
+        integration_id: IntegrationId,
+        now: DateTime<Utc>,
+    ) -> Result<Option<SyncView>> {
+        // Ids grow with time, as UUIDs of version 7 do.
+        let sql =
+            format!("SELECT {COLUMNS} FROM syncs WHERE integration_id = $1 ORDER BY sync_id DESC LIMIT 1");
+        self.row(&sql, &[&integration_id.0, &now]).await?.as_ref().map(sync).transpose()
+    }
+
+    /// The full sync that completed last.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn sync_latest_full(
+        &self,
+        integration_id: IntegrationId,
+        now: DateTime<Utc>,
+    ) -> Result<Option<SyncView>> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM syncs WHERE integration_id = $1 AND mode = 'full' AND status = 'completed'
+             ORDER BY sync_id DESC LIMIT 1"
+        );
+        self.row(&sql, &[&integration_id.0, &now]).await?.as_ref().map(sync).transpose()
+    }
+
+    /// Syncs begun before `before`, the newest first; at most `limit`.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn sync_list(
+        &self,
+        integration_id: IntegrationId,
+        before: Option<SyncId>,
+        limit: i64,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<SyncView>> {
+        let before = before.map_or(uuid::Uuid::max(), |id| id.0);
+        let sql = format!(
+            "SELECT {COLUMNS} FROM syncs WHERE integration_id = $1 AND sync_id < $3 ORDER BY sync_id DESC LIMIT $4"
+        );
+        self.rows(&sql, &[&integration_id.0, &now, &before, &limit]).await?.iter().map(sync).collect()
+    }
+
+    /// Whether the integration has a sync with this id.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn sync_exists(&self, integration_id: IntegrationId, sync_id: SyncId) -> Result<bool> {
+        let sql = "SELECT 1 FROM syncs WHERE integration_id = $1 AND sync_id = $2";
+        Ok(self.row(sql, &[&integration_id.0, &sync_id.0]).await?.is_some())
+    }
+
+    /// Writes down that open syncs whose time has passed are expired, at most `limit` of them. Returns how many.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn sync_expire(&self, now: DateTime<Utc>, limit: i64) -> Result<u64> {
+        // A push or complete that is under way began before the time passed; it finds the row as it left it.
+        self.execute(
+            "UPDATE syncs SET status = 'expired' WHERE (integration_id, sync_id) IN (
+                 SELECT integration_id, sync_id FROM syncs WHERE status = 'open' AND expires_at <= $1
+                 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)",
+            &[&now, &limit],
+        )
+        .await
+    }
+
+    /// Forgets what ended syncs received, at most `limit` batches. Returns how many.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn sync_received_purge(&self, limit: i64) -> Result<u64> {
+        let row = self
+            .row(
+                "WITH ended AS (
+                     SELECT integration_id, sync_id FROM syncs WHERE status <> 'open' AND NOT is_purged
+                     ORDER BY begun_at LIMIT 1 FOR UPDATE SKIP LOCKED
+                 ), forgotten AS (
+                     DELETE FROM sync_received WHERE ctid = ANY (ARRAY(
+                         SELECT sync_received.ctid FROM ended JOIN sync_received USING (integration_id, sync_id)
+                         LIMIT $1))
+                     RETURNING 1
+                 ), done AS (
+                     UPDATE syncs SET is_purged = true FROM ended
+                     WHERE syncs.integration_id = ended.integration_id AND syncs.sync_id = ended.sync_id
+                         AND (SELECT count(*) FROM forgotten) < $1
+                     RETURNING 1
+                 )
+                 SELECT (SELECT count(*) FROM forgotten) + (SELECT count(*) FROM done)",
+                &[&limit],
+            )
+            .await?;
+        Ok(row.map_or(0, |row| row.get::<_, i64>(0).unsigned_abs()))
+    }
+
+    /// Forgets one ended sync that was begun before `before` and is not its integration's latest: its issues, at most
+    /// `limit` at a time, then itself. Returns how many rows went.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn sync_purge(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
+        let row = self
+            .row(
+                "WITH old AS (
+                     SELECT integration_id, sync_id FROM syncs
+                     WHERE begun_at < $1 AND is_purged AND EXISTS (
+                         SELECT 1 FROM syncs AS later
+                         WHERE later.integration_id = syncs.integration_id AND later.sync_id > syncs.sync_id)
+                     ORDER BY begun_at LIMIT 1 FOR UPDATE SKIP LOCKED
+                 ), forgotten AS (
+                     DELETE FROM sync_issues WHERE ctid = ANY (ARRAY(
+                         SELECT sync_issues.ctid FROM old JOIN sync_issues USING (integration_id, sync_id) LIMIT $2))
+                     RETURNING 1
+                 ), done AS (
+                     DELETE FROM syncs USING old
+                     WHERE syncs.integration_id = old.integration_id AND syncs.sync_id = old.sync_id
+                         AND (SELECT count(*) FROM forgotten) < $2
+                     RETURNING 1
+                 )
+                 SELECT (SELECT count(*) FROM forgotten) + (SELECT count(*) FROM done)",
+                &[&before, &limit],
+            )
+            .await?;
+        Ok(row.map_or(0, |row| row.get::<_, i64>(0).unsigned_abs()))
+    }
+
+    /// Restores what the last removal removed. Contacts that came back or were deleted since stay as they are.
+    /// Returns how many were restored.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when there is no removal to take back.
+    pub async fn sync_undo_removal(&self, integration_id: IntegrationId, now: DateTime<Utc>) -> Result<i64> {
+        let mut connection = self.connection().await?;
+        let transaction = connection.begin().await?;
+        transaction.integration_hold(integration_id).await?;
+        transaction.allow_whole().await?;
+        let sync_id = transaction.sync_mark_undone(integration_id, now).await?;
+        let restored = transaction
+            .execute(
+                "UPDATE contacts SET removed_at = NULL, removed_in = NULL, changed_at = $3
+                 WHERE integration_id = $1 AND removed_in = $2",
+                &[&integration_id.0, &sync_id.0, &now],
+            )
+            .await?;
+        transaction.commit().await?;
+        Ok(restored.cast_signed())
+    }
+}
+
+impl Transaction<'_> {
+    /// The open sync whose time has not passed.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn sync_open(
+        &self,
+        integration_id: IntegrationId,
+        now: DateTime<Utc>,
+    ) -> Result<Option<SyncView>> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM syncs WHERE integration_id = $1 AND status = 'open' AND expires_at > $2"
+        );
+        self.row(&sql, &[&integration_id.0, &now]).await?.as_ref().map(sync).transpose()
+    }
+
+    /// Begins a sync. The integration is held alone and has no open sync; one whose time has passed expires.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn sync_begin(
+        &self,
+        integration_id: IntegrationId,
+        open: &OpenSync,
+        now: DateTime<Utc>,
+    ) -> Result<()> {
+        let expire = "UPDATE syncs SET status = 'expired' WHERE integration_id = $1 AND status = 'open'";
+        self.execute(expire, &[&integration_id.0]).await?;
+        self.execute(
+            "INSERT INTO syncs (integration_id, sync_id, mode, status, begun_at, expires_at)
+             VALUES ($1, $2, $3, 'open', $4, $5)",
+            &[&integration_id.0, &open.sync_id.0, &open.mode.as_str(), &now, &open.expires_at],
+        )
+        .await?;
+        Ok(())
+    }
+
+    /// Adds a batch to its sync's counters. The row stays locked until the commit, so this comes last: other
+    /// batches wait for the end of this one, not for its work.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn sync_count(
+        &self,
+        integration_id: IntegrationId,
+        sync_id: SyncId,
+        counts: BatchCounts,
+    ) -> Result<CountedBatch> {
+        let BatchCounts { upserted, deleted, rejected, issues } = counts;
+        let row = self
+            .row(
+                "UPDATE syncs SET batches_received = batches_received + 1,
+                     records_upserted = records_upserted + $3, records_deleted = records_deleted + $4,
+                     records_rejected = records_rejected + $5, last_issue = last_issue + $6
+                 WHERE integration_id = $1 AND sync_id = $2 AND status = 'open'
+                 RETURNING batches_received, last_issue - $6",
+                &[&integration_id.0, &sync_id.0, &upserted, &deleted, &rejected, &issues],
+            )
+            .await?
+            // The periodic job wrote down its expiry between the look and now.
+            .ok_or(StoreError::LeaseLost)?;
+        Ok(CountedBatch { batch: row.get(0), issues_before: row.get(1) })
+    }
+
+    /// Notes what a batch of a full sync received.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn sync_receive(
+        &self,
+        integration_id: IntegrationId,
+        sync_id: SyncId,
+        batch: i64,
+        contact_numbers: &[i64],
+    ) -> Result<()> {
+        self.execute(
+            "INSERT INTO sync_received (integration_id, sync_id, batch, contact_numbers) VALUES ($1, $2, $3, $4)",
+            &[&integration_id.0, &sync_id.0, &batch, &contact_numbers],
+        )
+        .await?;
+        Ok(())
+    }
+
+    /// What completing the full sync would remove now.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn sync_removal(&self, integration_id: IntegrationId, sync_id: SyncId) -> Result<Removal> {
+        self.prepare_removal().await?;
+        let sql = format!(
+            "SELECT count(*), (SELECT count(*) FROM contacts WHERE integration_id = $1 AND removed_at IS NULL)
+             FROM ({NOT_RECEIVED}) AS missing"
+        );
+        let row = self.row(&sql, &[&integration_id.0, &sync_id.0]).await?;
+        Ok(row.map_or(Removal { count: 0, contacts: 0 }, |row| Removal {
+            count: row.get(0),
+            contacts: row.get(1),
+        }))
+    }
+
+    /// Removes the contacts that the full sync did not receive. The integration is held alone. Returns how many.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn sync_remove_missing(
+        &self,
+        integration_id: IntegrationId,
+        sync_id: SyncId,
+        now: DateTime<Utc>,
+    ) -> Result<i64> {
+        self.prepare_removal().await?;
+        // The missing ones are found in two indexes; only they are read and written.
+        let sql = format!(
+            "UPDATE contacts SET removed_at = $3, removed_in = $2, changed_in = $2, changed_at = $3
+             WHERE integration_id = $1 AND removed_at IS NULL AND contact_number = ANY (ARRAY({NOT_RECEIVED}))"
+        );
+        let removed = self.execute(&sql, &[&integration_id.0, &sync_id.0, &now]).await?;
+        Ok(removed.cast_signed())
+    }
+
+    /// Settings under which a set of any size is compared: without statistics Postgres may guess it tiny and
+    /// compare each contact with each.
+    async fn prepare_removal(&self) -> Result<()> {
+        self.execute("SET LOCAL enable_nestloop = off", &[]).await?;
+        self.execute(&format!("SET LOCAL work_mem = '{COMPLETE_WORK_MEMORY}'"), &[]).await?;
+        self.allow_whole().await
+    }
+
+    async fn allow_whole(&self) -> Result<()> {
+        self.execute(&format!("SET LOCAL statement_timeout = '{WHOLE_TIMEOUT}'"), &[]).await?;
+        Ok(())
+    }
+
+    /// Completes a sync. The integration is held alone.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn sync_complete(
+        &self,
+        integration_id: IntegrationId,
+        sync_id: SyncId,
+        marked_removed: i64,
+        now: DateTime<Utc>,
+    ) -> Result<()> {
+        let changed = self
+            .execute(
+                "UPDATE syncs SET status = 'completed', completed_at = $3, marked_removed = $4
+                 WHERE integration_id = $1 AND sync_id = $2 AND status = 'open'",
+                &[&integration_id.0, &sync_id.0, &now, &marked_removed],
+            )
+            .await?;
+        if changed != 1 {
+            return Err(StoreError::LeaseLost);
+        }
+        self.execute(
+            "UPDATE integrations SET first_completed_at = $2
+             WHERE integration_id = $1 AND first_completed_at IS NULL",
+            &[&integration_id.0, &now],
+        )
+        .await?;
+        Ok(())
+    }
+
+    /// Marks the last removal as taken back; returns its sync.
+    async fn sync_mark_undone(&self, integration_id: IntegrationId, now: DateTime<Utc>) -> Result<SyncId> {
+        let row = self
+            .row(
+                "UPDATE syncs SET undone_at = $2 WHERE undone_at IS NULL AND (integration_id, sync_id) IN (
+                     SELECT integration_id, sync_id FROM syncs
+                     WHERE integration_id = $1 AND status = 'completed' AND marked_removed > 0
+                     ORDER BY sync_id DESC LIMIT 1)
+                 RETURNING sync_id",
+                &[&integration_id.0, &now],
+            )
+            .await?
+            .ok_or_else(|| StoreError::NotFound("a removal that can be taken back".to_owned()))?;
+        Ok(SyncId(row.get(0)))
+    }
+}
+
+/// Numbers of the contacts that stand and were not received. Both sides come from an index or a narrow table.
+const NOT_RECEIVED: &str = "SELECT contact_number FROM contacts
+    WHERE integration_id = $1 AND removed_at IS NULL AND NOT EXISTS (
+        SELECT 1 FROM (SELECT unnest(contact_numbers) AS received_number FROM sync_received
+                       WHERE integration_id = $1 AND sync_id = $2) AS received
+        WHERE received_number = contact_number)";

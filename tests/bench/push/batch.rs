@@ -1,0 +1,92 @@
+//! One batch: new contacts against a bare INSERT of the same rows, unchanged ones against new ones, four at a time
+//! against one.
+
+use std::time::{Duration, Instant};
+
+use futures_util::future::try_join_all;
+use tokio_postgres::Client as Sql;
+use uuid::Uuid;
+
+use crate::figures::Figure;
+use crate::push::client::{Client, external_id, fields};
+use crate::push::{BATCH, ROUNDS, Stack};
+use crate::samples::Samples;
+use crate::step;
+
+/// Batches of one comparison of throughput.
+const THROUGHPUT_BATCHES: usize = 48;
+
+/// Pushers at a time.
+const PUSHERS: usize = 4;
+
+pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
+    step("push batches of new and of unchanged contacts");
+    let client = stack.client(0)?;
+    let sql = stack.database.client().await?;
+    client.begin().await?;
+    let (mut new, mut bare) = (Samples::default(), Samples::default());
+    for round in 0..ROUNDS {
+        let numbers = round * BATCH..(round + 1) * BATCH;
+        new.push(client.push(numbers.clone()).await?);
+        bare.push(insert_bare(&sql, numbers).await?);
+    }
+    client.complete().await?;
+    client.begin().await?;
+    let mut unchanged = Samples::default();
+    for round in 0..ROUNDS {
+        unchanged.push(client.push(round * BATCH..(round + 1) * BATCH).await?);
+    }
+    step("push four at a time");
+    let first = ROUNDS * BATCH;
+    let one = throughput(&[&client], first).await?;
+    let four = [stack.client(0)?, stack.client(0)?, stack.client(0)?, stack.client(0)?];
+    let four = throughput(&four.iter().collect::<Vec<_>>(), first + THROUGHPUT_BATCHES * BATCH).await?;
+    client.complete().await?;
+    Ok(vec![
+        Figure::new("batch of 1000 new contacts, end to end", new.median_ms(), "ms"),
+        Figure::new("bare INSERT ... ON CONFLICT of the same rows", bare.median_ms(), "ms"),
+        Figure::new("new batch / bare INSERT", new.median_ms() / bare.median_ms(), "x").at_most(2.5),
+        Figure::new("batch of 1000 unchanged contacts", unchanged.median_ms(), "ms"),
+        Figure::new("unchanged / new", unchanged.median_ms() / new.median_ms(), "x").at_most(0.5),
+        Figure::new("one pusher", per_second(one), "contacts/s"),
+        Figure::new("4 pushers on one sync", per_second(four), "contacts/s"),
+        Figure::new("time of 4 pushers / of one", four.as_secs_f64() / one.as_secs_f64(), "x")
+            .at_most(1.0 / 1.6),
+    ])
+}
+
+fn per_second(time: Duration) -> f64 {
+    (THROUGHPUT_BATCHES * BATCH) as f64 / time.as_secs_f64()
+}
+
+/// The same rows, in the same table, under an integration of their own: one prepared statement.
+async fn insert_bare(sql: &Sql, numbers: std::ops::Range<usize>) -> anyhow::Result<Duration> {
+    let ids: Vec<String> = numbers.clone().map(external_id).collect();
+    let values: Vec<String> = numbers.map(|number| fields(number).to_string()).collect();
+    let statement = sql
+        .prepare(
+            "INSERT INTO contacts (integration_id, external_id, fields, changed_in, created_at, changed_at)
+             SELECT $1, external_id, fields::jsonb, $1, now(), now()
+             FROM unnest($2::text[], $3::text[]) AS new (external_id, fields)
+             ON CONFLICT (integration_id, external_id) DO UPDATE SET fields = excluded.fields",
+        )
+        .await?;
+    let begun = Instant::now();
+    sql.execute(&statement, &[&Uuid::nil(), &ids, &values]).await?;
+    Ok(begun.elapsed())
+}
+
+/// How long [`THROUGHPUT_BATCHES`] of new contacts take with these clients.
+async fn throughput(clients: &[&Client], first: usize) -> anyhow::Result<Duration> {
+    let begun = Instant::now();
+    try_join_all(clients.iter().enumerate().map(|(worker, client)| async move {
+        for batch in (worker..THROUGHPUT_BATCHES).step_by(clients.len()) {
+            let start = first + batch * BATCH;
+            client.push(start..start + BATCH).await?;
+        }
+        anyhow::Ok(())
+    }))
+    .await?;
+    debug_assert!(clients.len() <= PUSHERS);
+    Ok(begun.elapsed())
+}

@@ -1,0 +1,84 @@
+//! Declaring and reading the schema.
+
+use pillarbox_tests::Crm;
+use serde_json::{Value, json};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn declare_adds_changes_and_lists_what_is_no_longer_sent() {
+    let crm = Crm::with(Vec::new()).await;
+    assert_eq!(crm.get("/schema").await.json(), json!({"fields": []}));
+    let first =
+        crm.declare(json!([{"key": "tier", "type": "choice", "options": ["gold"]}, {"key": "zip"}])).await;
+    assert_eq!(first.json(), json!({"ok": true, "added": 2, "noLongerSent": []}));
+    let second =
+        crm.declare(json!([{"key": "zip", "label": "ZIP", "semantic": "zip"}, {"key": "new"}])).await;
+    assert_eq!(second.json(), json!({"ok": true, "added": 1, "noLongerSent": ["tier"]}));
+    let text = |key: &str, label: &str, semantic: Value| json!({"key": key, "label": label, "type": "text", "semantic": semantic});
+    assert_eq!(
+        crm.get("/schema").await.json(),
+        json!({"fields": [
+            {"key": "tier", "label": "tier", "type": "choice", "options": ["gold"], "semantic": null},
+            text("zip", "ZIP", json!("zip")),
+            text("new", "new", Value::Null),
+        ]})
+    );
+    crm.begin("delta").await;
+    let pushed = crm.push(&[json!({"external_id": "a", "fields": {"tier": "gold"}})]).await.json();
+    assert_eq!(pushed["accepted"], 1, "a field that is no longer mentioned stays declared");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_declaration_that_is_malformed_is_refused_whole() {
+    let crm = Crm::with(Vec::new()).await;
+    let cases = [
+        (json!({}), "invalid_request"),
+        (json!([{"label": "x"}]), "invalid_request"),
+        (json!([{"key": ""}]), "invalid_request"),
+        (json!([{"key": "a", "type": "integer"}]), "invalid_request"),
+        (json!([{"key": "a", "semantic": "zip"}, {"key": "b", "semantic": "zip"}]), "invalid_request"),
+    ];
+    for (fields, code) in cases {
+        assert_eq!(crm.declare(fields).await.push_error(), (400, code.to_owned()));
+    }
+    assert_eq!(crm.get("/schema").await.json(), json!({"fields": []}));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn too_many_fields_counts_those_already_declared() {
+    let crm = Crm::with(Vec::new()).await;
+    let fields = |name: &str, count: usize| {
+        (0..count).map(|number| json!({"key": format!("{name}{number}")})).collect::<Value>()
+    };
+    assert_eq!(crm.declare(fields("a", 1000)).await.json()["added"], 1000);
+    let more = crm.declare(fields("b", 1)).await;
+    assert_eq!(more.push_error(), (400, "too_many_fields".to_owned()));
+    assert_eq!(more.json()["error"]["details"], json!({"limit": 1000, "received": 1001}));
+    assert_eq!(crm.declare(fields("a", 1000)).await.status, 200, "those that stand can be declared again");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_type_that_the_owner_set_is_409_field_locked() {
+    let crm = Crm::with(Vec::new()).await;
+    crm.stack
+        .apply(json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": "number"}]}]}))
+        .await;
+    let locked = crm.declare(json!([{"key": "score", "type": "date"}, {"key": "other"}])).await;
+    assert_eq!(locked.push_error(), (409, "field_locked".to_owned()));
+    assert_eq!(locked.json()["error"]["details"], json!({"fields": ["score"]}));
+    assert_eq!(crm.get("/schema").await.json(), json!({"fields": []}));
+    assert_eq!(crm.declare(json!([{"key": "score", "type": "number"}])).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_declared_field_becomes_a_column_of_the_address_book() {
+    let crm = Crm::start().await;
+    let columns =
+        "SELECT count(*) FROM address_columns WHERE source = 'integration' AND name_key IN ('score', 'since')
+         AND type = CASE name_key WHEN 'score' THEN 'number' ELSE 'date' END";
+    assert_eq!(crm.stack.count(columns).await, 2);
+    assert_eq!(
+        crm.stack.count("SELECT count(*) FROM address_columns").await,
+        2,
+        "semantic fields fill built-in ones"
+    );
+}

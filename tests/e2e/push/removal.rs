@@ -1,0 +1,60 @@
+//! Guarding, foreseeing and taking back removals: additions to the contract.
+
+use pillarbox_tests::Crm;
+use reqwest::Method;
+use serde_json::json;
+
+use super::records;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_removal_over_the_owners_share_is_409_removal_guard_until_it_is_confirmed() {
+    let crm = Crm::start().await;
+    crm.integration(json!({"removal_guard_percent": 50})).await;
+    crm.sync("full", &records(&["a", "b", "c", "d"])).await;
+    crm.begin("full").await;
+    crm.push(&records(&["a"])).await;
+    let guarded = crm.complete(json!({})).await;
+    assert_eq!(guarded.push_error(), (409, "removal_guard".to_owned()));
+    assert_eq!(guarded.json()["error"]["details"], json!({"count": 3, "share": 0.75, "limit": 0.5}));
+    assert_eq!(crm.ids().await.len(), 4);
+    let confirmed = crm.complete(json!({"confirmRemoval": true})).await.json();
+    assert_eq!(confirmed["markedRemoved"], 3);
+    crm.sync("full", &records(&["a", "b"])).await;
+    let half = crm.sync("full", &records(&["a"])).await;
+    assert_eq!(half["markedRemoved"], 1, "the share itself is allowed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn complete_with_validate_1_only_counts() {
+    let crm = Crm::start().await;
+    crm.sync("full", &records(&["a", "b", "c", "d"])).await;
+    let validate = async || crm.call(Method::PATCH, "/sync?validate=1", "", &json!({})).await;
+    assert_eq!(validate().await.push_error(), (409, "no_open_sync".to_owned()));
+    let open = crm.begin("full").await.json();
+    crm.push(&records(&["a"])).await;
+    assert_eq!(
+        validate().await.json(),
+        json!({"validated": true, "syncId": open["syncId"], "mode": "full", "recordsUpserted": 1,
+               "recordsDeleted": 0, "recordsRejected": 0, "wouldRemove": 3, "share": 0.75})
+    );
+    assert_eq!(crm.get("/sync").await.json()["sync"]["status"], "open");
+    assert_eq!(crm.ids().await.len(), 4);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_last_removal_can_be_taken_back_once() {
+    let crm = Crm::start().await;
+    crm.sync("full", &records(&["a", "b", "c", "d"])).await;
+    crm.sync("full", &records(&["a"])).await;
+    // One comes back, another is deleted by the client after all.
+    crm.sync("delta", &[records(&["b"])[0].clone(), json!({"external_id": "c", "op": "delete"})]).await;
+    assert_eq!(undo(&crm).await.unwrap(), 1);
+    assert_eq!(crm.ids().await, ["a", "b", "d"]);
+    assert!(undo(&crm).await.is_err(), "there is nothing more to take back");
+}
+
+async fn undo(crm: &Crm) -> Result<i64, store::StoreError> {
+    let team = crm.stack.store.team_by_name("Test").await?;
+    let integration = crm.stack.store.integration_by_name(team.team_id, "CRM").await?;
+    crm.stack.store.sync_undo_removal(integration.integration_id, crm.stack.now()).await
+}

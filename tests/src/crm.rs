@@ -1,0 +1,151 @@
+//! A CRM that pushes its contacts.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::stack::{Answer, Options, Stack, eventually, team};
+
+/// The key of the integration that every [`Crm`] speaks for.
+pub const INTEGRATION_KEY: &str = "pk_int_TestTestTestTestTestTe";
+
+/// A stack with one syncer and one integration, and its client.
+pub struct Crm {
+    /// What it runs on.
+    pub stack: Stack,
+    keys: AtomicU32,
+}
+
+impl Crm {
+    /// An integration that declared `first` (first name), `mail` (e-mail), `score` (number) and `since` (date).
+    pub async fn start() -> Self {
+        let crm = Self::with(Vec::new()).await;
+        crm.declare_usual().await;
+        crm
+    }
+
+    /// Declares what [`Crm::start`] says.
+    pub async fn declare_usual(&self) {
+        let fields = json!([
+            {"key": "first", "semantic": "first_name"},
+            {"key": "mail", "semantic": "email"},
+            {"key": "score", "type": "number"},
+            {"key": "since", "type": "date"},
+        ]);
+        let declared = self.declare(fields).await;
+        assert_eq!(declared.status, 200, "{}", declared.text);
+    }
+
+    /// An integration that declared nothing, on a stack with these settings.
+    pub async fn with(settings: Vec<(&'static str, String)>) -> Self {
+        let crm = Self::with_syncers(settings, 1).await;
+        crm.until_ready().await;
+        crm
+    }
+
+    /// As [`Crm::with`], with so many syncers and without waiting for them.
+    pub async fn with_syncers(settings: Vec<(&'static str, String)>, syncers: usize) -> Self {
+        let options = Options { settings, mailers: 0, syncers, ..Options::default() };
+        let crm = Self { stack: Stack::with(options).await, keys: AtomicU32::new(0) };
+        crm.integration(json!({})).await;
+        crm
+    }
+
+    /// Waits until a syncer answers.
+    pub async fn until_ready(&self) {
+        eventually("the gateway finds a syncer", async || self.validate(&[]).await.status == 200).await;
+    }
+
+    /// Gives the integration these settings; see the file format of `pillarbox apply`.
+    pub async fn integration(&self, settings: Value) -> Value {
+        let mut integration = json!({
+            "name": "CRM",
+            "keys": [{"name": "Tests", "key": INTEGRATION_KEY}],
+        });
+        let (Some(all), Value::Object(settings)) = (integration.as_object_mut(), settings) else {
+            panic!("settings are an object");
+        };
+        all.extend(settings);
+        self.stack.apply(team(json!({"integrations": [integration]}))).await
+    }
+
+    /// A request with these headers instead of the usual ones.
+    pub async fn raw(&self, method: Method, path: &str, headers: &[(&str, &str)], body: String) -> Answer {
+        let url = format!("{}/api/integrations/push/v1{path}", self.stack.url);
+        self.stack.request(method, &url, headers, body).await
+    }
+
+    /// A request with the integration's key and this `Idempotency-Key`.
+    pub async fn call(&self, method: Method, path: &str, key: &str, body: &Value) -> Answer {
+        let authorization = format!("Bearer {INTEGRATION_KEY}");
+        let headers = [("authorization", authorization.as_str()), ("idempotency-key", key)];
+        self.raw(method, path, &headers, body.to_string()).await
+    }
+
+    /// A new `Idempotency-Key`.
+    pub fn key(&self) -> String {
+        format!("key-{}", self.keys.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// GET.
+    pub async fn get(&self, path: &str) -> Answer {
+        let authorization = format!("Bearer {INTEGRATION_KEY}");
+        self.raw(Method::GET, path, &[("authorization", &authorization)], String::new()).await
+    }
+
+    /// Declares fields.
+    pub async fn declare(&self, fields: Value) -> Answer {
+        self.call(Method::POST, "/schema", "", &json!({ "fields": fields })).await
+    }
+
+    /// Begins a sync.
+    pub async fn begin(&self, mode: &str) -> Answer {
+        self.call(Method::POST, "/sync", &self.key(), &json!({ "mode": mode })).await
+    }
+
+    /// Pushes records.
+    pub async fn push(&self, records: &[Value]) -> Answer {
+        self.call(Method::POST, "/records", &self.key(), &json!({ "records": records })).await
+    }
+
+    /// Pushes records, dry.
+    pub async fn validate(&self, records: &[Value]) -> Answer {
+        self.call(Method::POST, "/records?validate=1", "", &json!({ "records": records })).await
+    }
+
+    /// Completes the open sync.
+    pub async fn complete(&self, body: Value) -> Answer {
+        self.call(Method::PATCH, "/sync", &self.key(), &body).await
+    }
+
+    /// A whole sync with these records; returns the answer of its completion.
+    pub async fn sync(&self, mode: &str, records: &[Value]) -> Value {
+        for answer in [self.begin(mode).await, self.push(records).await] {
+            assert_eq!(answer.status, 200, "{}", answer.text);
+        }
+        let completed = self.complete(json!({})).await;
+        assert_eq!(completed.status, 200, "{}", completed.text);
+        completed.json()
+    }
+
+    /// External ids and values of the contacts that stand, by external id.
+    pub async fn contacts(&self) -> Vec<(String, Value)> {
+        let sql = "SELECT external_id, fields FROM contacts WHERE removed_at IS NULL ORDER BY external_id";
+        let rows = self.stack.sql.query(sql, &[]).await.expect(sql);
+        rows.iter().map(|row| (row.get(0), row.get(1))).collect()
+    }
+
+    /// External ids of the contacts that stand.
+    pub async fn ids(&self) -> Vec<String> {
+        self.contacts().await.into_iter().map(|(id, _)| id).collect()
+    }
+}
+
+impl Answer {
+    /// Status and `code` of an error of the push API.
+    pub fn push_error(&self) -> (u16, String) {
+        let code = self.json()["error"]["code"].as_str().unwrap_or_default().to_owned();
+        (self.status.as_u16(), code)
+    }
+}

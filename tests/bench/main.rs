@@ -1,6 +1,7 @@
 //! `bench [NAME] [--json]`: what a release build does, measured on real processes and servers, each figure beside the
 //! bound that it is to keep. `./dev bench` builds, starts the servers and runs it.
 
+mod addresses;
 mod database;
 mod figures;
 mod fleet;
@@ -25,6 +26,7 @@ type Bench = (&'static str, fn() -> BoxFuture<'static, anyhow::Result<Vec<Figure
 const BENCHES: &[Bench] = &[
     ("send", || Box::pin(send::run())),
     ("push", || Box::pin(push::run())),
+    ("addresses", || Box::pin(addresses::run())),
     ("webhooks", || Box::pin(webhooks::run())),
 ];
 

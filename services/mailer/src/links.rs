@@ -9,7 +9,7 @@ use crate::rules::Profile;
 
 /// The QR codes of a design, front before back: a card's code and the position among these make the address that
 /// prints.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Links {
     codes: Vec<QrCode>,
 }

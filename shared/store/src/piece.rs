@@ -38,7 +38,11 @@ pub struct PieceRow<'a> {
     pub verification: &'a str,
     /// Where the card's QR codes lead, in the order of the design, separated by spaces: a link has none. Empty for a
     /// design without a QR code.
-    pub destinations: &'a str,
+    pub destinations: String,
+    /// What verification changed, in words; empty for nothing.
+    pub corrections: String,
+    /// Neighborhood Mail: the entry of the center that the home lies around.
+    pub center_entry_id: Option<Uuid>,
 }
 
 /// What the cards of one charge share.
@@ -77,6 +81,8 @@ pub struct MailedPiece {
     pub address_id: Uuid,
     /// Whom and where it went to.
     pub entry: EntryAddress,
+    /// Neighborhood Mail: the entry of the center that the home lies around.
+    pub center_entry_id: Option<Uuid>,
 }
 
 impl Store {
@@ -95,8 +101,12 @@ impl Store {
             .rows(
                 "SELECT piece.piece_id, piece.entry_id, piece.address_id, piece.first_name, piece.last_name,
                      piece.line_1, piece.line_2, piece.city, piece.state, piece.zip, piece.plus4,
-                     piece.verification, entry.latitude, entry.longitude
+                     piece.verification, piece.center_entry_id, coalesce(entry.latitude, point.latitude) AS latitude,
+                     coalesce(entry.longitude, point.longitude) AS longitude
                  FROM pieces piece LEFT JOIN address_entries entry USING (team_id, entry_id)
+                 -- Homes around a center are in nobody's address book.
+                 LEFT JOIN address_points point ON piece.center_entry_id IS NOT NULL
+                     AND point.zip = piece.zip::integer AND point.address_id = piece.address_id
                  WHERE piece.team_id = $1 AND piece.charge_id = $2 AND piece.piece_id > $3
                  ORDER BY piece.piece_id LIMIT $4",
                 &[&team_id.0, &charge_id.0, &after, &limit],
@@ -108,6 +118,7 @@ impl Store {
                 piece_id: row.get("piece_id"),
                 entry_id: row.get("entry_id"),
                 address_id: row.get("address_id"),
+                center_entry_id: row.get("center_entry_id"),
                 entry: EntryAddress {
                     first_name: row.get("first_name"),
                     last_name: row.get("last_name"),
@@ -174,6 +185,8 @@ impl Transaction<'_> {
         let ids: Vec<Uuid> = rows.iter().map(|_| Uuid::now_v7()).collect();
         let codes: Vec<CardCode> = rows.iter().map(|_| CardCode::random()).collect();
         let codes: Vec<&str> = codes.iter().map(CardCode::as_str).collect();
+        let destinations: Vec<&str> = rows.iter().map(|row| row.destinations.as_str()).collect();
+        let corrections: Vec<&str> = rows.iter().map(|row| row.corrections.as_str()).collect();
         self.execute(
             CREATE,
             &[
@@ -201,7 +214,9 @@ impl Transaction<'_> {
                 &column!(plus4),
                 &column!(verification),
                 &codes,
-                &column!(destinations),
+                &destinations,
+                &corrections,
+                &column!(center_entry_id),
             ],
         )
         .await
@@ -211,10 +226,12 @@ impl Transaction<'_> {
 const CREATE: &str = "
     INSERT INTO pieces (team_id, campaign_id, step, charge_id, design_id, design_version, product, postage,
         price_cents, mail_by_date, created_at, piece_id, entry_id, address_id, first_name, last_name, line_1, line_2,
-        city, state, zip, plus4, verification, code, destinations)
+        city, state, zip, plus4, verification, code, destinations, corrections, center_entry_id)
     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, piece_id, entry_id, address_id, first_name, last_name,
-        line_1, line_2, city, state, zip, plus4, verification, code, string_to_array(destinations, ' ')
+        line_1, line_2, city, state, zip, plus4, verification, code, string_to_array(destinations, ' '),
+        corrections, center_entry_id
     FROM unnest($12::uuid[], $13::uuid[], $14::uuid[], $15::text[], $16::text[], $17::text[], $18::text[],
-            $19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::text[])
+            $19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::text[],
+            $26::text[], $27::uuid[])
         AS new (piece_id, entry_id, address_id, first_name, last_name, line_1, line_2, city, state, zip, plus4,
-            verification, code, destinations)";
+            verification, code, destinations, corrections, center_entry_id)";

@@ -11,6 +11,7 @@ mod due;
 mod fields;
 mod handler;
 mod housekeeping;
+mod links;
 mod neighborhood;
 pub mod payment;
 mod prepare;

@@ -41,6 +41,14 @@ impl Figure {
         self
     }
 
+    /// The same figure, which is not to be under `bound`.
+    #[must_use]
+    pub fn at_least(mut self, bound: f64) -> Self {
+        self.bound = Some(format!("at least {bound}"));
+        self.holds = Some(self.value >= bound);
+        self
+    }
+
     fn cells(&self) -> [String; 5] {
         let holds = self.holds.map_or("", |holds| if holds { "yes" } else { "NO" });
         let bound = self.bound.clone().unwrap_or_default();

@@ -1,6 +1,7 @@
 //! `bench [NAME] [--json]`: what a release build does, measured on real processes and servers, each figure beside the
 //! bound that it is to keep. `./dev bench` builds, starts the servers and runs it.
 
+mod addresses;
 mod database;
 mod figures;
 mod fleet;
@@ -21,7 +22,11 @@ use crate::figures::{Figure, Report};
 type Bench = (&'static str, fn() -> BoxFuture<'static, anyhow::Result<Vec<Figure>>>);
 
 /// All of them. Each is a file of its own.
-const BENCHES: &[Bench] = &[("send", || Box::pin(send::run())), ("push", || Box::pin(push::run()))];
+const BENCHES: &[Bench] = &[
+    ("send", || Box::pin(send::run())),
+    ("push", || Box::pin(push::run())),
+    ("addresses", || Box::pin(addresses::run())),
+];
 
 /// What the command line asks for.
 struct Arguments {

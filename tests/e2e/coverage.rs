@@ -5,11 +5,13 @@ use contract::send::Reason;
 
 /// The tests' own text: each module with its source.
 const SOURCES: &[(&str, &str)] = &[
+    ("addresses", include_str!("addresses.rs")),
     ("columns", include_str!("columns.rs")),
     ("crash", include_str!("crash.rs")),
     ("due", include_str!("due.rs")),
     ("errors", include_str!("errors.rs")),
     ("limits", include_str!("limits.rs")),
+    ("neighborhood", include_str!("neighborhood.rs")),
     ("outcomes", include_str!("outcomes.rs")),
     ("replay", include_str!("replay.rs")),
     ("response", include_str!("response.rs")),
@@ -48,19 +50,27 @@ const REASONS: &[(&str, &str)] = &[
     ("duplicate_recent", "outcomes::duplicate_recent_across_requests_and_within_one"),
     ("payment_failed", "outcomes::payment_failed_when_the_balance_does_not_cover_the_whole_request"),
     ("removed_by_sender", "outcomes::removed_by_sender"),
+    ("no_homes_found", "neighborhood::no_homes_found"),
+    (
+        "request_capacity_reached",
+        "neighborhood::request_capacity_reached_mails_nothing_for_that_center_and_a_smaller_one_still_fits",
+    ),
 ];
 
-/// Reasons that come with rendering and with Neighborhood Mail: nothing gives them yet.
-const LATER: &[Reason] = &[
-    Reason::UnsupportedCharacters,
-    Reason::TextOverflow,
-    Reason::VariableImageMissing,
-    Reason::NoHomesFound,
-    Reason::RequestCapacityReached,
-];
+/// Reasons that come with rendering: nothing gives them yet.
+const LATER: &[Reason] = &[Reason::UnsupportedCharacters, Reason::TextOverflow, Reason::VariableImageMissing];
 
 /// Rows of the tables "Limits", "Send response" and "States and transitions" of the Dynamic Audience API.
 const RULES: &[(&str, &str)] = &[
+    ("Centers per request", "neighborhood::more_than_250_centers_are_413_right_after_the_campaign_is_found"),
+    (
+        "Homes per request",
+        "neighborhood::request_capacity_reached_mails_nothing_for_that_center_and_a_smaller_one_still_fits",
+    ),
+    (
+        "homesFound, homesMailed",
+        "neighborhood::homes_around_a_center_are_mailed_and_the_center_is_one_of_them",
+    ),
     ("Recipients per request", "errors::payload_too_large_for_too_many_recipients_and_for_too_many_bytes"),
     ("Request body", "wire::a_chunked_body_over_the_limit_is_payload_too_large"),
     ("Response", "response::results_truncated_past_4_mb_and_replayed_so"),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use pillarbox_tests::{CAMPAIGN, KEY, Options, Server, ServerKind, Spawned, Stack, eventually, people};
+use pillarbox_tests::{CAMPAIGN, KEY, Options, Server, ServerKind, Slow, Spawned, Stack, eventually, people};
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -189,22 +189,6 @@ async fn a_gateway_told_to_stop_answers_what_it_accepted() {
     assert!(send(people(1..2)).await.is_err(), "it listens no more");
 }
 
-/// Verifies after a while in which something can happen.
-struct Slow;
-
-impl mailer::Verify for Slow {
-    fn verify<'a>(
-        &'a self,
-        inputs: Vec<address::AddressInput<'a>>,
-    ) -> futures_util::future::BoxFuture<'a, Result<Vec<address::Verdict>, mailer::VerificationUnavailable>>
-    {
-        Box::pin(async move {
-            tokio::time::sleep(Duration::from_secs(2)).await;
-            mailer::LocalVerifier.verify(inputs).await
-        })
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reply_lost_with_the_broker_is_found_in_the_database() {
     let broker = Server::start(ServerKind::Rabbitmq);
@@ -215,7 +199,7 @@ async fn a_reply_lost_with_the_broker_is_found_in_the_database() {
     })
     .await;
     stack.campaign(json!({})).await;
-    stack.add_mailer(std::sync::Arc::new(Slow));
+    stack.add_mailer(Some(std::sync::Arc::new(Slow(Duration::from_secs(2)))));
     let recipients = people(1..4);
     let (answer, ()) = tokio::join!(send_until_answered(&stack, &recipients), async {
         eventually("the send has begun", async || stack.count("SELECT count(*) FROM sends").await == 1).await;

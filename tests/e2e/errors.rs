@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use address::{AddressInput, Verdict};
-use mailer::{VerificationUnavailable, Verify};
-use pillarbox_tests::{CAMPAIGN, KEY, Options, Stack, eventually, people, person};
+use pillarbox_tests::{CAMPAIGN, Down, KEY, Options, Slow, Stack, eventually, people, person};
 use serde_json::{Value, json};
 
 async fn assert_nothing_happened(stack: &Stack) {
@@ -176,21 +174,9 @@ async fn internal_error_at_once_when_no_worker_or_no_broker_is_there() {
     }
 }
 
-/// A verifier whose provider is down.
-struct Down;
-
-impl Verify for Down {
-    fn verify<'a>(
-        &'a self,
-        _: Vec<AddressInput<'a>>,
-    ) -> futures_util::future::BoxFuture<'a, Result<Vec<Verdict>, VerificationUnavailable>> {
-        Box::pin(async { Err(VerificationUnavailable("the provider is down".to_owned())) })
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn validation_unavailable_mails_and_charges_nothing() {
-    let stack = Stack::with(Options { verifier: Arc::new(Down), ..Options::default() }).await;
+    let stack = Stack::with(Options { verifier: Some(Arc::new(Down)), ..Options::default() }).await;
     stack.campaign(json!({})).await;
     for _ in 0..2 {
         // The second time it is asked anew: the failed request left nothing to wait for.
@@ -210,25 +196,15 @@ async fn every_error_has_code_and_message_and_nothing_else() {
     assert_eq!(answer.headers["content-type"], "application/json");
 }
 
-/// A verifier that takes its time.
-struct Slow;
-
-impl Verify for Slow {
-    fn verify<'a>(
-        &'a self,
-        inputs: Vec<AddressInput<'a>>,
-    ) -> futures_util::future::BoxFuture<'a, Result<Vec<Verdict>, VerificationUnavailable>> {
-        Box::pin(async move {
-            tokio::time::sleep(std::time::Duration::from_millis(900)).await;
-            mailer::LocalVerifier.verify(inputs).await
-        })
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn timeout_past_the_deadline_and_the_request_still_finishes() {
     let settings = vec![("GATEWAY__CALL_DEADLINE_MS", "300".to_owned())];
-    let stack = Stack::with(Options { verifier: Arc::new(Slow), settings, ..Options::default() }).await;
+    let stack = Stack::with(Options {
+        verifier: Some(Arc::new(Slow(std::time::Duration::from_millis(900)))),
+        settings,
+        ..Options::default()
+    })
+    .await;
     stack.campaign(json!({})).await;
     assert_eq!(stack.send(&people(1..3)).await.error(), refused(504, "timeout"));
     eventually("the request is finished", async || {

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod addresses;
 mod columns;
 mod coverage;
 mod crash;
@@ -11,6 +12,7 @@ mod due;
 mod errors;
 mod limits;
 mod money;
+mod neighborhood;
 mod outcomes;
 mod push;
 mod replay;

@@ -4,14 +4,18 @@
 mod crm;
 mod database;
 mod people;
+mod points;
 mod processes;
 mod stack;
+mod verifiers;
 
 pub use crm::{Crm, INTEGRATION_KEY};
 pub use database::Database;
 pub use people::{ADDRESS, people, person};
+pub use points::{MAIN_STREET, PointFile, center};
 pub use processes::{Server, ServerKind, Spawned};
 pub use stack::{Answer, Options, Stack, eventually, settings_of};
+pub use verifiers::{Down, Slow};
 
 /// The key that every test's team holds.
 pub const KEY: &str = "pk_live_TestTestTestTestTestTe";

@@ -74,8 +74,19 @@ pub struct Spawned {
 impl Spawned {
     /// Starts the binary `name` with these settings; `fail_point` is where it dies.
     pub fn start(name: &str, settings: &HashMap<String, String>, fail_point: Option<&str>) -> Self {
+        Self::start_with(name, &[], settings, fail_point)
+    }
+
+    /// The same with arguments.
+    pub fn start_with(
+        name: &str,
+        arguments: &[&str],
+        settings: &HashMap<String, String>,
+        fail_point: Option<&str>,
+    ) -> Self {
         let mut command = Command::new(binaries().join(name));
         command
+            .args(arguments)
             .env_remove("PILLARBOX_FAIL_POINT")
             .env("PILLARBOX__ADMIN__LISTEN", "127.0.0.1:0")
             .envs(settings)
@@ -101,6 +112,11 @@ impl Spawned {
     /// Tells it to stop with SIGTERM and waits for its end; true when it ended well.
     pub fn terminate(&mut self) -> bool {
         let _ = Command::new("kill").arg(self.child.id().to_string()).status();
+        self.child.wait().is_ok_and(|status| status.success())
+    }
+
+    /// Waits until it ends by itself; true when it ended well.
+    pub fn wait(&mut self) -> bool {
         self.child.wait().is_ok_and(|status| status.success())
     }
 

@@ -23,6 +23,16 @@ pub(crate) struct Assessed<'a> {
     pub(crate) entry_id: Uuid,
 }
 
+impl Assessed<'_> {
+    /// Degrees north and east of the address itself, when it has been located.
+    pub(crate) fn place(&self) -> Option<(f64, f64)> {
+        match self.verdict {
+            Verdict::Deliverable(verified) => verified.latitude.zip(verified.longitude),
+            Verdict::Undeliverable(_) => None,
+        }
+    }
+}
+
 /// Gives each recipient its ids.
 pub(crate) fn identify<'a>(recipients: &'a [Prepared<'a>], verdicts: &'a [Verdict]) -> Vec<Assessed<'a>> {
     recipients
@@ -47,6 +57,8 @@ pub(crate) struct Judgement<'a> {
     pub(crate) fields: &'a Fields,
     /// The team's day.
     pub(crate) today: NaiveDate,
+    /// Neighborhood Mail: lists and the area are about homes, not about these.
+    pub(crate) are_centers: bool,
 }
 
 impl Judgement<'_> {
@@ -61,7 +73,7 @@ impl Judgement<'_> {
         if self.facts.removed.contains(&address_id) {
             return refused(Reason::RemovedBySender);
         }
-        if self.facts.do_not_mail.contains(&address_id) {
+        if !self.are_centers && self.facts.do_not_mail.contains(&address_id) {
             return refused(Reason::DoNotMail);
         }
         let values = SentOverStored {
@@ -75,15 +87,16 @@ impl Judgement<'_> {
             city: &verified.city,
             state: &verified.state,
             zip: &verified.zip,
-            place: verified.latitude.zip(verified.longitude),
+            place: assessed.place(),
             values: &values,
         };
         let is_waiting = self.facts.waiting.contains(&address_id);
-        Candidate {
-            address_id,
-            before_duplicates: None,
-            after_duplicates: self.rules.refusal(&profile, is_waiting, self.today),
-        }
+        let after_duplicates = if self.are_centers {
+            self.rules.waits(&profile, is_waiting, self.today)
+        } else {
+            self.rules.refusal(&profile, is_waiting, self.today)
+        };
+        Candidate { address_id, before_duplicates: None, after_duplicates }
     }
 }
 
@@ -195,6 +208,7 @@ pub(crate) fn recipient_rows<'a>(
                 Decision::Refuse(reason) => Some(*reason),
             },
             hangs_on_charge: matches!(decision, Decision::Mail | Decision::Copy),
+            verification: verification(one.verdict),
         };
         let stands =
             rows.get(&one.entry_id).is_some_and(|before| row.reason.is_some() || before.reason.is_none());
@@ -231,5 +245,24 @@ fn piece_row<'a>(one: &'a Assessed<'a>, verified: &'a Verified) -> PieceRow<'a> 
         zip: &verified.zip,
         plus4: verified.plus4.as_deref(),
         verification: verified.level.as_str(),
+        corrections: corrections(verified),
+        center_entry_id: None,
     }
+}
+
+/// How far an address was verified, or why it was not, as it is kept.
+fn verification(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Deliverable(verified) => verified.level.as_str().to_owned(),
+        Verdict::Undeliverable(failure) => failure.detail(),
+    }
+}
+
+/// What verification changed, in words: `city: Austn -> Austin; zip: 2108 -> 02108`.
+fn corrections(verified: &Verified) -> String {
+    let words = verified
+        .corrections
+        .iter()
+        .map(|correction| format!("{}: {} -> {}", correction.field.as_str(), correction.from, correction.to));
+    words.collect::<Vec<_>>().join("; ")
 }

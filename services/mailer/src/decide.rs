@@ -19,6 +19,13 @@ pub(crate) struct Candidate {
     pub(crate) after_duplicates: Option<Reason>,
 }
 
+impl Candidate {
+    /// The first reason that is known already.
+    pub(crate) fn refusal(&self) -> Option<Reason> {
+        self.before_duplicates.or(self.after_duplicates)
+    }
+}
+
 /// What becomes of a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Decision {

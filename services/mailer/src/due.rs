@@ -4,29 +4,26 @@
 //! job is, and then its charge is closed. Whoever takes the job over after a crash closes the open charge
 //! first and goes on behind the last portion.
 
-use std::collections::{HashMap, HashSet};
+mod people;
+mod portion;
+
+use std::collections::HashMap;
 use std::time::Duration;
 
 use chrono::{TimeDelta, Utc};
 use contract::id::ChargeId;
 use contract::send::{Reason, SendError};
 use service::fail_point;
-use store::{
-    Campaign, ChargeKind, EntryAddress, Job, JobKind, PieceRow, RecipientFacts, StoreError, StoredEntry,
-    retry,
-};
+use store::{Campaign, Job, JobKind, StoreError, retry};
 use uuid::Uuid;
 
+use self::people::next_people;
+use self::portion::Portion;
 use crate::Mailer;
 use crate::calendar::next_local_hour;
-use crate::decide::{Candidate, Decision, decide};
-use crate::reserve::{Times, batch, charge, make_cards};
-use crate::rules::{AudienceRules, Profile, StepRules, step_rules};
-use crate::send::{time_zone, times};
+use crate::rules::{AudienceRules, step_rules};
+use crate::send::time_zone;
 use crate::settle::{SettleError, settle_portion};
-
-/// Recipients that one portion looks at.
-const PORTION: i64 = 1_000;
 
 /// How long the steps of a paused campaign rest before they are looked at again.
 const PAUSED_REST: TimeDelta = TimeDelta::hours(1);
@@ -107,7 +104,7 @@ async fn work(mailer: &Mailer, mut job: Job) -> Result<(), JobError> {
     let rules =
         AudienceRules::compile(&campaign, |key| types.get(key).copied()).map_err(JobError::Campaign)?;
     while !mailer.process.shutdown.is_cancelled() {
-        let people = next_people(mailer, &job).await?;
+        let people = next_people(mailer, &job, &campaign).await?;
         let Some(last) = people.last().map(|person| person.position) else {
             return Ok(finish_or_repeat(mailer, &job, &campaign).await?);
         };
@@ -172,174 +169,4 @@ fn next_recheck(mailer: &Mailer, campaign: &Campaign) -> chrono::DateTime<Utc> {
         time_zone(campaign),
         mailer.process.config.mailer.recheck_hour,
     )
-}
-
-/// Somebody whom a job may mail.
-struct Person {
-    /// Where the next portion starts behind.
-    position: Uuid,
-    entry_id: Uuid,
-    address_id: Uuid,
-    entry: EntryAddress,
-    values: StoredEntry,
-}
-
-async fn next_people(mailer: &Mailer, job: &Job) -> Result<Vec<Person>, StoreError> {
-    let (store, team_id) = (&mailer.process.store, job.lease.team_id);
-    match job.kind {
-        JobKind::Recheck => {
-            let waiting = store.recipient_waiting(team_id, &job.campaign_id, job.progress, PORTION).await?;
-            Ok(waiting
-                .into_iter()
-                .map(|one| Person {
-                    position: one.entry_id,
-                    entry_id: one.entry_id,
-                    address_id: one.address_id,
-                    entry: one.entry,
-                    values: one.values,
-                })
-                .collect())
-        }
-        JobKind::Step { charge_id, .. } => {
-            let pieces = store.piece_list(team_id, charge_id, job.progress, PORTION).await?;
-            let entry_ids: Vec<Uuid> = pieces.iter().map(|piece| piece.entry_id).collect();
-            let mut values = store.entry_values(team_id, &entry_ids).await?;
-            Ok(pieces
-                .into_iter()
-                .map(|piece| Person {
-                    position: piece.piece_id,
-                    entry_id: piece.entry_id,
-                    address_id: piece.address_id,
-                    entry: piece.entry,
-                    values: values.remove(&piece.entry_id).unwrap_or_default(),
-                })
-                .collect())
-        }
-    }
-}
-
-/// A bounded part of a job.
-struct Portion<'a> {
-    job: &'a Job,
-    campaign: &'a Campaign,
-    step: &'a StepRules<'a>,
-    rules: &'a AudienceRules,
-    people: &'a [Person],
-}
-
-impl Portion<'_> {
-    async fn reserve_again_on_conflict(&self, mailer: &Mailer) -> Result<Option<ChargeId>, StoreError> {
-        let address_ids: Vec<Uuid> = self.people.iter().map(|person| person.address_id).collect();
-        let (team_id, campaign_id) = (self.campaign.team_id, &self.campaign.campaign_id);
-        let facts = mailer.process.store.recipient_facts(team_id, campaign_id, &address_ids).await?;
-        let zone = time_zone(self.campaign);
-        let times = times(&mailer.process.config, self.campaign, zone, self.step, mailer.process.clock.now());
-        let today = times.now.with_timezone(&zone).date_naive();
-        let candidates: Vec<_> =
-            self.people.iter().map(|person| self.candidate(person, &facts, today)).collect();
-        retry(|| self.reserve(mailer, &candidates, times)).await
-    }
-
-    /// The same checks as for a send, but that nobody waits on conditions here: they are what is looked at.
-    fn candidate(&self, person: &Person, facts: &RecipientFacts, today: chrono::NaiveDate) -> Candidate {
-        let before_duplicates = if facts.removed.contains(&person.address_id) {
-            Some(Reason::RemovedBySender)
-        } else if facts.do_not_mail.contains(&person.address_id) {
-            Some(Reason::DoNotMail)
-        } else {
-            None
-        };
-        let entry = &person.entry;
-        let profile = Profile {
-            name: (&entry.first_name, &entry.last_name),
-            lines: (&entry.address_1, &entry.address_2),
-            city: &entry.city,
-            state: &entry.state,
-            zip: &entry.zip,
-            place: entry.latitude.zip(entry.longitude),
-            values: &person.values,
-        };
-        let after_duplicates = self.rules.refusal(&profile, false, today);
-        Candidate { address_id: person.address_id, before_duplicates, after_duplicates }
-    }
-
-    /// One transaction: decide under the campaign's lock, make the cards, note the progress. Returns the charge
-    /// when there is one.
-    async fn reserve(
-        &self,
-        mailer: &Mailer,
-        candidates: &[Candidate],
-        times: Times,
-    ) -> Result<Option<ChargeId>, StoreError> {
-        let (team_id, campaign_id) = (self.campaign.team_id, &self.campaign.campaign_id);
-        let mut connection = mailer.process.store.connection().await?;
-        let transaction = connection.begin().await?;
-        let locked = transaction.campaign_lock(team_id, campaign_id).await?;
-        let mailed = match self.job.kind {
-            JobKind::Recheck => {
-                let ids: Vec<Uuid> = candidates.iter().map(|candidate| candidate.address_id).collect();
-                transaction.piece_mailed_since(team_id, campaign_id, &ids, times.mailed_since).await?
-            }
-            // A later step goes to those whom step 1 went to.
-            JobKind::Step { .. } => HashSet::new(),
-        };
-        let decisions = decide(candidates, &mailed, locked.budget_left_cents, self.step.price_cents);
-        let chosen: Vec<&Person> = self
-            .people
-            .iter()
-            .zip(&decisions)
-            .filter(|(_, decision)| **decision == Decision::Mail && locked.is_active)
-            .map(|(person, _)| person)
-            .collect();
-        let charge_id = (!chosen.is_empty()).then(ChargeId::new);
-        if let Some(charge_id) = charge_id {
-            self.make_cards(&transaction, charge_id, &chosen, times).await?;
-        }
-        let progress = self.people.last().map_or(self.job.progress, |person| person.position);
-        transaction.job_advance(self.job.lease, progress, charge_id, times.leased_until).await?;
-        transaction.commit().await?;
-        Ok(charge_id)
-    }
-
-    async fn make_cards(
-        &self,
-        transaction: &store::Transaction<'_>,
-        charge_id: ChargeId,
-        chosen: &[&Person],
-        times: Times,
-    ) -> Result<(), StoreError> {
-        let pieces: Vec<PieceRow<'_>> = chosen.iter().map(|person| piece_row(person)).collect();
-        let batch = batch(self.step, self.campaign, charge_id, times.mail_by_date);
-        let kind = match self.job.kind {
-            JobKind::Recheck => ChargeKind::Recheck,
-            JobKind::Step { .. } => ChargeKind::Step,
-        };
-        let charge = charge(&batch, &pieces, kind, &self.campaign.payment);
-        make_cards(transaction, &charge, &batch, &pieces, times.now).await?;
-        if self.job.kind == JobKind::Recheck {
-            let entry_ids: Vec<Uuid> = chosen.iter().map(|person| person.entry_id).collect();
-            let campaign_id = &self.campaign.campaign_id;
-            transaction
-                .recipient_mark_mailed(self.campaign.team_id, campaign_id, charge_id, &entry_ids)
-                .await?;
-        }
-        Ok(())
-    }
-}
-
-fn piece_row(person: &Person) -> PieceRow<'_> {
-    let entry = &person.entry;
-    PieceRow {
-        entry_id: person.entry_id,
-        address_id: person.address_id,
-        first_name: &entry.first_name,
-        last_name: &entry.last_name,
-        line_1: &entry.address_1,
-        line_2: &entry.address_2,
-        city: &entry.city,
-        state: &entry.state,
-        zip: &entry.zip,
-        plus4: entry.plus4.as_deref(),
-        verification: &entry.verification,
-    }
 }

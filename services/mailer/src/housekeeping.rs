@@ -67,6 +67,7 @@ async fn purge(mailer: &Mailer) -> Result<(), StoreError> {
     let (store, now) = (&mailer.process.store, mailer.process.clock.now());
     let retention = TimeDelta::days(mailer.process.config.mailer.request_retention_days);
     in_portions(|| store.rate_windows_purge(now - RATE_WINDOW_AGE, PURGE_ROWS as i64)).await?;
+    in_portions(|| store.address_answers_purge(now, PURGE_ROWS as i64)).await?;
     in_portions(|| store.send_purge(now - retention, PURGE_ROWS as i64)).await
 }
 

@@ -1,8 +1,8 @@
 //! The mailer: takes send requests from the queue and, inside each, verifies, decides, reserves, charges and
 //! settles. It also does what falls due: later steps, the daily re-check, and what a killed worker left open.
 //!
-//! A request in reading order: [`handler`] → [`send`] → [`fields`] and [`prepare`] (what was sent) → [`verify`] →
-//! [`assess`], [`rules`] and [`decide`] (who is mailed; pure) → [`reserve`] → [`settle`].
+//! A request in reading order: [`handler`] → [`send`] → [`fields`] and [`prepare`] (what was sent) → [`verification`] →
+//! [`assess`], [`rules`] and [`decide`] (who is mailed; pure), [`neighborhood`] (the homes around centers) → [`reserve`] → [`settle`].
 
 mod assess;
 mod calendar;
@@ -11,13 +11,13 @@ mod due;
 mod fields;
 mod handler;
 mod housekeeping;
+mod neighborhood;
 pub mod payment;
 mod prepare;
 mod reserve;
 mod rules;
 mod send;
 mod settle;
-mod verify;
 
 use std::sync::Arc;
 
@@ -26,8 +26,9 @@ use design::Product;
 use queue::Consumption;
 use service::Process;
 
+use verification::Verify;
+
 use crate::payment::Payments;
-pub use crate::verify::{LocalVerifier, VerificationUnavailable, Verify};
 
 /// What the parts of a mailer share. Clones share it all.
 #[derive(Clone)]
@@ -42,7 +43,8 @@ pub(crate) struct Mailer {
 /// # Errors
 /// When the configuration lacks something that sends need.
 pub async fn run(process: Process) -> anyhow::Result<()> {
-    serve(process, Arc::new(LocalVerifier)).await
+    let verifier = verification::configured(&process.config, &process.store, &process.clock)?;
+    serve(process, verifier).await
 }
 
 /// Runs a mailer with this verifier until the process is to stop.

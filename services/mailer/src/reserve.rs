@@ -8,16 +8,18 @@ use address::{Verdict, one_line_as_sent};
 use bytes::Bytes;
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use contract::id::{CampaignId, ChargeId};
+use contract::limits::HOMES_PER_REQUEST;
 use contract::send::{Outcome, Reason, SendError, SendResponse, write_response};
 use store::{
-    Campaign, ChargeKind, Lease, LockedCampaign, NewCharge, PieceBatch, PieceRow, ReservedSend, StoreError,
-    Transaction,
+    Campaign, ChargeKind, Lease, LockedCampaign, NeighborhoodSettings, NewCharge, PieceBatch, PieceRow,
+    ReservedSend, StoreError, Transaction,
 };
 use uuid::Uuid;
 
 use crate::Mailer;
 use crate::assess::{Assessed, entry_rows, piece_rows, recipient_rows};
 use crate::decide::{Candidate, Decision, decide};
+use crate::neighborhood::{Mailing, Neighborhoods};
 use crate::prepare::Preparation;
 use crate::rules::StepRules;
 
@@ -29,6 +31,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) preparation: &'a Preparation<'a>,
     pub(crate) assessed: &'a [Assessed<'a>],
     pub(crate) candidates: &'a [Candidate],
+    /// Neighborhood Mail: the homes around the recipients.
+    pub(crate) neighborhoods: Option<&'a Neighborhoods>,
     pub(crate) times: Times,
 }
 
@@ -83,9 +87,9 @@ pub(crate) async fn reserve(mailer: &Mailer, plan: &Plan<'_>) -> Result<Reserved
         let message = "The campaign is not active. Activate it to mail its recipients.";
         return Err(ReserveError::Refused(SendError::CampaignNotActive(message.to_owned())));
     }
-    let decisions = decide_locked(&transaction, plan, locked).await?;
-    let draft = Draft::new(plan, &decisions)?;
-    let reserved = write(&transaction, plan, &decisions, &draft).await?;
+    let decided = decide_locked(&transaction, plan, locked).await?;
+    let draft = Draft::new(plan, &decided)?;
+    let reserved = write(&transaction, plan, &decided, &draft).await?;
     transaction.commit().await?;
     Ok(reserved)
 }
@@ -106,17 +110,27 @@ async fn make_columns(transaction: &Transaction<'_>, plan: &Plan<'_>) -> Result<
     Ok(())
 }
 
+/// What becomes of each recipient.
+struct Decided {
+    decisions: Vec<Decision>,
+    /// Neighborhood Mail: what becomes of the homes around each; else empty.
+    mailings: Vec<Mailing>,
+}
+
 async fn decide_locked(
     transaction: &Transaction<'_>,
     plan: &Plan<'_>,
     locked: LockedCampaign,
-) -> Result<Vec<Decision>, StoreError> {
-    let open: Vec<Uuid> = plan
-        .candidates
-        .iter()
-        .filter(|candidate| candidate.before_duplicates.is_none())
-        .map(|candidate| candidate.address_id)
-        .collect();
+) -> Result<Decided, StoreError> {
+    let open: Vec<Uuid> = match plan.neighborhoods {
+        Some(neighborhoods) => neighborhoods.address_ids(),
+        None => plan
+            .candidates
+            .iter()
+            .filter(|candidate| candidate.before_duplicates.is_none())
+            .map(|candidate| candidate.address_id)
+            .collect(),
+    };
     let campaign = plan.campaign;
     let mailed = if open.is_empty() {
         HashSet::new()
@@ -124,7 +138,18 @@ async fn decide_locked(
         let since = plan.times.mailed_since;
         transaction.piece_mailed_since(campaign.team_id, &campaign.campaign_id, &open, since).await?
     };
-    Ok(decide(plan.candidates, &mailed, locked.budget_left_cents, plan.step.price_cents))
+    let (budget, price) = (locked.budget_left_cents, plan.step.price_cents);
+    Ok(match plan.neighborhoods {
+        None => {
+            let decisions = decide(plan.candidates, &mailed, budget, price);
+            Decided { decisions, mailings: Vec::new() }
+        }
+        Some(neighborhoods) => {
+            let mailings = neighborhoods.decide(&mailed, budget, price);
+            let decisions = mailings.iter().map(|mailing| mailing.decision).collect();
+            Decided { decisions, mailings }
+        }
+    })
 }
 
 /// The answer as if the charge succeeds.
@@ -139,14 +164,22 @@ struct Draft {
 }
 
 impl Draft {
-    fn new(plan: &Plan<'_>, decisions: &[Decision]) -> Result<Self, StoreError> {
+    fn new(plan: &Plan<'_>, decided: &Decided) -> Result<Self, StoreError> {
+        let Decided { decisions, mailings } = decided;
         let addresses: Vec<String> = plan.assessed.iter().map(one_line).collect();
+        let mut mailings = mailings.iter();
         let outcomes = plan
             .assessed
             .iter()
             .zip(decisions)
             .zip(&addresses)
-            .map(|((one, decision), address)| outcome(plan, one, *decision, address.clone()))
+            .map(|((one, decision), address)| {
+                let outcome = outcome(plan, one, *decision, address.clone());
+                match mailings.next() {
+                    Some(mailing) => outcome.with_homes(mailing.found, mailing.mailed()),
+                    None => outcome,
+                }
+            })
             .collect();
         let preparation = plan.preparation;
         let response = SendResponse::new(
@@ -185,7 +218,13 @@ fn outcome(plan: &Plan<'_>, assessed: &Assessed<'_>, decision: Decision, address
             Outcome::mailed(reference, address, product, step.postage, plan.times.mail_by_date)
         }
         Decision::Copy => {
-            let detail = "The address stands earlier in this request, and is mailed once.".to_owned();
+            let detail = match plan.neighborhoods {
+                Some(_) => {
+                    "Every home was taken by an earlier address of this request, or was mailed lately."
+                }
+                None => "The address stands earlier in this request, and is mailed once.",
+            };
+            let detail = detail.to_owned();
             Outcome::not_mailed(reference, address, Reason::DuplicateRecent, detail)
         }
         Decision::Refuse(reason) => {
@@ -196,6 +235,11 @@ fn outcome(plan: &Plan<'_>, assessed: &Assessed<'_>, decision: Decision, address
 
 /// A sentence for a person.
 fn detail(plan: &Plan<'_>, assessed: &Assessed<'_>, reason: Reason) -> String {
+    if let Some(neighborhood) = plan.campaign.neighborhood
+        && let Some(detail) = homes_detail(neighborhood, assessed, reason)
+    {
+        return detail;
+    }
     match (reason, assessed.verdict) {
         (Reason::InvalidAddress, Verdict::Undeliverable(failure)) => failure.detail(),
         (Reason::RemovedBySender, _) => "The recipient was removed from the campaign.".to_owned(),
@@ -217,20 +261,53 @@ fn detail(plan: &Plan<'_>, assessed: &Assessed<'_>, reason: Reason) -> String {
     }
 }
 
+/// A sentence about the homes around a center, for the reasons that are about homes.
+fn homes_detail(
+    neighborhood: NeighborhoodSettings,
+    assessed: &Assessed<'_>,
+    reason: Reason,
+) -> Option<String> {
+    let radius = neighborhood.radius_metres;
+    Some(match reason {
+        Reason::NoHomesFound if assessed.place().is_none() => {
+            "The address could not be located, so no homes around it are known.".to_owned()
+        }
+        Reason::NoHomesFound => format!("No homes are known within {radius} metres of the address."),
+        Reason::RequestCapacityReached => format!(
+            "With the homes around this address the request would pass {HOMES_PER_REQUEST} homes. Send it again in another request."
+        ),
+        Reason::DoNotMail => {
+            "The homes around the address are on the campaign's do-not-mail list.".to_owned()
+        }
+        Reason::DuplicateRecent => {
+            "The homes around the address were mailed for this campaign lately.".to_owned()
+        }
+        Reason::FilteredLocation => {
+            "The homes around the address are outside the area drawn on the campaign's map.".to_owned()
+        }
+        _ => return None,
+    })
+}
+
 /// Writes everything that the request leaves. The statements do not need each other's results, so they travel
 /// together.
 async fn write(
     transaction: &Transaction<'_>,
     plan: &Plan<'_>,
-    decisions: &[Decision],
+    decided: &Decided,
     draft: &Draft,
 ) -> Result<Reserved, StoreError> {
     let Plan { lease, campaign, times, .. } = plan;
     let (team_id, campaign_id, now) = (campaign.team_id, &campaign.campaign_id, times.now);
     let charge_id = ChargeId(lease.send_id.0);
     let entries = entry_rows(plan.assessed, plan.preparation);
-    let recipients = recipient_rows(plan.assessed, decisions, &draft.addresses);
-    let pieces = piece_rows(plan.assessed, decisions);
+    let recipients = recipient_rows(plan.assessed, &decided.decisions, &draft.addresses);
+    let pieces = match plan.neighborhoods {
+        Some(neighborhoods) => {
+            neighborhoods.piece_rows(&decided.mailings, plan.assessed.iter().map(|one| one.entry_id))
+        }
+        None => piece_rows(plan.assessed, &decided.decisions),
+    };
     tokio::try_join!(
         transaction.entry_save(team_id, &entries, now),
         transaction.recipient_save(team_id, campaign_id, charge_id, &recipients, now),
@@ -302,7 +379,7 @@ pub(crate) fn charge<'a>(
         step: batch.step,
         kind,
         amount_cents: batch.price_cents * pieces.len() as i64,
-        // A batch is bounded by the recipients of a request.
+        // A batch is bounded by the recipients or homes of a request.
         pieces: pieces.len() as i32,
         payment,
     }

@@ -108,20 +108,29 @@ impl AudienceRules {
         is_waiting: bool,
         today: NaiveDate,
     ) -> Option<Reason> {
-        if !self.is_inside(recipient) {
+        if !self.is_inside(recipient.place, recipient.zip) {
             return Some(Reason::FilteredLocation);
         }
-        if is_waiting || !self.conditions.matches(recipient, today) {
-            return Some(Reason::FilteredConditions);
-        }
-        None
+        self.waits(recipient, is_waiting, today)
     }
 
-    fn is_inside(&self, recipient: &Profile<'_>) -> bool {
+    /// Why a center is not looked around: only conditions are about it, the other rules are about homes.
+    pub(crate) fn waits(
+        &self,
+        recipient: &Profile<'_>,
+        is_waiting: bool,
+        today: NaiveDate,
+    ) -> Option<Reason> {
+        let waits = is_waiting || !self.conditions.matches(recipient, today);
+        waits.then_some(Reason::FilteredConditions)
+    }
+
+    /// Whether a place (degrees north and east) is in the campaign's area. One that is not known counts as the
+    /// centre of its ZIP.
+    pub(crate) fn is_inside(&self, place: Option<(f64, f64)>, zip: &str) -> bool {
         let Some(area) = &self.area else { return true };
-        recipient
-            .place
-            .or_else(|| address::zip_centre(recipient.zip))
+        place
+            .or_else(|| address::zip_centre(zip))
             .is_some_and(|(latitude, longitude)| area.contains(latitude, longitude))
     }
 }

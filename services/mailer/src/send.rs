@@ -7,15 +7,19 @@ use bytes::Bytes;
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use contract::id::{CampaignId, RequestId, TeamId};
+use contract::limits::CENTERS_PER_REQUEST;
 use contract::send::{SendError, SendRequest, fingerprint, parse};
 use service::{Config, fail_point};
 use store::{Campaign, Claim, Lease, RecipientFacts, ReservedSend, StoreError, StoredEntry, retry};
 use uuid::Uuid;
+use verification::VerifyError;
 
 use crate::Mailer;
 use crate::assess::{Assessed, Judgement, identify};
 use crate::calendar::{mail_by_date, next_local_hour};
+use crate::decide::Candidate;
 use crate::fields::{ColumnLimits, Fields};
+use crate::neighborhood::{Center, Neighborhoods};
 use crate::prepare::{Preparation, prepare};
 use crate::reserve::{Plan, ReserveError, Reserved, Times, mailed_since, reserve};
 use crate::rules::{AudienceRules, StepRules, check_campaign};
@@ -42,6 +46,7 @@ pub(crate) async fn send(mailer: &Mailer, incoming: Incoming) -> Result<Bytes, S
     let store = &mailer.process.store;
     let campaign = store.campaign_get(incoming.team_id, campaign_id).await.map_err(internal)?;
     let campaign = campaign.ok_or(SendError::CampaignNotFound)?;
+    check_centers(&campaign, request.recipients.len())?;
     let step = check_campaign(&campaign, &mailer.process.config)?;
     let fingerprint = fingerprint(campaign_id, &request.recipients);
     let lease = match claim(mailer, &incoming, campaign_id, &fingerprint).await? {
@@ -60,6 +65,17 @@ pub(crate) async fn send(mailer: &Mailer, incoming: Incoming) -> Result<Bytes, S
         }
         Err(error) => Err(fail(mailer, lease, error).await),
     }
+}
+
+/// A Neighborhood Mail request holds fewer addresses than others.
+fn check_centers(campaign: &Campaign, recipients: usize) -> Result<(), SendError> {
+    if campaign.neighborhood.is_none() || recipients <= CENTERS_PER_REQUEST {
+        return Ok(());
+    }
+    let message = format!(
+        "A request to this campaign holds at most {CENTERS_PER_REQUEST} addresses, not {recipients}."
+    );
+    Err(SendError::PayloadTooLarge(message))
 }
 
 fn internal(error: StoreError) -> SendError {
@@ -174,11 +190,8 @@ async fn prepare_and_reserve(
 ) -> Result<Reserved, ReserveError> {
     let rules = AudienceRules::compile(campaign, |key| preparation.fields.column_type(key))
         .map_err(ReserveError::Refused)?;
-    let inputs = preparation.recipients.iter().map(|recipient| recipient.address()).collect();
-    let verdicts = mailer.verifier.verify(inputs).await.map_err(|error| {
-        tracing::warn!(%error, "a request is refused");
-        ReserveError::Refused(SendError::ValidationUnavailable)
-    })?;
+    let inputs: Vec<_> = preparation.recipients.iter().map(|recipient| recipient.address()).collect();
+    let verdicts = mailer.verifier.verify(&inputs, campaign.strictness).await.map_err(unverified)?;
     let assessed = tokio::task::block_in_place(|| identify(&preparation.recipients, &verdicts));
     let (facts, stored) = look_up(mailer, campaign, &rules, &assessed).await?;
     let zone = time_zone(campaign);
@@ -189,12 +202,33 @@ async fn prepare_and_reserve(
         stored: &stored,
         fields: &preparation.fields,
         today: times.now.with_timezone(&zone).date_naive(),
+        are_centers: campaign.neighborhood.is_some(),
     };
     let candidates: Vec<_> =
         tokio::task::block_in_place(|| assessed.iter().map(|one| judgement.candidate(one)).collect());
-    let plan =
-        Plan { lease, campaign, step, preparation, assessed: &assessed, candidates: &candidates, times };
+    let neighborhoods = look_around(mailer, campaign, &rules, &assessed, &candidates).await?;
+    let plan = Plan {
+        lease,
+        campaign,
+        step,
+        preparation,
+        assessed: &assessed,
+        candidates: &candidates,
+        neighborhoods: neighborhoods.as_ref(),
+        times,
+    };
     reserve_again_on_conflict(mailer, &plan).await
+}
+
+/// A request whose addresses could not be verified is refused as a whole.
+fn unverified(error: VerifyError) -> ReserveError {
+    match error {
+        VerifyError::Unavailable(_) => {
+            tracing::warn!(%error, "a request is refused");
+            ReserveError::Refused(SendError::ValidationUnavailable)
+        }
+        VerifyError::Store(error) => ReserveError::Store(error),
+    }
 }
 
 /// Reserving meets another transaction only when entries are shared with another campaign's request.
@@ -223,6 +257,29 @@ async fn look_up(
     }
     let entry_ids: Vec<Uuid> = assessed.iter().map(|one| one.entry_id).collect();
     Ok((facts, store.entry_values(campaign.team_id, &entry_ids).await?))
+}
+
+/// Neighborhood Mail: the homes around the centers that are to be looked around, judged as far as that goes before the
+/// campaign is locked. `None` for other campaigns.
+async fn look_around(
+    mailer: &Mailer,
+    campaign: &Campaign,
+    rules: &AudienceRules,
+    assessed: &[Assessed<'_>],
+    candidates: &[Candidate],
+) -> Result<Option<Neighborhoods>, StoreError> {
+    let Some(settings) = campaign.neighborhood else { return Ok(None) };
+    let store = &mailer.process.store;
+    let centers: Vec<Center> = assessed
+        .iter()
+        .zip(candidates)
+        .map(|(one, candidate)| Center { refusal: candidate.refusal(), place: one.place() })
+        .collect();
+    let mut neighborhoods = Neighborhoods::find(store, settings, &centers).await?;
+    let ids = neighborhoods.address_ids();
+    let facts = store.recipient_facts(campaign.team_id, &campaign.campaign_id, &ids).await?;
+    neighborhoods.judge(rules, &facts);
+    Ok(Some(neighborhoods))
 }
 
 /// The team's zone. A name that cannot be read was never stored; UTC stands in for it.

@@ -63,6 +63,9 @@ pub enum Command {
     /// Recipients of a campaign.
     #[command(subcommand)]
     Recipient(RecipientCommand),
+    /// Addresses: parse, verify, import address points, override a verdict.
+    #[command(subcommand)]
+    Addresses(AddressesCommand),
     /// Integrations: the CRMs that push contacts.
     #[command(subcommand)]
     Integration(IntegrationCommand),
@@ -189,6 +192,75 @@ pub enum RecipientCommand {
         #[arg(required = true)]
         addresses: Vec<String>,
     },
+}
+
+/// Addresses.
+#[derive(Debug, Subcommand)]
+pub enum AddressesCommand {
+    /// Read one address a line (one-line form, or a JSON object with a recipient's fields) and write its parts in the
+    /// USPS form, one JSON object a line.
+    Parse,
+    /// The same, and how far the address is confirmed, with what was corrected and why it failed.
+    Verify {
+        /// How much must be confirmed; left out, the verifier asks for as much as it can know.
+        #[arg(long, value_enum)]
+        strictness: Option<StrictnessName>,
+    },
+    /// Take address points in: OpenAddresses (CSV, GeoJSON lines), National Address Database text; plain or gzip.
+    /// A killed import goes on where it stopped; a file that is in already is left alone.
+    Import {
+        /// Files.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// Read files from their beginning, also those that are in already.
+        #[arg(long)]
+        again: bool,
+    },
+    /// Vouch for addresses that are refused wrongly.
+    #[command(subcommand)]
+    Override(OverrideCommand),
+}
+
+/// Overrides of "undeliverable".
+#[derive(Debug, Subcommand)]
+pub enum OverrideCommand {
+    /// Mail this address, whatever the verifier says.
+    Add {
+        /// On one line, such as '123 N Main St Apt 4, Austin, TX 78701'.
+        address: String,
+        /// Why.
+        #[arg(long, default_value = "")]
+        note: String,
+    },
+    /// Verify this address like any other again.
+    Remove {
+        /// As it was added.
+        address: String,
+    },
+    /// List them, the newest first.
+    List,
+}
+
+/// How much of an address must be confirmed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum StrictnessName {
+    /// City, state and ZIP agree.
+    Zip,
+    /// The street exists.
+    Street,
+    /// The house exists.
+    DeliveryPoint,
+}
+
+impl From<StrictnessName> for address::Strictness {
+    fn from(name: StrictnessName) -> Self {
+        match name {
+            StrictnessName::Zip => Self::Zip,
+            StrictnessName::Street => Self::Street,
+            StrictnessName::DeliveryPoint => Self::DeliveryPoint,
+        }
+    }
 }
 
 /// Integrations.

@@ -4,6 +4,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
+pub mod addresses;
 pub mod apply;
 pub mod command;
 pub mod demo;

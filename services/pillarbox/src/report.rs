@@ -31,6 +31,11 @@ impl Report {
         Ok(Self { json, text: text.into(), is_failure: false })
     }
 
+    /// What a command says that has written its answer itself.
+    pub const fn nothing() -> Self {
+        Self { json: String::new(), text: String::new(), is_failure: false }
+    }
+
     /// The same report of a command that did what it was asked and found something wrong.
     #[must_use]
     pub fn failed_when(mut self, is_failure: bool) -> Self {
@@ -48,7 +53,10 @@ impl Report {
     /// # Errors
     /// When it cannot be written.
     pub fn write(&self, mut out: impl Write, is_json: bool) -> std::io::Result<()> {
-        writeln!(out, "{}", if is_json { &self.json } else { &self.text })
+        match if is_json { &self.json } else { &self.text } {
+            nothing if nothing.is_empty() => Ok(()),
+            answer => writeln!(out, "{answer}"),
+        }
     }
 }
 

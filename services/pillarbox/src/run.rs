@@ -5,19 +5,21 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use chrono::{DateTime, Utc};
 use serde_json::json;
 use service::{Clock, Config};
 use store::Store;
 
+use crate::addresses;
 use crate::apply::{FILE_BYTES, apply};
-use crate::command::{Command, CommandLine};
+use crate::command::{AddressesCommand, Command, CommandLine};
 use crate::report::Report;
 use crate::{demo, operate, text_file};
 
 /// Does what was typed and writes the answer to the standard output. Ends with 1 and one line on the standard
 /// error when it cannot be done.
 pub fn run(line: CommandLine) -> ExitCode {
-    let outcome = tokio::runtime::Builder::new_current_thread()
+    let outcome = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .context("cannot start")
@@ -45,6 +47,10 @@ fn one_line(text: &str) -> String {
 }
 
 async fn execute(command: Command) -> anyhow::Result<Report> {
+    if let Command::Addresses(AddressesCommand::Parse) = command {
+        // Needs neither configuration nor database.
+        return tokio::task::block_in_place(addresses::parse);
+    }
     let config = Config::load().context("configuration")?;
     let now = Clock::system().now();
     match command {
@@ -63,10 +69,28 @@ async fn execute(command: Command) -> anyhow::Result<Report> {
         Command::Balance { team } => operate::balance::show(&open(&config).await?, &team).await,
         Command::Campaign(command) => operate::campaign::run(&open(&config).await?, command, now).await,
         Command::Recipient(command) => operate::recipient::run(&open(&config).await?, command, now).await,
+        Command::Addresses(command) => on_addresses(command, &config, now).await,
         Command::Integration(command) => operate::integration::run(&open(&config).await?, command).await,
         Command::Sync(command) => operate::sync::run(&open(&config).await?, command, now).await,
         Command::Check => operate::check::check(&open(&config).await?, &config, now).await,
         Command::Demo(demo) => demo::post(&demo).await,
+    }
+}
+
+async fn on_addresses(
+    command: AddressesCommand,
+    config: &Config,
+    now: DateTime<Utc>,
+) -> anyhow::Result<Report> {
+    match command {
+        AddressesCommand::Parse => addresses::parse(),
+        AddressesCommand::Verify { strictness } => {
+            addresses::verify(config, strictness.map(Into::into)).await
+        }
+        AddressesCommand::Import { files, again } => {
+            addresses::import::import(&open(config).await?, &files, again, now).await
+        }
+        AddressesCommand::Override(command) => addresses::overrides(&open(config).await?, command, now).await,
     }
 }
 

@@ -4,10 +4,15 @@ use uuid::Uuid;
 
 use crate::input::AddressInput;
 
+/// The bits that tell units of a house apart.
+const UNIT_BITS: u128 = u64::MAX as u128;
+
 /// The identity of an address: what the duplicate window and the do-not-mail list compare.
 ///
-/// 128 bits of BLAKE3 over the standardised delivery line, its unit included, and the five-digit
-/// ZIP. Two units are two addresses; two spellings of one address are one.
+/// The upper 64 bits are BLAKE3 over the standardised delivery line without its unit and the
+/// five-digit ZIP: the house. The lower 64 bits are BLAKE3 over the unit, or zero without one, so that
+/// the units of a house stand next to each other in an index. Two units are two addresses; two spellings
+/// of one address are one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AddressId(Uuid);
 
@@ -17,9 +22,26 @@ impl AddressId {
         self.0
     }
 
-    /// The identity of a delivery line in its compared form (see `Parsed::compared_line`) in a ZIP.
-    pub(crate) fn of_verified(compared_line: &str, zip: &str) -> Self {
-        Self::of_parts("verified", &[compared_line, zip])
+    /// The identity of the house that the address is in: the address itself when it has no unit.
+    #[must_use]
+    pub fn house(self) -> Self {
+        Self(Uuid::from_u128(self.0.as_u128() & !UNIT_BITS))
+    }
+
+    /// The last identity that a unit of the house can have.
+    #[must_use]
+    pub fn last_of_house(self) -> Self {
+        Self(Uuid::from_u128(self.0.as_u128() | UNIT_BITS))
+    }
+
+    /// The identity of a delivery line in its compared form (see `Parsed::compared_house`) in a ZIP.
+    pub(crate) fn of_verified(compared_house: &str, compared_unit: &str, zip: &str) -> Self {
+        let house = Self::of_parts("verified", &[compared_house, zip]).0.as_u128() & !UNIT_BITS;
+        let unit = match compared_unit {
+            "" => 0,
+            unit => (Self::of_parts("unit", &[unit]).0.as_u128() & UNIT_BITS).max(1),
+        };
+        Self(Uuid::from_u128(house | unit))
     }
 
     /// Hashes the parts with their lengths, so that moving a character from one part to the next

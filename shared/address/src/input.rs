@@ -5,7 +5,7 @@
 pub const INPUT_BYTES_MAX: usize = 2_000;
 
 /// An address as sent: any part may be empty, none has been trimmed or checked.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct AddressInput<'a> {
     /// Street address, PO Box or route; may carry the unit.
     pub address_1: &'a str,

@@ -6,9 +6,10 @@
 //!
 //! Reading order: `line` cuts text into words, `delivery` reads the delivery line with the word
 //! lists of `tables`, `last_line` reads city, state and ZIP, `parsed` puts the standard form
-//! together, `zips` holds the ZIP codes, `verify` decides.
+//! together, `zips` holds the ZIP codes, `verify` decides, `points` adds what address points confirm.
 
 mod casing;
+mod cell;
 mod delivery;
 mod hash;
 mod id;
@@ -16,14 +17,17 @@ mod input;
 mod last_line;
 mod line;
 mod parsed;
+mod points;
 mod tables;
 mod verdict;
 mod verify;
 mod zips;
 
+pub use cell::{RANGES_MAX, cell, cells_around, distance_metres};
 pub use id::{AddressId, unverified_id};
 pub use input::{AddressInput, INPUT_BYTES_MAX, one_line_as_sent};
 pub use parsed::{Parsed, parse, parse_one_line};
-pub use verdict::{Correction, Failure, Field, Level, Verdict, Verified};
-pub use verify::verify;
-pub use zips::zip_centre;
+pub use points::{Evidence, Place, PointKey, Street};
+pub use verdict::{Correction, Failure, Field, Level, Strictness, Verdict, Verified};
+pub use verify::{Reading, verify};
+pub use zips::{zip_centre, zip_place};

@@ -6,6 +6,7 @@ use crate::{
     input::{AddressInput, INPUT_BYTES_MAX},
     last_line::{self, LastLine},
     line::Line,
+    points::Street,
     tables::unit,
 };
 
@@ -51,8 +52,10 @@ pub struct Parsed {
     pub one_line: String,
     /// The delivery line without the units that `one_line` leaves out.
     shown_line: String,
-    /// The delivery line as addresses are compared: see [`compared_line`].
-    pub(crate) compared_line: String,
+    /// The delivery line without units as addresses are compared: see [`compared_base`].
+    pub(crate) compared_house: String,
+    /// The units as addresses are compared: see [`compared_units`].
+    pub(crate) compared_unit: String,
 }
 
 /// Parses and standardises an address sent in parts. Never fails: what cannot be read is left out
@@ -85,7 +88,7 @@ impl Parsed {
     /// The identity of the address: of its delivery line, unit included, in its ZIP. Two spellings
     /// of one address have one identity; an address that is not deliverable has `unverified_id`.
     pub fn id(&self) -> AddressId {
-        AddressId::of_verified(&self.compared_line, &self.zip)
+        AddressId::of_verified(&self.compared_house, &self.compared_unit, &self.zip)
     }
 
     /// True when a carrier would know where to go: a numbered street, a box, a route or general
@@ -110,7 +113,7 @@ impl Parsed {
         let one_line = one_line(&shown_line, last_parts);
         let second = is_dual.then(|| with_units(&street_line, delivery.units.iter()));
         let (line1, line2) = (with_units(base, units.iter()), second_line(&delivery, second));
-        let compared_line = compared_line(base, units);
+        let (compared_house, compared_unit) = (compared_base(base), compared_units(units));
         let main_unit = delivery.units.iter().rev().min_by_key(|unit| main_rank(unit));
         let (unit_designator, unit) = main_unit
             .map_or_else(Default::default, |unit| (unit.designator.to_owned(), unit.identifier.clone()));
@@ -134,14 +137,56 @@ impl Parsed {
             line2,
             one_line,
             shown_line,
-            compared_line,
+            compared_house,
+            compared_unit,
         }
+    }
+
+    /// True for an address on a numbered street: address points hold these and no boxes.
+    pub fn is_street(&self) -> bool {
+        self.po_box.is_empty() && self.rural_route.is_empty() && !self.number.is_empty()
+    }
+
+    /// Directionals, name and suffix, without the house number.
+    pub(crate) fn street_name(&self) -> String {
+        let mut name = String::with_capacity(self.street.len() + 16);
+        for part in [&self.predirectional, &self.street, &self.suffix, &self.postdirectional] {
+            push_part(&mut name, part);
+        }
+        name
+    }
+
+    /// Puts another spelling of the street into the address. Only for one that [`Parsed::is_street`].
+    pub(crate) fn set_street(&mut self, street: &Street) {
+        let before = format!("{} {}", self.number, self.street_name());
+        self.predirectional.clone_from(&street.predirectional);
+        self.street.clone_from(&street.name);
+        self.suffix.clone_from(&street.suffix);
+        self.postdirectional.clone_from(&street.postdirectional);
+        let after = format!("{} {}", self.number, self.street_name());
+        for line in [&mut self.line1, &mut self.shown_line] {
+            if let Some(units) = line.strip_prefix(&before) {
+                *line = format!("{after}{units}");
+            }
+        }
+        self.compared_house = compared_base(&after);
+        self.write_one_line();
+    }
+
+    /// Puts the four digits behind the ZIP into the address.
+    pub(crate) fn set_plus4(&mut self, plus4: &str) {
+        plus4.clone_into(&mut self.plus4);
+        self.write_one_line();
+    }
+
+    fn write_one_line(&mut self) {
+        self.one_line = one_line(&self.shown_line, [&self.city, &self.state, &self.zip, &self.plus4]);
     }
 
     /// Puts another city into the address.
     pub(crate) fn set_city(&mut self, city: &str) {
         city.clone_into(&mut self.city);
-        self.one_line = one_line(&self.shown_line, [&self.city, &self.state, &self.zip, &self.plus4]);
+        self.write_one_line();
     }
 }
 
@@ -212,10 +257,9 @@ fn second_line(delivery: &Delivery, street: Option<String>) -> String {
     line
 }
 
-/// The delivery line as addresses are compared: capitals, hyphens between letters as spaces, no
-/// apostrophes, and one designator for all those that senders exchange (`#`, `Apt`, `Ste`, `Unit`).
-fn compared_line(base: &str, units: &[Unit]) -> String {
-    let mut line = String::with_capacity(base.len() + 16);
+/// A street or box as addresses are compared: capitals, hyphens between letters as spaces, no apostrophes.
+pub(crate) fn compared_base(base: &str) -> String {
+    let mut line = String::with_capacity(base.len());
     let mut before = ' ';
     for c in base.chars() {
         match c {
@@ -225,6 +269,12 @@ fn compared_line(base: &str, units: &[Unit]) -> String {
         }
         before = c;
     }
+    line
+}
+
+/// Units as addresses are compared: one designator for all those that senders exchange (`#`, `Apt`, `Ste`, `Unit`).
+fn compared_units(units: &[Unit]) -> String {
+    let mut line = String::new();
     for unit in units {
         let designator = if unit::is_interchangeable(unit.designator) { "#" } else { unit.designator };
         push_part(&mut line, &designator.to_ascii_uppercase());

@@ -32,8 +32,12 @@ pub struct Verified {
     pub latitude: Option<f64>,
     /// Degrees east, when the address itself (not only its ZIP) has been located.
     pub longitude: Option<f64>,
+    /// Whether it is a home, when that is known.
+    pub residential: Option<bool>,
     /// How much of the address was confirmed.
     pub level: Level,
+    /// Why no more of it was confirmed, when address points had something to say.
+    pub shortfall: Option<Failure>,
     /// What had to be changed, beyond spelling the same thing in the standard way.
     pub corrections: Vec<Correction>,
     /// The `address` of a result: `123 N Main St, Austin, TX 78701-1234`. A unit that was sent in
@@ -50,6 +54,57 @@ pub enum Level {
     Street,
     /// City, state and ZIP agree.
     Zip,
+    /// Nothing was: the operator vouches for the address.
+    Override,
+}
+
+/// How much of an address must be confirmed before it is mailed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Strictness {
+    /// City, state and ZIP agree.
+    Zip,
+    /// The street exists in the ZIP.
+    Street,
+    /// The house exists, and its unit where units are known.
+    DeliveryPoint,
+}
+
+impl Strictness {
+    /// Every strictness, the least first.
+    pub const ALL: [Self; 3] = [Self::Zip, Self::Street, Self::DeliveryPoint];
+
+    /// The name in files and in storage.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Zip => "zip",
+            Self::Street => "street",
+            Self::DeliveryPoint => "delivery_point",
+        }
+    }
+
+    /// The strictness with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|strictness| strictness.as_str() == name)
+    }
+
+    /// Whether an address that was confirmed so far may be mailed.
+    pub const fn accepts(self, level: Level) -> bool {
+        match (self, level) {
+            (_, Level::Override | Level::DeliveryPoint) | (Self::Zip, _) => true,
+            (Self::Street, Level::Street) => true,
+            (Self::Street | Self::DeliveryPoint, Level::Street | Level::Zip) => false,
+        }
+    }
+}
+
+impl Verified {
+    /// The verdict where this much must be confirmed.
+    pub fn demand(self: Box<Self>, strictness: Strictness) -> Verdict {
+        if strictness.accepts(self.level) {
+            return Verdict::Deliverable(self);
+        }
+        Verdict::Undeliverable(self.shortfall.unwrap_or(Failure::Unconfirmed(self.level)))
+    }
 }
 
 impl Level {
@@ -59,6 +114,7 @@ impl Level {
             Self::DeliveryPoint => "delivery_point",
             Self::Street => "street",
             Self::Zip => "zip",
+            Self::Override => "override",
         }
     }
 }
@@ -130,6 +186,33 @@ pub enum Failure {
         /// The state as sent, abbreviated.
         state: String,
     },
+    /// The ZIP code has no street of this name.
+    #[error("there is no {street} in ZIP code {zip}")]
+    UnknownStreet {
+        /// Directionals, name and suffix.
+        street: String,
+        /// Five digits.
+        zip: String,
+    },
+    /// The street has no house of this number.
+    #[error("there is no number {number} on {street} in ZIP code {zip}")]
+    UnknownNumber {
+        /// The house number.
+        number: String,
+        /// Directionals, name and suffix.
+        street: String,
+        /// Five digits.
+        zip: String,
+    },
+    /// The house has units, and not this one.
+    #[error("{0} has no such unit")]
+    UnknownUnit(String),
+    /// The campaign asks for more than could be confirmed.
+    #[error("the address could only be confirmed as far as: {}", .0.as_str())]
+    Unconfirmed(Level),
+    /// A provider found no such address.
+    #[error("{0}")]
+    Provider(String),
 }
 
 impl Failure {

@@ -2,6 +2,7 @@
 //! agree with the ZIP codes that ship with the crate.
 
 use crate::{
+    id::AddressId,
     input::AddressInput,
     last_line,
     parsed::{Parsed, parse},
@@ -16,25 +17,81 @@ const MILITARY_CITIES: [&str; 3] = ["APO", "FPO", "DPO"];
 /// Verifies an address without looking anywhere else. An address that can be mailed comes back in
 /// its standard form, at [`Level::Zip`] and without coordinates of its own.
 pub fn verify(input: AddressInput<'_>) -> Verdict {
-    match check(input) {
-        Ok(verified) => Verdict::Deliverable(Box::new(verified)),
-        Err(failure) => Verdict::Undeliverable(failure),
+    Reading::of(input).verdict()
+}
+
+/// An address that was read and checked as far as that goes without looking anywhere else. Address points
+/// then confirm more of it, see `points`.
+#[derive(Debug, Clone)]
+pub struct Reading {
+    pub(crate) parsed: Parsed,
+    pub(crate) corrections: Vec<Correction>,
+    pub(crate) failure: Option<Failure>,
+}
+
+impl Reading {
+    /// Reads an address sent in parts.
+    pub fn of(input: AddressInput<'_>) -> Self {
+        Self::check(parse(input), input)
+    }
+
+    /// The identity of the address, also of one that cannot be mailed.
+    pub fn id(&self) -> AddressId {
+        self.parsed.id()
+    }
+
+    /// The parts and lines of the address as they were read.
+    pub fn parsed(&self) -> &Parsed {
+        &self.parsed
+    }
+
+    /// Why the address cannot be mailed; `None` when it can, as far as is known here.
+    pub fn failure(&self) -> Option<&Failure> {
+        self.failure.as_ref()
+    }
+
+    /// The verdict at [`Level::Zip`].
+    pub fn verdict(self) -> Verdict {
+        match self.failure {
+            Some(failure) => Verdict::Undeliverable(failure),
+            None => Verdict::Deliverable(Box::new(self.parsed.verified(self.corrections, Level::Zip))),
+        }
+    }
+
+    /// The verdict when the operator vouches for the address as it was read.
+    pub fn overridden(self) -> Verdict {
+        Verdict::Deliverable(Box::new(self.parsed.verified(self.corrections, Level::Override)))
+    }
+
+    /// An address without a failure, at [`Level::Zip`], and why no more of it is confirmed.
+    pub fn unconfirmed(self, shortfall: Failure) -> Box<Verified> {
+        let mut verified = self.parsed.verified(self.corrections, Level::Zip);
+        verified.shortfall = Some(shortfall);
+        Box::new(verified)
+    }
+
+    fn check(mut parsed: Parsed, input: AddressInput<'_>) -> Self {
+        let mut corrections = Vec::new();
+        let failure = find_failure(&mut parsed, input, &mut corrections).err();
+        Self { parsed, corrections, failure }
     }
 }
 
-fn check(input: AddressInput<'_>) -> Result<Verified, Failure> {
+fn find_failure(
+    parsed: &mut Parsed,
+    input: AddressInput<'_>,
+    corrections: &mut Vec<Correction>,
+) -> Result<(), Failure> {
     if input.is_too_long() {
         return Err(Failure::TooLong);
     }
     check_present(input)?;
-    let mut parsed = parse(input);
-    let mut corrections = Vec::new();
-    check_state_and_zip(&parsed, input, &mut corrections)?;
-    check_city(&mut parsed, input, &mut corrections);
+    check_state_and_zip(parsed, input, corrections)?;
+    check_city(parsed, input, corrections);
     if !parsed.is_deliverable_line() {
         return Err(Failure::UnreadableStreet(input.address_1.trim().to_owned()));
     }
-    Ok(verified(parsed, corrections))
+    Ok(())
 }
 
 fn check_present(input: AddressInput<'_>) -> Result<(), Failure> {
@@ -105,19 +162,24 @@ fn check_city(parsed: &mut Parsed, input: AddressInput<'_>, corrections: &mut Ve
     }
 }
 
-fn verified(parsed: Parsed, corrections: Vec<Correction>) -> Verified {
-    Verified {
-        id: parsed.id(),
-        line1: parsed.line1,
-        line2: parsed.line2,
-        city: parsed.city,
-        state: parsed.state,
-        zip: parsed.zip,
-        plus4: (!parsed.plus4.is_empty()).then_some(parsed.plus4),
-        latitude: None,
-        longitude: None,
-        level: Level::Zip,
-        corrections,
-        one_line: parsed.one_line,
+impl Parsed {
+    /// The verified form of the address, without a place of its own.
+    pub fn verified(self, corrections: Vec<Correction>, level: Level) -> Verified {
+        Verified {
+            id: self.id(),
+            line1: self.line1,
+            line2: self.line2,
+            city: self.city,
+            state: self.state,
+            zip: self.zip,
+            plus4: (!self.plus4.is_empty()).then_some(self.plus4),
+            latitude: None,
+            longitude: None,
+            residential: None,
+            level,
+            shortfall: None,
+            corrections,
+            one_line: self.one_line,
+        }
     }
 }

@@ -157,6 +157,11 @@ pub fn zip_centre(zip5: &str) -> Option<(f64, f64)> {
     find(zip5)?.centre_degrees()
 }
 
+/// The post office name and the state of a ZIP (five digits). The name is empty where it is not known.
+pub fn zip_place(zip5: &str) -> Option<(&'static str, &'static str)> {
+    find(zip5).map(|zip| (zip.city(), zip.state()))
+}
+
 /// True when two names are spellings of one: `St. Louis`, `SAINT LOUIS`.
 pub(crate) fn is_same_city(left: &str, right: &str) -> bool {
     city_key(left) == city_key(right)

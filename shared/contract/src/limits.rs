@@ -4,6 +4,12 @@
 /// Recipients in one send request (contract: Limits, Dynamic Audience API).
 pub const RECIPIENTS_PER_REQUEST: usize = 5_000;
 
+/// Centers in one request of a Neighborhood Mail campaign (contract: Limits).
+pub const CENTERS_PER_REQUEST: usize = 250;
+
+/// Homes that one request of a Neighborhood Mail campaign may mail (contract: Limits).
+pub const HOMES_PER_REQUEST: usize = 10_000;
+
 /// Bytes of a request body, of the Dynamic Audience API and of a push batch alike (4.25 MB).
 pub const BODY_BYTES: usize = 4_456_448;
 

@@ -41,6 +41,10 @@ pub struct Config {
     pub prices: HashMap<String, Price>,
     /// Payment by card.
     pub stripe: Stripe,
+    /// How addresses are verified.
+    pub verification: Verification,
+    /// The provider that verifies addresses.
+    pub smarty: Smarty,
 }
 
 /// RabbitMQ.
@@ -205,6 +209,56 @@ impl std::fmt::Debug for Stripe {
     }
 }
 
+/// How addresses are verified.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Verification {
+    /// By whom.
+    pub verifier: Verifier,
+    /// Points that make a ZIP covered.
+    pub coverage_points: i64,
+    /// Days that a provider's answer is kept.
+    pub answer_days: i64,
+}
+
+/// Who verifies addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verifier {
+    /// The program itself.
+    Local,
+    /// The provider.
+    Smarty,
+}
+
+/// The provider that verifies addresses.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Smarty {
+    /// Where the API is.
+    pub url: String,
+    /// The account's id.
+    pub auth_id: String,
+    /// The account's secret.
+    pub auth_token: String,
+    /// Milliseconds for one try of one batch.
+    pub timeout_ms: u64,
+    /// Batches at a time.
+    pub concurrency: usize,
+    /// Tries of a batch.
+    pub attempts: u32,
+    /// Failed batches in a row that open the circuit breaker.
+    pub breaker_failures: u32,
+    /// Milliseconds that it stays open.
+    pub breaker_rest_ms: u64,
+}
+
+impl std::fmt::Debug for Smarty {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Smarty").field("url", &self.url).finish_non_exhaustive()
+    }
+}
+
 impl Price {
     /// Cents with this postage.
     pub fn with(self, postage: Postage) -> i64 {
@@ -277,6 +331,12 @@ impl Config {
         if self.mailer.recheck_hour > 23 {
             return refuse("mailer.recheck_hour must be 0 to 23");
         }
+        if self.smarty.concurrency == 0 || self.smarty.attempts == 0 || self.smarty.breaker_failures == 0 {
+            return refuse("smarty.concurrency, attempts and breaker_failures must be one or more");
+        }
+        if self.verification.answer_days < 0 || self.verification.coverage_points < 1 {
+            return refuse("verification.answer_days must not be negative, coverage_points one or more");
+        }
         Ok(())
     }
 }
@@ -324,6 +384,17 @@ mod tests {
     }
 
     #[test]
+    fn secrets_do_not_show_when_the_configuration_is_printed() {
+        for (name, value) in [
+            ("PILLARBOX__SMARTY__AUTH_TOKEN", "secret-token"),
+            ("PILLARBOX__SMARTY__AUTH_ID", "secret-id"),
+            ("PILLARBOX__STRIPE__SECRET_KEY", "secret-key"),
+        ] {
+            assert!(!format!("{:?}", with(name, value).unwrap()).contains("secret-"), "{name}");
+        }
+    }
+
+    #[test]
     fn the_environment_overrides_and_unknown_settings_are_refused() {
         assert_eq!(with("PILLARBOX__GATEWAY__LISTEN", "0.0.0.0:80").unwrap().gateway.listen, "0.0.0.0:80");
         let proxies = with("PILLARBOX__GATEWAY__TRUSTED_PROXIES", "10.0.0.0/8, ::1/128").unwrap();
@@ -334,6 +405,8 @@ mod tests {
             ("PILLARBOX__MAILER__CONCURRENCY", "0"),
             ("PILLARBOX__GATEWAY__TRUSTED_PROXIES", "10.0.0.0/33"),
             ("PILLARBOX__PRICES__LETTER__STANDARD", "0"),
+            ("PILLARBOX__VERIFICATION__VERIFIER", "guess"),
+            ("PILLARBOX__SMARTY__CONCURRENCY", "0"),
         ] {
             assert!(with(name, value).is_err(), "{name}={value}");
         }

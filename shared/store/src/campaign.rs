@@ -1,5 +1,6 @@
 //! Campaigns, their steps and their do-not-mail lists.
 
+use address::Strictness;
 use chrono::{DateTime, Utc};
 use contract::id::{CampaignId, DesignId, TeamId};
 use contract::send::Postage;
@@ -30,6 +31,15 @@ impl Audience {
     }
 }
 
+/// What makes a campaign Neighborhood Mail: its recipients are centers, the homes around them are mailed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NeighborhoodSettings {
+    /// Homes within it are found.
+    pub radius_metres: i32,
+    /// The nearest homes that a center may mail.
+    pub homes_per_center: i32,
+}
+
 /// A campaign with what a send needs to know of it.
 #[derive(Debug, Clone)]
 pub struct Campaign {
@@ -43,6 +53,10 @@ pub struct Campaign {
     pub is_active: bool,
     /// Where its audience comes from.
     pub audience: Audience,
+    /// Neighborhood Mail; `None` when the recipients themselves are mailed.
+    pub neighborhood: Option<NeighborhoodSettings>,
+    /// How much of an address must be confirmed; `None` lets the verifier choose.
+    pub strictness: Option<Strictness>,
     /// Re-send protection in days; `None` when off.
     pub resend_protection_days: Option<i32>,
     /// GeoJSON of the map area.
@@ -96,6 +110,10 @@ pub struct CampaignSettings<'a> {
     pub is_active: bool,
     /// Where its audience comes from.
     pub audience: Audience,
+    /// Neighborhood Mail; `None` mails the recipients themselves.
+    pub neighborhood: Option<NeighborhoodSettings>,
+    /// `None` lets the verifier choose.
+    pub strictness: Option<Strictness>,
     /// Cents; `None` is no limit.
     pub budget_cents: Option<i64>,
     /// Days; `None` is off.
@@ -146,7 +164,8 @@ pub struct LockedCampaign {
 
 const GET: &str = "
     SELECT campaign.name, campaign.status, campaign.audience, campaign.resend_protection_days, campaign.area,
-        campaign.conditions, team.time_zone, team.payment
+        campaign.conditions, campaign.strictness, campaign.radius_metres, campaign.homes_per_center,
+        team.time_zone, team.payment
     FROM campaigns campaign JOIN teams team USING (team_id)
     WHERE campaign.team_id = $1 AND campaign.campaign_id = $2";
 
@@ -179,6 +198,8 @@ impl Store {
             name: row.get("name"),
             is_active: row.get::<_, &str>("status") == "active",
             audience: if row.get::<_, &str>("audience") == "api" { Audience::Api } else { Audience::List },
+            neighborhood: neighborhood(&row),
+            strictness: row.get::<_, Option<&str>>("strictness").and_then(Strictness::from_name),
             resend_protection_days: row.get("resend_protection_days"),
             area: row.get("area"),
             conditions: row.get("conditions"),
@@ -245,6 +266,13 @@ impl Store {
     }
 }
 
+fn neighborhood(row: &Row) -> Option<NeighborhoodSettings> {
+    let radius_metres: Option<i32> = row.get("radius_metres");
+    let homes_per_center: Option<i32> = row.get("homes_per_center");
+    let (radius_metres, homes_per_center) = radius_metres.zip(homes_per_center)?;
+    Some(NeighborhoodSettings { radius_metres, homes_per_center })
+}
+
 fn step(row: &Row) -> Result<Step> {
     let design_id: Option<Uuid> = row.get("design_id");
     Ok(Step {
@@ -298,12 +326,16 @@ impl Transaction<'_> {
         let saved = self
             .execute(
                 "INSERT INTO campaigns AS stored (campaign_id, team_id, name, status, audience, budget_cents,
-                     resend_protection_days, area, conditions, created_at, updated_at)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)
+                     resend_protection_days, area, conditions, created_at, updated_at, strictness, kind, radius_metres,
+                     homes_per_center)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11,
+                     CASE WHEN $12::int IS NULL THEN 'audience' ELSE 'neighborhood' END, $12, $13)
                  ON CONFLICT (campaign_id) DO UPDATE SET name = excluded.name, status = excluded.status,
                      audience = excluded.audience, budget_cents = excluded.budget_cents,
                      resend_protection_days = excluded.resend_protection_days, area = excluded.area,
-                     conditions = excluded.conditions, updated_at = excluded.updated_at
+                     conditions = excluded.conditions, updated_at = excluded.updated_at,
+                     strictness = excluded.strictness, kind = excluded.kind, radius_metres = excluded.radius_metres,
+                     homes_per_center = excluded.homes_per_center
                  WHERE stored.team_id = excluded.team_id",
                 &[
                     &id,
@@ -316,6 +348,9 @@ impl Transaction<'_> {
                     &wanted.area,
                     &wanted.conditions,
                     &now,
+                    &wanted.strictness.map(Strictness::as_str),
+                    &wanted.neighborhood.map(|neighborhood| neighborhood.radius_metres),
+                    &wanted.neighborhood.map(|neighborhood| neighborhood.homes_per_center),
                 ],
             )
             .await?;

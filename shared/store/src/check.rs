@@ -100,7 +100,11 @@ const RULES: &[(&str, &str)] = &[
              coalesce(charge.state || ' for ' || charge.pieces, 'none'))
          FROM sends LEFT JOIN charges charge ON charge.team_id = sends.team_id AND charge.charge_id = sends.send_id
          WHERE sends.state = 'finished' AND ($1::timestamptz, $2::int) IS NOT NULL
-             AND mailed <> CASE WHEN charge.state = 'settled' THEN charge.pieces ELSE 0 END LIMIT $3",
+             AND mailed <> CASE WHEN charge.state = 'settled' THEN (
+                     -- Around a center many homes are mailed; the request counts the center.
+                     SELECT count(DISTINCT coalesce(center_entry_id, piece_id)) FROM pieces
+                     WHERE pieces.team_id = charge.team_id AND pieces.charge_id = charge.charge_id)
+                 ELSE 0 END LIMIT $3",
     ),
     (
         "a recipient shown as mailed has a card",
@@ -108,7 +112,8 @@ const RULES: &[(&str, &str)] = &[
          FROM recipients recipient
          WHERE status = 'mailed' AND charge_id IS NOT NULL AND ($1::timestamptz, $2::int) IS NOT NULL
              AND NOT EXISTS (SELECT 1 FROM pieces piece WHERE piece.team_id = recipient.team_id
-                 AND piece.charge_id = recipient.charge_id AND piece.entry_id = recipient.entry_id) LIMIT $3",
+                 AND piece.charge_id = recipient.charge_id
+                 AND coalesce(piece.center_entry_id, piece.entry_id) = recipient.entry_id) LIMIT $3",
     ),
 ];
 

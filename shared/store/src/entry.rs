@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use crate::error::Result;
 use crate::pool::{Store, Transaction};
+use crate::recipient::{WaitingRecipient, waiting_recipient};
 
 /// An entry as a send leaves it. Empty texts and absent values leave what is stored.
 #[derive(Debug, Clone)]
@@ -122,6 +123,28 @@ impl Store {
                 (row.get(0), entry)
             })
             .collect())
+    }
+}
+
+impl Store {
+    /// These entries with their addresses, by id; entries that do not exist are absent.
+    ///
+    /// # Errors
+    /// [`crate::StoreError`] when the database cannot be asked.
+    pub async fn entry_list(
+        &self,
+        team_id: TeamId,
+        entry_ids: &[Uuid],
+    ) -> Result<HashMap<Uuid, WaitingRecipient>> {
+        let rows = self
+            .rows(
+                "SELECT entry_id, address_id, first_name, last_name, address_1, address_2, city, state, zip, plus4,
+                     verification, latitude, longitude, email, phone, organization, birthday, custom
+                 FROM address_entries WHERE team_id = $1 AND entry_id = ANY ($2)",
+                &[&team_id.0, &entry_ids],
+            )
+            .await?;
+        Ok(rows.iter().map(|row| (row.get("entry_id"), waiting_recipient(row))).collect())
     }
 }
 

@@ -4,7 +4,10 @@
 //! committed when it returns; what must happen together is done through a [`Transaction`], whose steps the
 //! caller puts in order. Every statement on a request's path is bounded by the request's own size and an index.
 
+mod address_answer;
 mod address_book;
+mod address_import;
+mod address_point;
 mod admission;
 mod busy;
 mod campaign;
@@ -30,9 +33,12 @@ mod sync;
 mod team;
 
 pub use address_book::{BookCursor, BookLine, BookPage};
+pub use address_import::ImportProgress;
+pub use address_point::{AddressOverride, Home, Neighborhood, PointFacts, PointRow};
 pub use admission::{Admission, Admitted, AdmittedKey};
 pub use campaign::{
-    Audience, Campaign, CampaignSettings, CampaignSummary, LockedCampaign, Step, StepDesign, StepSettings,
+    Audience, Campaign, CampaignSettings, CampaignSummary, LockedCampaign, NeighborhoodSettings, Step,
+    StepDesign, StepSettings,
 };
 pub use charge::{Charge, ChargeKind, ChargeState, NewCharge};
 pub use check::Discrepancy;

@@ -35,6 +35,10 @@ pub struct PieceRow<'a> {
     pub plus4: Option<&'a str>,
     /// How far the address was verified.
     pub verification: &'a str,
+    /// What verification changed, in words; empty for nothing.
+    pub corrections: String,
+    /// Neighborhood Mail: the entry of the center that the home lies around.
+    pub center_entry_id: Option<Uuid>,
 }
 
 /// What the cards of one charge share.
@@ -73,6 +77,8 @@ pub struct MailedPiece {
     pub address_id: Uuid,
     /// Whom and where it went to.
     pub entry: EntryAddress,
+    /// Neighborhood Mail: the entry of the center that the home lies around.
+    pub center_entry_id: Option<Uuid>,
 }
 
 impl Store {
@@ -91,8 +97,12 @@ impl Store {
             .rows(
                 "SELECT piece.piece_id, piece.entry_id, piece.address_id, piece.first_name, piece.last_name,
                      piece.line_1, piece.line_2, piece.city, piece.state, piece.zip, piece.plus4,
-                     piece.verification, entry.latitude, entry.longitude
+                     piece.verification, piece.center_entry_id, coalesce(entry.latitude, point.latitude) AS latitude,
+                     coalesce(entry.longitude, point.longitude) AS longitude
                  FROM pieces piece LEFT JOIN address_entries entry USING (team_id, entry_id)
+                 -- Homes around a center are in nobody's address book.
+                 LEFT JOIN address_points point ON piece.center_entry_id IS NOT NULL
+                     AND point.zip = piece.zip::integer AND point.address_id = piece.address_id
                  WHERE piece.team_id = $1 AND piece.charge_id = $2 AND piece.piece_id > $3
                  ORDER BY piece.piece_id LIMIT $4",
                 &[&team_id.0, &charge_id.0, &after, &limit],
@@ -104,6 +114,7 @@ impl Store {
                 piece_id: row.get("piece_id"),
                 entry_id: row.get("entry_id"),
                 address_id: row.get("address_id"),
+                center_entry_id: row.get("center_entry_id"),
                 entry: EntryAddress {
                     first_name: row.get("first_name"),
                     last_name: row.get("last_name"),
@@ -167,6 +178,7 @@ impl Transaction<'_> {
             };
         }
         let ids: Vec<Uuid> = rows.iter().map(|_| Uuid::now_v7()).collect();
+        let corrections: Vec<&str> = rows.iter().map(|row| row.corrections.as_str()).collect();
         self.execute(
             CREATE,
             &[
@@ -193,6 +205,8 @@ impl Transaction<'_> {
                 &column!(zip),
                 &column!(plus4),
                 &column!(verification),
+                &corrections,
+                &column!(center_entry_id),
             ],
         )
         .await
@@ -202,10 +216,10 @@ impl Transaction<'_> {
 const CREATE: &str = "
     INSERT INTO pieces (team_id, campaign_id, step, charge_id, design_id, design_version, product, postage,
         price_cents, mail_by_date, created_at, piece_id, entry_id, address_id, first_name, last_name, line_1, line_2,
-        city, state, zip, plus4, verification)
+        city, state, zip, plus4, verification, corrections, center_entry_id)
     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, piece_id, entry_id, address_id, first_name, last_name,
-        line_1, line_2, city, state, zip, plus4, verification
+        line_1, line_2, city, state, zip, plus4, verification, corrections, center_entry_id
     FROM unnest($12::uuid[], $13::uuid[], $14::uuid[], $15::text[], $16::text[], $17::text[], $18::text[],
-            $19::text[], $20::text[], $21::text[], $22::text[], $23::text[])
+            $19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::uuid[])
         AS new (piece_id, entry_id, address_id, first_name, last_name, line_1, line_2, city, state, zip, plus4,
-            verification)";
+            verification, corrections, center_entry_id)";

@@ -11,6 +11,7 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Config, Row, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use crate::address_import::CopySink;
 use crate::busy::busy;
 use crate::error::{Result, StoreError};
 
@@ -183,5 +184,15 @@ impl Transaction<'_> {
     pub(crate) async fn execute(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<u64> {
         let statement = self.prepare(sql).await?;
         Ok(busy(self.inner.execute(&statement, parameters)).await?)
+    }
+
+    /// Runs statements that take no parameters and give nothing.
+    pub(crate) async fn batch(&self, sql: &str) -> Result<()> {
+        Ok(self.inner.batch_execute(sql).await?)
+    }
+
+    /// Begins to copy rows in.
+    pub(crate) async fn copy_in(&self, sql: &str) -> Result<CopySink> {
+        Ok(self.inner.copy_in(sql).await?)
     }
 }

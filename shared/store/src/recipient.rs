@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use chrono::{DateTime, Utc};
 use contract::id::{CampaignId, ChargeId, TeamId};
 use contract::send::Reason;
+use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::entry::{StoredEntry, custom_values};
@@ -30,6 +31,8 @@ pub struct RecipientRow<'a> {
     pub reason: Option<Reason>,
     /// Whether the outcome hangs on the request's charge.
     pub hangs_on_charge: bool,
+    /// How far the address was verified, or why it was not.
+    pub verification: String,
 }
 
 /// What is known of a request's addresses before it is decided. All by address id.
@@ -156,33 +159,7 @@ impl Store {
         limit: i64,
     ) -> Result<Vec<WaitingRecipient>> {
         let rows = self.rows(WAITING, &[&team_id.0, &campaign_id.as_str(), &after, &limit]).await?;
-        Ok(rows
-            .iter()
-            .map(|row| WaitingRecipient {
-                entry_id: row.get("entry_id"),
-                address_id: row.get("address_id"),
-                entry: EntryAddress {
-                    first_name: row.get("first_name"),
-                    last_name: row.get("last_name"),
-                    address_1: row.get("address_1"),
-                    address_2: row.get("address_2"),
-                    city: row.get("city"),
-                    state: row.get("state"),
-                    zip: row.get("zip"),
-                    plus4: row.get("plus4"),
-                    verification: row.get("verification"),
-                    latitude: row.get("latitude"),
-                    longitude: row.get("longitude"),
-                },
-                values: StoredEntry {
-                    email: row.get("email"),
-                    phone: row.get("phone"),
-                    organization: row.get("organization"),
-                    birthday: row.get("birthday"),
-                    custom: custom_values(row.get("custom")),
-                },
-            })
-            .collect())
+        Ok(rows.iter().map(waiting_recipient).collect())
     }
 
     /// How many recipients of the campaign have each outcome: `mailed`, or the reason.
@@ -202,6 +179,34 @@ impl Store {
             )
             .await?;
         Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
+    }
+}
+
+/// An entry out of a row with all its columns.
+pub(crate) fn waiting_recipient(row: &Row) -> WaitingRecipient {
+    WaitingRecipient {
+        entry_id: row.get("entry_id"),
+        address_id: row.get("address_id"),
+        entry: EntryAddress {
+            first_name: row.get("first_name"),
+            last_name: row.get("last_name"),
+            address_1: row.get("address_1"),
+            address_2: row.get("address_2"),
+            city: row.get("city"),
+            state: row.get("state"),
+            zip: row.get("zip"),
+            plus4: row.get("plus4"),
+            verification: row.get("verification"),
+            latitude: row.get("latitude"),
+            longitude: row.get("longitude"),
+        },
+        values: StoredEntry {
+            email: row.get("email"),
+            phone: row.get("phone"),
+            organization: row.get("organization"),
+            birthday: row.get("birthday"),
+            custom: custom_values(row.get("custom")),
+        },
     }
 }
 
@@ -233,6 +238,7 @@ impl Transaction<'_> {
                 rows.iter().map(|row| row.$field).collect::<Vec<_>>()
             };
         }
+        let verifications: Vec<&str> = rows.iter().map(|row| row.verification.as_str()).collect();
         let reasons: Vec<Option<&str>> = rows.iter().map(|row| row.reason.map(Reason::as_str)).collect();
         self.execute(
             SAVE,
@@ -249,6 +255,7 @@ impl Transaction<'_> {
                 &column!(reference),
                 &reasons,
                 &column!(hangs_on_charge),
+                &verifications,
             ],
         )
         .await
@@ -294,14 +301,15 @@ impl Transaction<'_> {
 
 const SAVE: &str = "
     INSERT INTO recipients AS stored (team_id, campaign_id, entry_id, address_id, first_name, last_name, address,
-        reference, status, reason, charge_id, received_at)
+        reference, status, reason, charge_id, received_at, verification)
     SELECT $1, $2, entry_id, address_id, first_name, last_name, address, reference,
         CASE WHEN reason IS NULL THEN 'mailed' ELSE 'not_mailed' END, reason,
-        CASE WHEN hangs_on_charge THEN $3::uuid END, $4
-    FROM unnest($5::uuid[], $6::uuid[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::bool[])
-        AS sent (entry_id, address_id, first_name, last_name, address, reference, reason, hangs_on_charge)
+        CASE WHEN hangs_on_charge THEN $3::uuid END, $4, verification
+    FROM unnest($5::uuid[], $6::uuid[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::bool[],
+            $13::text[])
+        AS sent (entry_id, address_id, first_name, last_name, address, reference, reason, hangs_on_charge, verification)
     ON CONFLICT (team_id, campaign_id, entry_id) DO UPDATE SET
         first_name = excluded.first_name, last_name = excluded.last_name, address = excluded.address,
         reference = excluded.reference, status = excluded.status, reason = excluded.reason,
-        charge_id = excluded.charge_id, received_at = excluded.received_at
+        charge_id = excluded.charge_id, received_at = excluded.received_at, verification = excluded.verification
     WHERE stored.status <> 'mailed' OR excluded.status = 'mailed'";

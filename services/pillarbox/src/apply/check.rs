@@ -9,7 +9,7 @@ use contract::key::KeyKind;
 use serde_json::Value;
 
 use super::error::ApplyError;
-use super::file::{Campaign, File, Integration, Key, Payment, Step, Team};
+use super::file::{Campaign, CampaignKind, File, Integration, Key, Payment, Step, Team};
 use crate::secret::KeyText;
 
 /// Steps of a campaign.
@@ -20,6 +20,12 @@ const MOST_DELAY_DAYS: u16 = 1_826;
 
 /// Days of re-send protection at the most: ten years.
 const MOST_RESEND_PROTECTION_DAYS: u16 = 3_653;
+
+/// Metres of a neighborhood's radius at the most.
+const MOST_RADIUS_METRES: u32 = 20_000;
+
+/// Homes of one center at the most: those that a request may mail.
+const MOST_HOMES_PER_CENTER: u32 = contract::limits::HOMES_PER_REQUEST as u32;
 
 type Result = std::result::Result<(), ApplyError>;
 
@@ -95,7 +101,27 @@ fn check_campaign(place: &str, campaign: &Campaign) -> Result {
         let reason = format!("a campaign has {} to {} steps", STEPS.start(), STEPS.end());
         return Err(ApplyError::refused(format!("{place}.steps"), reason));
     }
+    check_neighborhood(place, campaign)?;
     check_delays(place, &campaign.steps)
+}
+
+/// Radius and homes belong to Neighborhood Mail, and have their bounds.
+fn check_neighborhood(place: &str, campaign: &Campaign) -> Result {
+    for (name, value, most) in [
+        ("radius_metres", campaign.radius_metres, MOST_RADIUS_METRES),
+        ("homes_per_center", campaign.homes_per_center, MOST_HOMES_PER_CENTER),
+    ] {
+        let Some(value) = value else { continue };
+        let reason = if campaign.kind != Some(CampaignKind::Neighborhood) {
+            "is for campaigns of the kind neighborhood".to_owned()
+        } else if value == 0 || value > most {
+            format!("must be 1 to {most}")
+        } else {
+            continue;
+        };
+        return Err(ApplyError::refused(format!("{place}.{name}"), reason));
+    }
+    Ok(())
 }
 
 fn check_delays(place: &str, steps: &[Step]) -> Result {

@@ -14,6 +14,12 @@ use super::field::{ColumnName, DesignDocument, Email, ListedAddress, MapArea, Na
 use crate::money::Money;
 use crate::secret::{KeyText, Password};
 
+/// Neighborhood Mail: the radius when none is given.
+const USUAL_RADIUS_METRES: i32 = 400;
+
+/// Neighborhood Mail: the homes per center when no number is given.
+const USUAL_HOMES_PER_CENTER: i32 = 500;
+
 /// Teams with what belongs to them.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object with a list of `teams`")]
@@ -122,6 +128,10 @@ pub(super) struct Campaign {
     pub status: Status,
     #[serde(default)]
     pub audience: Audience,
+    pub kind: Option<CampaignKind>,
+    pub radius_metres: Option<u32>,
+    pub homes_per_center: Option<u32>,
+    pub strictness: Option<StrictnessName>,
     pub budget: Option<Money>,
     pub resend_protection_days: Option<u16>,
     pub area: Option<MapArea>,
@@ -129,6 +139,47 @@ pub(super) struct Campaign {
     pub steps: Vec<Step>,
     #[serde(default)]
     pub do_not_mail: Vec<ListedAddress>,
+}
+
+/// Whom a campaign mails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum CampaignKind {
+    /// The recipients.
+    Audience,
+    /// The homes around them.
+    Neighborhood,
+}
+
+/// How much of an address must be confirmed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum StrictnessName {
+    Zip,
+    Street,
+    DeliveryPoint,
+}
+
+impl From<StrictnessName> for address::Strictness {
+    fn from(name: StrictnessName) -> Self {
+        match name {
+            StrictnessName::Zip => Self::Zip,
+            StrictnessName::Street => Self::Street,
+            StrictnessName::DeliveryPoint => Self::DeliveryPoint,
+        }
+    }
+}
+
+impl Campaign {
+    /// What makes it Neighborhood Mail, if it is.
+    pub(super) fn neighborhood(&self) -> Option<store::NeighborhoodSettings> {
+        // Both are checked to be in their range before.
+        let setting = |value: Option<u32>, usual: i32| value.map_or(usual, |value| value as i32);
+        (self.kind == Some(CampaignKind::Neighborhood)).then(|| store::NeighborhoodSettings {
+            radius_metres: setting(self.radius_metres, USUAL_RADIUS_METRES),
+            homes_per_center: setting(self.homes_per_center, USUAL_HOMES_PER_CENTER),
+        })
+    }
 }
 
 /// Whether a campaign takes recipients.

@@ -175,6 +175,8 @@ impl Save<'_> {
             name: campaign.name.as_str(),
             is_active: campaign.status == Status::Active,
             audience: campaign.audience.into(),
+            neighborhood: campaign.neighborhood(),
+            strictness: campaign.strictness.map(Into::into),
             budget_cents: campaign.budget.map(|budget| budget.cents()),
             resend_protection_days: campaign.resend_protection_days.map(i32::from),
             area: campaign.area.as_ref().map(|area| area.0.as_str()),

@@ -131,6 +131,11 @@ fn route(words: &[Word<'_>], opens: bool) -> Option<(Found, usize)> {
         ("UNIT", ..) => ("Unit", 1, false),
         (glued, ..) => return glued_route(glued, words),
     };
+    if kind == "RR" && is_certain && matches!(upper(named), "BOX" | "BX") {
+        // The route's number is missing; the box is known all the same.
+        let (box_number, used) = box_number(words, named + 1)?;
+        return Some((Found::Route(kind.to_owned(), box_number), used));
+    }
     let (number, used) = box_number(words, named)?;
     let found = finish_route(kind, number, words, used, is_certain && opens)?;
     (opens || is_certain).then_some(found)

@@ -53,6 +53,31 @@ pub(super) fn split<'w, 'a>(words: &'w [Word<'a>]) -> (String, &'w [Word<'a>]) {
     (number, rest)
 }
 
+/// True for a street that is named the Spanish way, with its type before the name.
+pub(super) fn begins_spanish_street(words: &[Word<'_>]) -> bool {
+    words.first().is_some_and(|word| matches!(word.upper, "CALLE" | "AVENIDA" | "PASEO" | "CAMINO"))
+}
+
+/// The words with the house number first, where it stands behind the street (`Calle Amapola 12`), as senders in Puerto
+/// Rico write it (Publication 28 §29). Units stay behind.
+pub(super) fn from_behind<'a>(words: &[Word<'a>]) -> Option<Vec<Word<'a>>> {
+    let end = 1
+        + (2..words.len()).find(|&index| {
+            units::at(&words[index..], Source::Address1).is_none_or(|(unit, _)| unit.designator == "#")
+                && words[index].is_number()
+        })?;
+    let sign = usize::from(words[end - 2].upper == "#");
+    // `Calle 5` and `Calle # 5` have no other name.
+    let name = &words[..end - 1 - sign];
+    if name.len() < 2 || units::start(name) < name.len() {
+        return None;
+    }
+    let mut turned = vec![Word { ends_segment: false, ..words[end - 1] }];
+    turned.extend_from_slice(name);
+    turned.extend_from_slice(&words[end..]);
+    Some(turned)
+}
+
 fn is_fraction(word: &str) -> bool {
     matches!(word.as_bytes(), [above, b'/', below] if above.is_ascii_digit() && below.is_ascii_digit())
 }
@@ -112,7 +137,8 @@ pub(super) fn mark_segments(mut words: Vec<Word<'_>>, source: Source) -> Vec<Wor
         let behind = words.get(index + 2).copied();
         let closes = words[index + 1].ends_segment
             || behind.as_ref().is_none_or(|word| unit::designator(word.upper).is_some());
-        let lone_direction = closes && direction::abbreviation(words[index + 1].upper).is_some();
+        let lone_direction = closes && direction::abbreviation(words[index + 1].upper).is_some()
+            || closes_in_two(&words[index + 1..]);
         if lone_number || lone_direction {
             words[index].ends_segment = false;
         } else if is_street_end(&words[..index + 2]) && !behind_is_suffix(behind.as_ref()) {
@@ -126,6 +152,16 @@ pub(super) fn mark_segments(mut words: Vec<Word<'_>>, source: Source) -> Vec<Wor
         words[start - 1].ends_segment = true;
     }
     words
+}
+
+/// `S. W.` in two words, and nothing of the street behind it.
+fn closes_in_two(words: &[Word<'_>]) -> bool {
+    let [first, second, rest @ ..] = words else {
+        return false;
+    };
+    let closes =
+        second.ends_segment || rest.first().is_none_or(|behind| unit::designator(behind.upper).is_some());
+    closes && !first.ends_segment && direction::combined(first.upper, second.upper).is_some()
 }
 
 /// `Peachtree Rd NE`: nothing of the street comes behind such a directional.

@@ -9,6 +9,8 @@ use crate::{
 
 /// Reads a street segment, whose leading units are taken already, into the delivery.
 pub(super) fn read(delivery: &mut Delivery, words: &[Word<'_>], source: Source) {
+    let turned = number::begins_spanish_street(words).then(|| number::from_behind(words)).flatten();
+    let words = turned.as_deref().unwrap_or(words);
     let (number, words) = number::split(words);
     delivery.number = number;
     // `6910 # G Mary Caroline Cir`: the unit stands before the street.

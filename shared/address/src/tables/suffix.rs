@@ -210,6 +210,21 @@ static SUFFIXES: &[(&str, &str)] = &[
     ("Xrds", "CROSSROADS XRDS"),
 ];
 
+/// Words that end street names as suffixes do, though Appendix C1 has no abbreviation for them. They are written out.
+static UNABBREVIATED: &[(&str, &str)] = &[
+    ("Bay", "BAY"),
+    ("Close", "CLOSE"),
+    ("Concourse", "CONCOURSE"),
+    ("Cutoff", "CUTOFF"),
+    ("Grade", "GRADE"),
+    ("Gulch", "GULCH"),
+    ("Overlook", "OVERLOOK"),
+    ("Promenade", "PROMENADE"),
+    ("Strip", "STRIP"),
+    ("Turn", "TURN"),
+    ("Woods", "WOODS"),
+];
+
 /// Suffixes that on their own make a street of a direction: `N St`, `East Ave`. Each with the word
 /// it stands for, which is written out when a second suffix follows (Publication 28 §234).
 static THOROUGHFARES: &[(&str, &str)] = &[
@@ -249,6 +264,7 @@ static FORGIVEN: &[(&str, &str)] = &[
 static BY_SPELLING: LazyLock<WordMap<&str>> = LazyLock::new(|| {
     SUFFIXES
         .iter()
+        .chain(UNABBREVIATED)
         .flat_map(|(standard, spellings)| spellings.split(' ').map(move |s| (s, *standard)))
         .collect()
 });

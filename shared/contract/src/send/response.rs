@@ -129,6 +129,10 @@ pub struct Outcome {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     reason: Option<Reason>,
     detail: String,
+    #[serde(rename = "homesFound", skip_serializing_if = "Option::is_none", default)]
+    homes_found: Option<usize>,
+    #[serde(rename = "homesMailed", skip_serializing_if = "Option::is_none", default)]
+    homes_mailed: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     product_type: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -158,6 +162,8 @@ impl Outcome {
             status: Status::Mailed,
             reason: None,
             detail: format!("The card is queued to print and mails by {mail_by_date}."),
+            homes_found: None,
+            homes_mailed: None,
             product_type: Some(product_type.to_owned()),
             postage: Some(postage),
             mail_by_date: Some(mail_by_date),
@@ -175,6 +181,8 @@ impl Outcome {
             status: Status::NotMailed,
             reason: Some(reason),
             detail,
+            homes_found: None,
+            homes_mailed: None,
             product_type: None,
             postage: None,
             mail_by_date: None,
@@ -184,15 +192,35 @@ impl Outcome {
         }
     }
 
+    /// The same recipient as the center of a neighborhood: with the homes inside the radius and those mailed, and
+    /// without what only belongs to other campaigns.
+    #[must_use]
+    pub fn with_homes(mut self, found: usize, mailed: usize) -> Self {
+        self.homes_found = Some(found);
+        self.homes_mailed = Some(mailed);
+        self.product_type = None;
+        if let (Status::Mailed, Some(mail_by_date)) = (self.status, self.mail_by_date) {
+            let cards = if mailed == 1 { "1 card is".to_owned() } else { format!("{mailed} cards are") };
+            self.detail = format!(
+                "{cards} queued to print for {found} homes inside the radius, to mail by {mail_by_date}."
+            );
+        }
+        self
+    }
+
     /// The same recipient after the request's payment was declined.
     #[must_use]
     pub fn declined(self) -> Self {
-        Self::not_mailed(
+        let declined = Self::not_mailed(
             self.reference,
             self.address,
             Reason::PaymentFailed,
             "The payment was declined, so no card of this request was mailed.".to_owned(),
-        )
+        );
+        match self.homes_found {
+            Some(found) => declined.with_homes(found, 0),
+            None => declined,
+        }
     }
 
     /// Whether a card was queued.
@@ -353,6 +381,19 @@ mod tests {
             serde_json::json!({"reference": null, "address": "x", "status": "not_mailed", "reason": "do_not_mail",
                 "detail": "Listed."})
         );
+    }
+
+    #[test]
+    fn a_center_shows_its_homes_and_no_product_also_when_the_payment_failed() {
+        let center = mailed("a").with_homes(5, 3);
+        assert_eq!(
+            serde_json::to_value(&center).unwrap(),
+            serde_json::json!({"reference": "a", "address": "1 Main St, Austin, TX 78701", "status": "mailed",
+                "detail": "3 cards are queued to print for 5 homes inside the radius, to mail by 2026-11-25.",
+                "homesFound": 5, "homesMailed": 3, "postage": "standard", "mail_by_date": "2026-11-25"})
+        );
+        let declined = serde_json::to_value(center.declined()).unwrap();
+        assert_eq!((&declined["homesFound"], &declined["homesMailed"]), (&5.into(), &0.into()));
     }
 
     #[test]

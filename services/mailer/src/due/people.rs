@@ -1,0 +1,86 @@
+//! Whom a job may mail, a portion at a time.
+
+use std::collections::HashMap;
+
+use store::{Campaign, EntryAddress, Job, JobKind, MailedPiece, StoreError, StoredEntry, WaitingRecipient};
+use uuid::Uuid;
+
+use crate::Mailer;
+use crate::neighborhood::centers_at_a_time;
+
+/// Recipients that one portion looks at.
+const PORTION: i64 = 1_000;
+
+/// Somebody whom a job may mail.
+pub(super) struct Person {
+    /// Where the next portion starts behind.
+    pub(super) position: Uuid,
+    pub(super) entry_id: Uuid,
+    pub(super) address_id: Uuid,
+    pub(super) entry: EntryAddress,
+    pub(super) values: StoredEntry,
+    /// The center that a home lies around.
+    pub(super) center: Option<WaitingRecipient>,
+}
+
+impl Person {
+    /// Degrees north and east of the address itself, when it has been located.
+    pub(super) fn place(&self) -> Option<(f64, f64)> {
+        self.entry.latitude.zip(self.entry.longitude)
+    }
+}
+
+/// The people behind those that the job has looked at.
+pub(super) async fn next_people(
+    mailer: &Mailer,
+    job: &Job,
+    campaign: &Campaign,
+) -> Result<Vec<Person>, StoreError> {
+    let (store, team_id) = (&mailer.process.store, job.lease.team_id);
+    match job.kind {
+        JobKind::Recheck => {
+            let most = campaign.neighborhood.map_or(i64::MAX, |settings| centers_at_a_time(settings) as i64);
+            let limit = PORTION.min(most);
+            let waiting = store.recipient_waiting(team_id, &job.campaign_id, job.progress, limit).await?;
+            Ok(waiting.into_iter().map(waiting_person).collect())
+        }
+        JobKind::Step { charge_id, .. } => {
+            let pieces = store.piece_list(team_id, charge_id, job.progress, PORTION).await?;
+            let entry_ids: Vec<Uuid> =
+                pieces.iter().map(|piece| piece.center_entry_id.unwrap_or(piece.entry_id)).collect();
+            let mut values = store.entry_values(team_id, &entry_ids).await?;
+            let centers: Vec<Uuid> = pieces.iter().filter_map(|piece| piece.center_entry_id).collect();
+            let centers = match centers.as_slice() {
+                [] => HashMap::new(),
+                centers => store.entry_list(team_id, centers).await?,
+            };
+            Ok(pieces.into_iter().map(|piece| mailed_person(piece, &mut values, &centers)).collect())
+        }
+    }
+}
+
+fn waiting_person(one: WaitingRecipient) -> Person {
+    Person {
+        position: one.entry_id,
+        entry_id: one.entry_id,
+        address_id: one.address_id,
+        entry: one.entry,
+        values: one.values,
+        center: None,
+    }
+}
+
+fn mailed_person(
+    piece: MailedPiece,
+    values: &mut HashMap<Uuid, StoredEntry>,
+    centers: &HashMap<Uuid, WaitingRecipient>,
+) -> Person {
+    Person {
+        position: piece.piece_id,
+        entry_id: piece.entry_id,
+        address_id: piece.address_id,
+        entry: piece.entry,
+        values: values.remove(&piece.entry_id).unwrap_or_default(),
+        center: piece.center_entry_id.and_then(|center| centers.get(&center).cloned()),
+    }
+}

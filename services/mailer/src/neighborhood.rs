@@ -1,0 +1,226 @@
+//! Neighborhood Mail: the homes around centers, and what becomes of each center. Looking homes up is the one thing
+//! here that is not pure.
+
+use std::collections::{HashMap, HashSet};
+
+use contract::limits::HOMES_PER_REQUEST;
+use contract::send::Reason;
+use store::{Home, NeighborhoodSettings, PieceRow, RecipientFacts, Store, StoreError};
+use uuid::Uuid;
+
+use crate::decide::{Candidate, Decision, decide};
+use crate::prepare::entry_id;
+use crate::rules::AudienceRules;
+
+/// What points confirm of a home: it is one.
+const HOME_VERIFICATION: &str = "delivery_point";
+
+/// A center on its way to its homes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Center {
+    /// Why it is not looked around.
+    pub(crate) refusal: Option<Reason>,
+    /// Degrees north and east, when it has been located.
+    pub(crate) place: Option<(f64, f64)>,
+}
+
+/// The homes around a center.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Around {
+    refusal: Option<Reason>,
+    found: usize,
+    /// Positions in [`Neighborhoods::homes`], nearest first.
+    homes: Vec<usize>,
+}
+
+/// The homes around all centers of a request, each home once.
+#[derive(Debug, Default)]
+pub(crate) struct Neighborhoods {
+    homes: Vec<Home>,
+    /// For each home what is known before duplicates are looked for.
+    candidates: Vec<Candidate>,
+    around: Vec<Around>,
+}
+
+/// What becomes of a center.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mailing {
+    pub(crate) decision: Decision,
+    /// Homes inside the radius.
+    pub(crate) found: usize,
+    /// Positions of the homes that are mailed.
+    mailed: Vec<usize>,
+}
+
+impl Mailing {
+    /// How many homes are mailed.
+    pub(crate) fn mailed(&self) -> usize {
+        self.mailed.len()
+    }
+}
+
+impl Neighborhoods {
+    /// Finds the homes. In the order of the centers each takes its homes out of what a request may mail, until one
+    /// would pass it; smaller ones behind it may still fit.
+    pub(crate) async fn find(
+        store: &Store,
+        settings: NeighborhoodSettings,
+        centers: &[Center],
+    ) -> Result<Self, StoreError> {
+        let limit = usize::try_from(settings.homes_per_center).unwrap_or(HOMES_PER_REQUEST);
+        let mut found = Self::default();
+        let mut known = HashMap::new();
+        for part in centers.chunks(centers_at_a_time(settings)) {
+            let places: Vec<(f64, f64)> = part.iter().filter_map(open_place).collect();
+            let around = store.homes_around(&places, settings.radius_metres.into(), limit).await?;
+            let mut around = around.into_iter();
+            for center in part {
+                let neighborhood = open_place(center).and_then(|_| around.next()).unwrap_or_default();
+                found.add(center.refusal, neighborhood, &mut known);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Adds the homes of the next center. `known` has the positions of those that are there.
+    fn add(
+        &mut self,
+        refusal: Option<Reason>,
+        neighborhood: store::Neighborhood,
+        known: &mut HashMap<Uuid, usize>,
+    ) {
+        let store::Neighborhood { found, homes } = neighborhood;
+        let new = homes.iter().filter(|home| !known.contains_key(&home.address_id)).count();
+        let refusal = match refusal {
+            Some(refusal) => Some(refusal),
+            None if homes.is_empty() => Some(Reason::NoHomesFound),
+            None if self.homes.len() + new > HOMES_PER_REQUEST => Some(Reason::RequestCapacityReached),
+            None => None,
+        };
+        let mut around = Around { refusal, found, homes: Vec::new() };
+        if refusal.is_none() {
+            for home in homes {
+                let position = *known.entry(home.address_id).or_insert_with(|| {
+                    self.homes.push(home);
+                    self.homes.len() - 1
+                });
+                around.homes.push(position);
+            }
+        }
+        self.around.push(around);
+    }
+
+    /// The addresses of all homes.
+    pub(crate) fn address_ids(&self) -> Vec<Uuid> {
+        self.homes.iter().map(|home| home.address_id).collect()
+    }
+
+    /// Judges the homes by the lists and the area.
+    pub(crate) fn judge(&mut self, rules: &AudienceRules, facts: &RecipientFacts) {
+        let candidate = |home: &Home| {
+            let address_id = home.address_id;
+            let before_duplicates = if facts.removed.contains(&address_id) {
+                Some(Reason::RemovedBySender)
+            } else if facts.do_not_mail.contains(&address_id) {
+                Some(Reason::DoNotMail)
+            } else {
+                None
+            };
+            let is_inside = rules.is_inside(Some(home.place), &home.zip);
+            let after_duplicates = (!is_inside).then_some(Reason::FilteredLocation);
+            Candidate { address_id, before_duplicates, after_duplicates }
+        };
+        self.candidates = self.homes.iter().map(candidate).collect();
+    }
+
+    /// Decides all centers under the campaign's lock: homes are mailed in the order of the centers, nearest first.
+    pub(crate) fn decide(
+        &self,
+        mailed: &HashSet<Uuid>,
+        budget_left_cents: Option<i64>,
+        price_cents: i64,
+    ) -> Vec<Mailing> {
+        let homes = self.around.iter().flat_map(|around| &around.homes);
+        let candidates: Vec<Candidate> = homes.map(|home| self.candidates[*home]).collect();
+        let decisions = decide(&candidates, mailed, budget_left_cents, price_cents);
+        let mut rest = decisions.as_slice();
+        let mut mailings = Vec::with_capacity(self.around.len());
+        for around in &self.around {
+            let (here, behind) = rest.split_at(around.homes.len());
+            mailings.push(mailing(around, here));
+            rest = behind;
+        }
+        mailings
+    }
+
+    /// The cards for the homes of these centers, whose entries are `entry_ids`.
+    pub(crate) fn piece_rows(
+        &self,
+        mailings: &[Mailing],
+        entry_ids: impl Iterator<Item = Uuid>,
+    ) -> Vec<PieceRow<'_>> {
+        let mut rows = Vec::new();
+        for (mailing, center_entry_id) in mailings.iter().zip(entry_ids) {
+            rows.extend(mailing.mailed.iter().map(|home| piece_row(&self.homes[*home], center_entry_id)));
+        }
+        rows
+    }
+}
+
+/// Centers looked around in one go, so that their homes are not many more than a request may mail.
+pub(crate) fn centers_at_a_time(settings: NeighborhoodSettings) -> usize {
+    let limit = usize::try_from(settings.homes_per_center).unwrap_or(1).max(1);
+    (HOMES_PER_REQUEST / limit).max(1)
+}
+
+fn open_place(center: &Center) -> Option<(f64, f64)> {
+    if center.refusal.is_some() { None } else { center.place }
+}
+
+/// A center is mailed when a home is. Else it has the reason of the home that came furthest.
+fn mailing(around: &Around, decisions: &[Decision]) -> Mailing {
+    let homes = around.homes.iter().zip(decisions);
+    let mailed: Vec<usize> =
+        homes.filter(|(_, decision)| **decision == Decision::Mail).map(|(home, _)| *home).collect();
+    let furthest = decisions.iter().copied().max_by_key(|decision| rank(*decision));
+    let decision = match around.refusal {
+        Some(reason) => Decision::Refuse(reason),
+        None => furthest.unwrap_or(Decision::Refuse(Reason::NoHomesFound)),
+    };
+    Mailing { decision, found: around.found, mailed }
+}
+
+/// How far a home came on its way to a card.
+fn rank(decision: Decision) -> u8 {
+    match decision {
+        Decision::Refuse(Reason::RemovedBySender) => 0,
+        Decision::Refuse(Reason::DoNotMail) => 1,
+        Decision::Refuse(Reason::DuplicateRecent) => 2,
+        Decision::Copy => 3,
+        Decision::Refuse(Reason::FilteredLocation) => 4,
+        Decision::Refuse(_) => 5,
+        Decision::Mail => 6,
+    }
+}
+
+/// Nobody's name is known: the card goes to whoever lives there.
+fn piece_row(home: &Home, center_entry_id: Uuid) -> PieceRow<'_> {
+    PieceRow {
+        entry_id: entry_id(home.address_id, "", ""),
+        address_id: home.address_id,
+        first_name: "",
+        last_name: "",
+        line_1: &home.line_1,
+        line_2: "",
+        city: &home.city,
+        state: &home.state,
+        zip: &home.zip,
+        plus4: home.plus4.as_deref(),
+        verification: HOME_VERIFICATION,
+        corrections: String::new(),
+        center_entry_id: Some(center_entry_id),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,246 @@
+//! `addresses import`: files of address points into the database.
+//!
+//! A file is read in lines ([`source`]), each line becomes the columns that matter ([`columns`], [`row`]) and those a
+//! point ([`point`]); chunks of points are merged set-wise, each in one transaction with how far the file is. A
+//! killed import goes on behind its last chunk; a file that is in already is left alone.
+
+mod columns;
+mod geojson;
+mod point;
+mod row;
+mod source;
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use service::fail_point;
+use store::{ImportProgress, PointRow, Store, retry};
+use tokio::sync::mpsc;
+
+use self::point::Skipped;
+use self::row::Shape;
+use self::source::{Chunk, Source};
+use crate::report::{Report, table};
+
+/// Chunks read or turned into points ahead of the database.
+const CHUNKS_AHEAD: usize = 2;
+
+/// How often progress is shown.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
+
+/// What became of a file.
+#[derive(Debug, Clone, Serialize)]
+pub struct ImportedFile {
+    /// Its path as given.
+    pub file: String,
+    /// Whether it was in already, so that nothing was read.
+    pub was_finished: bool,
+    /// Rows read, of all runs.
+    pub rows_read: u64,
+    /// Rows that were points.
+    pub rows_kept: u64,
+    /// Points that were not known before this run.
+    pub points_added: u64,
+    /// Rows left out, by reason.
+    pub skipped: BTreeMap<String, u64>,
+}
+
+/// Takes files in, one after the other.
+///
+/// # Errors
+/// When a file cannot be read or the database fails; what was merged before stays, and the next run goes on there.
+pub async fn import(
+    store: &Store,
+    files: &[PathBuf],
+    again: bool,
+    now: DateTime<Utc>,
+) -> anyhow::Result<Report> {
+    let mut imported = Vec::new();
+    for file in files {
+        let outcome = import_file(store, file, again, now).await;
+        imported.push(outcome.with_context(|| format!("importing {}", file.display()))?);
+    }
+    store.address_points_analyze().await?;
+    Report::new(&serde_json::json!({ "files": imported }), describe(&imported))
+}
+
+/// Takes one file in, from where an earlier run stopped; `again` starts from the beginning.
+///
+/// # Errors
+/// As [`import`].
+pub async fn import_file(
+    store: &Store,
+    file: &Path,
+    again: bool,
+    now: DateTime<Utc>,
+) -> anyhow::Result<ImportedFile> {
+    let source = Source::open(file)?;
+    if again {
+        store.address_import_forget(&source.hash).await?;
+    }
+    let mut progress = store.address_import_get(&source.hash).await?;
+    let was_finished = progress.is_finished;
+    let mut points_added = 0;
+    if !was_finished {
+        let (shape, start) = source.shape()?;
+        progress.position = progress.position.max(start);
+        points_added = merge_chunks(store, source, shape, &mut progress, now).await?;
+    }
+    let ImportProgress { rows_read, rows_kept, skipped, .. } = progress;
+    let file = file.display().to_string();
+    Ok(ImportedFile { file, was_finished, rows_read, rows_kept, points_added, skipped })
+}
+
+/// Points of a chunk and what was left out.
+#[derive(Default)]
+struct Points {
+    rows: Vec<PointRow>,
+    rows_read: u64,
+    rows_kept: u64,
+    skipped: BTreeMap<Skipped, u64>,
+    /// Where the file goes on behind the chunk.
+    position: u64,
+}
+
+/// Three stages at a time: reading, making points, merging. Returns how many points are new.
+async fn merge_chunks(
+    store: &Store,
+    source: Source,
+    shape: Shape,
+    progress: &mut ImportProgress,
+    now: DateTime<Utc>,
+) -> anyhow::Result<u64> {
+    let (hash, name) = (source.hash, source.name.clone());
+    let size = source.size;
+    let mut read = Reading::start(source, shape, progress.position);
+    let (mut added, begun) = (0, Instant::now());
+    let mut shown = begun;
+    while let Some(points) = read.points.recv().await {
+        let points = points?;
+        let (bytes, rows) = (points.1, points.0);
+        note(progress, &rows);
+        added += merge(store, &hash, &name, &rows.rows, progress, now).await?;
+        fail_point::pass("import.merged");
+        if std::io::stderr().is_terminal() && shown.elapsed() >= PROGRESS_INTERVAL {
+            shown = Instant::now();
+            let percent = bytes * 100 / size.max(1);
+            eprint!("\r{name}: {percent} %, {} rows, {} s ", progress.rows_read, begun.elapsed().as_secs());
+        }
+    }
+    progress.is_finished = true;
+    added += merge(store, &hash, &name, &[], progress, now).await?;
+    if std::io::stderr().is_terminal() {
+        eprintln!();
+    }
+    Ok(added)
+}
+
+/// The stages before the database, each in a thread of its own.
+struct Reading {
+    /// Points of each chunk, with the bytes of the file that were read by then.
+    points: mpsc::Receiver<anyhow::Result<(Points, u64)>>,
+}
+
+impl Reading {
+    fn start(source: Source, shape: Shape, position: u64) -> Self {
+        let (chunks, chunk_queue) = std::sync::mpsc::sync_channel(CHUNKS_AHEAD);
+        let (sender, points) = mpsc::channel(CHUNKS_AHEAD);
+        thread::spawn(move || source.read(position, &chunks));
+        thread::spawn(move || {
+            for chunk in chunk_queue {
+                let points = chunk.map(|chunk: Chunk| (points_of(&chunk, &shape), chunk.bytes_read));
+                // An error: the import has stopped.
+                if sender.blocking_send(points).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { points }
+    }
+}
+
+/// The points of a chunk, worked out by all cores, each address once, in the order of the key.
+fn points_of(chunk: &Chunk, shape: &Shape) -> Points {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let lines: Vec<&[u8]> = chunk.lines().collect();
+    let share = lines.len().div_ceil(cores).max(1);
+    let mut all = Points { position: chunk.position, rows_read: lines.len() as u64, ..Points::default() };
+    thread::scope(|scope| {
+        let workers: Vec<_> =
+            lines.chunks(share).map(|lines| scope.spawn(|| points_of_lines(lines, shape))).collect();
+        for worker in workers {
+            let (rows, skipped) = worker.join().expect("reading a point does not panic");
+            all.rows.extend(rows);
+            for (reason, count) in skipped {
+                *all.skipped.entry(reason).or_default() += count;
+            }
+        }
+    });
+    all.rows_kept = all.rows.len() as u64;
+    all.rows = point::distinct(std::mem::take(&mut all.rows));
+    all
+}
+
+fn points_of_lines(lines: &[&[u8]], shape: &Shape) -> (Vec<PointRow>, BTreeMap<Skipped, u64>) {
+    let (mut rows, mut skipped) = (Vec::with_capacity(lines.len()), BTreeMap::new());
+    for line in lines {
+        match shape.read(line).and_then(|row| point::point(&row)) {
+            Ok(point) => rows.push(point),
+            Err(reason) => *skipped.entry(reason).or_default() += 1,
+        }
+    }
+    (rows, skipped)
+}
+
+fn note(progress: &mut ImportProgress, points: &Points) {
+    progress.position = points.position;
+    progress.rows_read += points.rows_read;
+    progress.rows_kept += points.rows_kept;
+    for (reason, count) in &points.skipped {
+        *progress.skipped.entry(reason.as_str().to_owned()).or_default() += count;
+    }
+}
+
+/// One transaction: the points and how far the file is.
+async fn merge(
+    store: &Store,
+    hash: &[u8; 32],
+    name: &str,
+    rows: &[PointRow],
+    progress: &ImportProgress,
+    now: DateTime<Utc>,
+) -> anyhow::Result<u64> {
+    let added = retry(|| async {
+        let mut connection = store.connection().await?;
+        let transaction = connection.begin().await?;
+        let added = if rows.is_empty() { 0 } else { transaction.address_points_merge(rows).await? };
+        transaction.address_import_save(hash, name, progress, now).await?;
+        transaction.commit().await?;
+        Ok(added)
+    });
+    Ok(added.await?)
+}
+
+fn describe(files: &[ImportedFile]) -> String {
+    let mut rows = table(["File", "Rows", "Points", "New", "Skipped"]);
+    for file in files {
+        let skipped: Vec<String> =
+            file.skipped.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+        let added =
+            if file.was_finished { "imported before".to_owned() } else { file.points_added.to_string() };
+        rows.add_row([
+            &file.file,
+            &file.rows_read.to_string(),
+            &file.rows_kept.to_string(),
+            &added,
+            &skipped.join(", "),
+        ]);
+    }
+    rows.trim_fmt()
+}

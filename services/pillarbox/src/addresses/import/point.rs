@@ -1,0 +1,309 @@
+//! From a row to a point, or why it is none. Pure.
+
+use address::{AddressInput, Parsed};
+use store::PointRow;
+
+use super::columns::Role;
+use super::row::Row;
+
+/// Why a row is no point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Skipped {
+    BadRow,
+    NotActive,
+    NoNumber,
+    NoStreet,
+    NoZip,
+    NoPlace,
+    Unreadable,
+}
+
+impl Skipped {
+    /// The reason, for people.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::BadRow => "cannot be read",
+            Self::NotActive => "not in use",
+            Self::NoNumber => "without a house number",
+            Self::NoStreet => "without a street",
+            Self::NoZip => "without a known ZIP",
+            Self::NoPlace => "without a place",
+            Self::Unreadable => "no street address",
+        }
+    }
+}
+
+/// What sources write for points that are there; all else is planned, retired or wrong.
+const IN_USE: [&str; 7] = ["", "active", "current", "existing", "in use", "unknown", "not available"];
+
+/// Beginnings and parts of what sources write for homes.
+const HOMES: [&str; 9] = [
+    "resid",
+    "multi-family",
+    "multifamily",
+    "multi family",
+    "single family",
+    "single-family",
+    "apartment",
+    "dwelling",
+    "mobile home",
+];
+
+/// What sources write when they do not know.
+const UNKNOWN_USES: [&str; 6] = ["", "unknown", "not available", "n/a", "na", "none"];
+
+/// The point that a row is.
+pub(super) fn point(row: &Row<'_>) -> Result<PointRow, Skipped> {
+    if !IN_USE.contains(&row.get(Role::Status).to_ascii_lowercase().as_str()) {
+        return Err(Skipped::NotActive);
+    }
+    let number = number(row).ok_or(Skipped::NoNumber)?;
+    let street = street(row).ok_or(Skipped::NoStreet)?;
+    let (zip, sent_plus4) = zip(row.get(Role::Zip)).ok_or(Skipped::NoZip)?;
+    let (city_of_zip, state) = address::zip_place(&zip).ok_or(Skipped::NoZip)?;
+    let (latitude, longitude) = place(row).ok_or(Skipped::NoPlace)?;
+    let city =
+        [Role::PostalCity, Role::City].into_iter().map(|role| row.get(role)).find(|city| is_city(city));
+    let plus4 =
+        [row.get(Role::Plus4), sent_plus4].into_iter().find(|plus4| is_plus4(plus4)).map(str::to_owned);
+    let parsed = address::parse(AddressInput {
+        address_1: &format!("{number} {street}"),
+        address_2: &unit(row),
+        city: city.unwrap_or(city_of_zip),
+        state,
+        zip: &zip,
+    });
+    // The post office of a ZIP is known better than a city hall's name for it.
+    let key = parsed.point_key().ok_or(Skipped::Unreadable)?;
+    let street = parsed.street_parts();
+    if street.name.is_empty() {
+        return Err(Skipped::Unreadable);
+    }
+    let residential = residential(row.get(Role::Use));
+    let Parsed { line1, city, state, .. } = parsed;
+    Ok(PointRow { key, street, latitude, longitude, line_1: line1, city, state, plus4, residential })
+}
+
+/// The house number with what belongs to it: `123`, `123A`, `123 1/2`. `0` stands for none.
+fn number(row: &Row<'_>) -> Option<String> {
+    let number = row.get(Role::Number).trim_start_matches('0');
+    if !number.bytes().any(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let suffix = row.get(Role::NumberSuffix);
+    let space = if suffix.starts_with(|c: char| c.is_ascii_digit()) { " " } else { "" };
+    Some(format!("{}{number}{space}{suffix}", row.get(Role::NumberPrefix)))
+}
+
+fn street(row: &Row<'_>) -> Option<String> {
+    let whole = row.get(Role::Street);
+    if row.get(Role::StreetName).is_empty() {
+        return (!whole.is_empty()).then(|| whole.to_owned());
+    }
+    let parts = [
+        Role::PreModifier,
+        Role::PreDirectional,
+        Role::PreType,
+        Role::PreSeparator,
+        Role::StreetName,
+        Role::StreetType,
+        Role::PostDirectional,
+        Role::PostModifier,
+    ];
+    let parts: Vec<&str> =
+        parts.into_iter().map(|role| row.get(role)).filter(|part| !part.is_empty()).collect();
+    Some(parts.join(" "))
+}
+
+/// The unit as the second address line has it.
+fn unit(row: &Row<'_>) -> String {
+    let mut parts = Vec::new();
+    if !row.get(Role::Urbanization).is_empty() {
+        parts.push(format!("URB {}", row.get(Role::Urbanization)));
+    }
+    for (role, designator) in
+        [(Role::Building, "Bldg"), (Role::Floor, "Fl"), (Role::Unit, "#"), (Role::Room, "Rm")]
+    {
+        let value = row.get(role);
+        if value.is_empty() {
+            continue;
+        }
+        // `4B` needs its designator, `Apt 4B` has it; a building's name is none of the address.
+        let is_bare = !value.contains(' ') && !value.starts_with('#');
+        if is_bare {
+            parts.push(format!("{designator} {value}"));
+        } else if role != Role::Building {
+            parts.push(value.to_owned());
+        }
+    }
+    parts.join(", ")
+}
+
+/// Five digits, and what follows them.
+fn zip(text: &str) -> Option<(String, &str)> {
+    let (zip, plus4) = text.split_once('-').unwrap_or((text, ""));
+    let is_zip = matches!(zip.len(), 3..=5) && zip.bytes().all(|byte| byte.is_ascii_digit());
+    is_zip.then(|| (format!("{zip:0>5}"), plus4))
+}
+
+fn is_plus4(text: &str) -> bool {
+    text.len() == 4 && text != "0000" && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_city(text: &str) -> bool {
+    !UNKNOWN_USES.contains(&text.to_ascii_lowercase().as_str())
+        && !text.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+/// Degrees north and east, in the parts of the globe that have ZIPs.
+fn place(row: &Row<'_>) -> Option<(f64, f64)> {
+    let latitude: f64 = row.get(Role::Latitude).parse().ok()?;
+    let longitude: f64 = row.get(Role::Longitude).parse().ok()?;
+    let is_there = (-20.0..=75.0).contains(&latitude) && (-180.0..=180.0).contains(&longitude);
+    (is_there && (latitude, longitude) != (0.0, 0.0)).then_some((latitude, longitude))
+}
+
+fn residential(use_of_it: &str) -> Option<bool> {
+    let use_of_it = use_of_it.to_ascii_lowercase();
+    if UNKNOWN_USES.contains(&use_of_it.as_str()) {
+        return None;
+    }
+    Some(HOMES.iter().any(|home| use_of_it.contains(home)) && !use_of_it.contains("non-resid"))
+}
+
+/// Each address once, in the order of the key. Of points that share an address the last gives the place; what it
+/// leaves open an earlier one says, and one home makes it a home.
+pub(super) fn distinct(mut rows: Vec<PointRow>) -> Vec<PointRow> {
+    rows.sort_by_key(|row| (row.key.zip, row.key.address_id));
+    rows.dedup_by(|later, kept| {
+        let is_same = (later.key.zip, later.key.address_id) == (kept.key.zip, kept.key.address_id);
+        if is_same {
+            (kept.latitude, kept.longitude) = (later.latitude, later.longitude);
+            kept.plus4 = later.plus4.take().or_else(|| kept.plus4.take());
+            kept.residential = match (kept.residential, later.residential) {
+                (Some(true), _) | (_, Some(true)) => Some(true),
+                (earlier, later) => later.or(earlier),
+            };
+        }
+        is_same
+    });
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(values: &[(Role, &'static str)]) -> Row<'static> {
+        let mut row = Row::default();
+        for (role, value) in values {
+            row.set(*role, (*value).into());
+        }
+        row
+    }
+
+    const USUAL: [(Role, &str); 6] = [
+        (Role::Number, "12"),
+        (Role::StreetName, "MAIN"),
+        (Role::StreetType, "ST"),
+        (Role::Zip, "78701"),
+        (Role::Latitude, "30.27"),
+        (Role::Longitude, "-97.74"),
+    ];
+
+    fn usual_but(role: Role, value: &'static str) -> Result<PointRow, Skipped> {
+        // The first value stays.
+        let values: Vec<_> = [(role, value)]
+            .into_iter()
+            .chain(USUAL.into_iter().filter(|(other, _)| *other != role))
+            .collect();
+        point(&row(&values))
+    }
+
+    #[test]
+    fn a_row_is_the_point_that_its_address_is_looked_up_at() {
+        let sent = address::parse(AddressInput {
+            address_1: "12 1/2 north main street",
+            address_2: "apt 4",
+            city: "austin",
+            state: "texas",
+            zip: "78701",
+        });
+        let found = point(&row(&[
+            &USUAL[..],
+            &[
+                (Role::NumberSuffix, "1/2"),
+                (Role::PreDirectional, "N"),
+                (Role::Unit, "4"),
+                (Role::Use, "Multi-Family"),
+                (Role::Plus4, "1234"),
+            ],
+        ]
+        .concat()))
+        .unwrap();
+        assert_eq!(Some(found.key), sent.point_key());
+        assert_eq!(
+            (found.line_1.as_str(), found.city.as_str(), found.state.as_str()),
+            ("12 1/2 N Main St # 4", "Austin", "TX")
+        );
+        assert_eq!((found.plus4.as_deref(), found.residential), (Some("1234"), Some(true)));
+    }
+
+    #[test]
+    fn bad_rows_have_their_reason() {
+        for (role, value, reason) in [
+            (Role::Number, "0", Skipped::NoNumber),
+            (Role::Number, "", Skipped::NoNumber),
+            (Role::StreetName, "", Skipped::NoStreet),
+            (Role::Zip, "", Skipped::NoZip),
+            (Role::Zip, "99999", Skipped::NoZip),
+            (Role::Zip, "7870X", Skipped::NoZip),
+            (Role::Latitude, "x", Skipped::NoPlace),
+            (Role::Latitude, "NaN", Skipped::NoPlace),
+            (Role::Latitude, "91", Skipped::NoPlace),
+            (Role::Status, "INACTIVE", Skipped::NotActive),
+            (Role::Status, "Retired", Skipped::NotActive),
+        ] {
+            assert_eq!(usual_but(role, value).unwrap_err(), reason, "{role:?} {value}");
+        }
+    }
+
+    #[test]
+    fn a_blank_city_and_a_foreign_state_are_those_of_the_zip() {
+        let found = usual_but(Role::Zip, "17327").unwrap();
+        assert_eq!(found.state, "PA");
+        assert!(!found.city.is_empty());
+    }
+
+    #[test]
+    fn what_nobody_knows_is_neither_home_nor_shop() {
+        for (written, expected) in [
+            ("", None),
+            ("Unknown", None),
+            ("RESIDENTIAL LOW DENSITY", Some(true)),
+            ("Commercial", Some(false)),
+            ("PRIVATE VACANT", Some(false)),
+        ] {
+            assert_eq!(usual_but(Role::Use, written).unwrap().residential, expected, "{written}");
+        }
+    }
+
+    #[test]
+    fn a_label_that_occurs_more_than_once_is_one_point() {
+        let first = PointRow {
+            plus4: Some("1111".to_owned()),
+            residential: Some(true),
+            ..usual_but(Role::Use, "").unwrap()
+        };
+        let second =
+            PointRow { latitude: 30.5, residential: Some(false), ..usual_but(Role::Use, "").unwrap() };
+        let other = usual_but(Role::Number, "14").unwrap();
+        let rows = distinct(vec![first, other, second]);
+        assert_eq!(rows.len(), 2);
+        let kept = rows.iter().find(|row| row.line_1 == "12 Main St").unwrap();
+        assert_eq!(
+            (kept.latitude, kept.plus4.as_deref(), kept.residential),
+            (30.5, Some("1111"), Some(true))
+        );
+    }
+}

@@ -1,0 +1,155 @@
+//! A line as the columns that matter: separated values with headings, or GeoJSON.
+
+use std::borrow::Cow;
+
+use anyhow::ensure;
+
+use super::columns::{Role, role};
+use super::geojson;
+use super::point::Skipped;
+
+/// The separators that are known, the most usual first.
+const SEPARATORS: [u8; 4] = [b',', b'\t', b'|', b';'];
+
+/// The shape of a file's rows.
+#[derive(Debug)]
+pub(super) enum Shape {
+    /// Separated values: the separator, and the role of each column.
+    Separated(u8, Vec<Option<Role>>),
+    /// One GeoJSON feature a line.
+    GeoJson,
+}
+
+/// The values of a line by role; absent ones are empty.
+#[derive(Debug, Default)]
+pub(super) struct Row<'a>([Cow<'a, str>; Role::COUNT]);
+
+impl Row<'_> {
+    /// The value, trimmed.
+    pub(super) fn get(&self, role: Role) -> &str {
+        self.0[role as usize].trim()
+    }
+}
+
+impl<'a> Row<'a> {
+    /// Sets a value; the first that is not empty stays.
+    pub(super) fn set(&mut self, role: Role, value: Cow<'a, str>) {
+        let place = &mut self.0[role as usize];
+        if place.is_empty() {
+            *place = value;
+        }
+    }
+}
+
+impl Shape {
+    /// The shape that the first line shows, and where the rows begin. `length` is what the line takes in the file.
+    pub(super) fn of(first: &[u8], length: u64) -> anyhow::Result<(Self, u64)> {
+        let text = String::from_utf8_lossy(first);
+        let text = text.trim_start_matches('\u{feff}').trim();
+        if text.starts_with('{') {
+            return Ok((Self::GeoJson, 0));
+        }
+        let count = |separator: &u8| text.bytes().filter(|byte| byte == separator).count();
+        let separator = SEPARATORS.into_iter().rev().max_by_key(count).unwrap_or(b',');
+        let roles: Vec<Option<Role>> =
+            fields(text.as_bytes(), separator).iter().map(|heading| role(heading)).collect();
+        let has = |wanted: Role| roles.contains(&Some(wanted));
+        ensure!(
+            has(Role::Number) && (has(Role::Street) || has(Role::StreetName)) && has(Role::Zip),
+            "the first line names no columns for house number, street and ZIP"
+        );
+        ensure!(has(Role::Latitude) && has(Role::Longitude), "the first line names no columns for degrees");
+        Ok((Self::Separated(separator, roles), length))
+    }
+
+    /// The values of a line.
+    pub(super) fn read<'a>(&self, line: &'a [u8]) -> Result<Row<'a>, Skipped> {
+        let Self::Separated(separator, roles) = self else { return geojson::read(line) };
+        let fields = fields(line, *separator);
+        if fields.len() != roles.len() {
+            return Err(Skipped::BadRow);
+        }
+        let mut row = Row::default();
+        for (field, role) in fields.into_iter().zip(roles) {
+            if let Some(role) = role {
+                row.set(*role, field);
+            }
+        }
+        Ok(row)
+    }
+}
+
+/// The values of a line. In quotes a separator is none, and two quotes are one. A line break in quotes is not read:
+/// such rows come out with too few values.
+fn fields(line: &[u8], separator: u8) -> Vec<Cow<'_, str>> {
+    let mut fields = Vec::with_capacity(32);
+    let mut rest = line;
+    loop {
+        let is_quoted = rest.first() == Some(&b'"');
+        let (value, length) = if is_quoted { quoted(rest) } else { (Cow::Borrowed(rest), 0) };
+        let end = rest[length..].iter().position(|byte| *byte == separator).map(|at| at + length);
+        let value = if is_quoted { value } else { Cow::Borrowed(&rest[..end.unwrap_or(rest.len())]) };
+        fields.push(match value {
+            Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
+            Cow::Owned(bytes) => String::from_utf8_lossy(&bytes).into_owned().into(),
+        });
+        match end {
+            Some(end) => rest = &rest[end + 1..],
+            None => return fields,
+        }
+    }
+}
+
+/// The value in quotes that the text begins with, and the bytes that it takes.
+fn quoted(text: &[u8]) -> (Cow<'_, [u8]>, usize) {
+    let mut value = Vec::new();
+    let mut at = 1;
+    loop {
+        let Some(quote) = text[at..].iter().position(|byte| *byte == b'"').map(|found| at + found) else {
+            value.extend_from_slice(&text[at..]);
+            return (value.into(), text.len());
+        };
+        value.extend_from_slice(&text[at..quote]);
+        if text.get(quote + 1) != Some(&b'"') {
+            return (value.into(), quote + 1);
+        }
+        value.push(b'"');
+        at = quote + 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_separated_and_quoted_as_in_any_csv_file() {
+        for (line, expected) in [
+            ("a,b,c", &["a", "b", "c"][..]),
+            (",,", &["", "", ""]),
+            ("\"a,b\",c", &["a,b", "c"]),
+            ("\"say \"\"hi\"\"\",5\" pipe", &["say \"hi\"", "5\" pipe"]),
+            ("\"open,b", &["open,b"]),
+            ("", &[""]),
+        ] {
+            assert_eq!(fields(line.as_bytes(), b','), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_first_line_shows_the_shape() {
+        let length = 7;
+        let (shape, start) =
+            Shape::of(b"\xef\xbb\xbfLON,LAT,NUMBER,STREET,UNIT,CITY,DISTRICT,REGION,POSTCODE,ID\n", length)
+                .unwrap();
+        assert_eq!(start, length);
+        let row = shape.read(b"-97.7,30.2,1,Main St,Apt 2,Austin,,TX,78701,x").unwrap();
+        let values =
+            [Role::Number, Role::Street, Role::Unit, Role::City, Role::Zip].map(|role| row.get(role));
+        assert_eq!(values, ["1", "Main St", "Apt 2", "Austin", "78701"]);
+        assert_eq!(shape.read(b"1,2,3").unwrap_err(), Skipped::BadRow);
+        assert!(matches!(Shape::of(b"{\"type\":\"Feature\"", 9).unwrap(), (Shape::GeoJson, 0)));
+        assert!(Shape::of(b"name,phone\n", 11).is_err());
+        assert!(Shape::of(b"Add_Number|St_Name|Zip_Code\n", 28).is_err(), "without degrees");
+    }
+}

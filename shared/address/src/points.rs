@@ -1,0 +1,164 @@
+//! What address points confirm of an address. Pure: looking the points up is the caller's part.
+
+use crate::{
+    delivery::push_part,
+    hash::Fnv,
+    id::AddressId,
+    parsed::{Parsed, compared_base},
+    verdict::{Correction, Failure, Field, Level, Verified},
+    verify::Reading,
+};
+use std::hash::Hasher;
+
+/// The ZIP of an address that no point can be found for.
+const NO_ZIP: i32 = -1;
+
+/// Where the points of an address are looked up. Keys are compared within one ZIP only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PointKey {
+    /// The ZIP as a number.
+    pub zip: i32,
+    /// The address, its unit included.
+    pub address_id: AddressId,
+    /// Directionals, name and suffix.
+    pub street_key: i64,
+    /// The name alone, whatever directionals and suffix it has.
+    pub name_key: i64,
+}
+
+impl PointKey {
+    /// Whether points can be found there.
+    pub const fn is_in_zip(&self) -> bool {
+        self.zip != NO_ZIP
+    }
+}
+
+/// A street in standard form; absent parts are empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Street {
+    /// Directional before the name.
+    pub predirectional: String,
+    /// The name.
+    pub name: String,
+    /// Suffix.
+    pub suffix: String,
+    /// Directional behind the name.
+    pub postdirectional: String,
+}
+
+/// What is known of one delivery point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Place {
+    /// Degrees north.
+    pub latitude: f64,
+    /// Degrees east.
+    pub longitude: f64,
+    /// The four digits behind the ZIP, when known.
+    pub plus4: Option<String>,
+    /// Whether it is a home, when known.
+    pub residential: Option<bool>,
+}
+
+/// What address points say of an address.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Evidence {
+    /// Points know nothing of its street.
+    Nothing,
+    /// They know the street, and not the house.
+    Street,
+    /// They know the house and units of it, but not this unit.
+    House(Place),
+    /// They know it: the unit, or the house where units are not told apart.
+    DeliveryPoint(Place),
+}
+
+impl Parsed {
+    /// Where the points of the address are looked up; `None` for boxes and what has no ZIP.
+    pub fn point_key(&self) -> Option<PointKey> {
+        if !self.is_street() || self.zip.len() != 5 {
+            return None;
+        }
+        Some(PointKey {
+            zip: self.zip.parse().ok()?,
+            address_id: self.id(),
+            street_key: key(&self.street_name()),
+            name_key: key(&self.street),
+        })
+    }
+
+    /// The street of the address.
+    pub fn street_parts(&self) -> Street {
+        Street {
+            predirectional: self.predirectional.clone(),
+            name: self.street.clone(),
+            suffix: self.suffix.clone(),
+            postdirectional: self.postdirectional.clone(),
+        }
+    }
+}
+
+/// A hash of a street's name in its compared form.
+fn key(name: &str) -> i64 {
+    let mut hasher = Fnv::default();
+    hasher.write(compared_base(name).as_bytes());
+    hasher.finish().cast_signed()
+}
+
+impl Reading {
+    /// Where the points of the address are looked up. For what points do not hold, and for what cannot be mailed
+    /// anyway, it is in no ZIP: nothing but an override is found there.
+    pub fn point_key(&self) -> PointKey {
+        let key = if self.failure.is_some() { None } else { self.parsed.point_key() };
+        key.unwrap_or(PointKey { zip: NO_ZIP, address_id: self.id(), street_key: 0, name_key: 0 })
+    }
+
+    /// The same address on a street that differs from its own in directionals or suffix only.
+    #[must_use]
+    pub fn on_street(&self, street: &Street) -> Self {
+        let mut other = self.clone();
+        other.parsed.set_street(street);
+        let from = self.parsed.street_name();
+        other.corrections.push(Correction { field: Field::Address1, from, to: other.parsed.street_name() });
+        other
+    }
+
+    /// What the points confirm of an address without a failure.
+    pub fn confirmed(mut self, evidence: Evidence) -> Box<Verified> {
+        let (level, place, shortfall) = match evidence {
+            Evidence::Nothing if self.parsed.is_street() => (Level::Zip, None, Some(self.unknown_street())),
+            Evidence::Nothing => (Level::Zip, None, None),
+            Evidence::Street => (Level::Street, None, Some(self.unknown_number())),
+            Evidence::House(place) => (Level::Street, Some(place), Some(self.unknown_unit())),
+            Evidence::DeliveryPoint(place) => (Level::DeliveryPoint, Some(place), None),
+        };
+        if let Some(plus4) = place.as_ref().and_then(|place| place.plus4.as_ref()) {
+            self.parsed.set_plus4(plus4);
+        }
+        let mut verified = self.parsed.verified(self.corrections, level);
+        verified.shortfall = shortfall;
+        if let Some(place) = place {
+            verified.latitude = Some(place.latitude);
+            verified.longitude = Some(place.longitude);
+            verified.residential = place.residential;
+        }
+        Box::new(verified)
+    }
+
+    fn unknown_street(&self) -> Failure {
+        Failure::UnknownStreet { street: self.parsed.street_name(), zip: self.parsed.zip.clone() }
+    }
+
+    fn unknown_number(&self) -> Failure {
+        Failure::UnknownNumber {
+            number: self.parsed.number.clone(),
+            street: self.parsed.street_name(),
+            zip: self.parsed.zip.clone(),
+        }
+    }
+
+    fn unknown_unit(&self) -> Failure {
+        let mut house = self.parsed.number.clone();
+        push_part(&mut house, &self.parsed.street_name());
+        Failure::UnknownUnit(house)
+    }
+}

@@ -1,0 +1,121 @@
+//! A provider behind a cache: an address that it answered lately is not asked again.
+
+use address::{AddressInput, Failure, Reading, Strictness, Verdict, unverified_id};
+use chrono::TimeDelta;
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+use service::Clock;
+use store::Store;
+use uuid::Uuid;
+
+use crate::distinct::Distinct;
+use crate::{Verify, VerifyError};
+
+/// Somebody elsewhere who knows addresses.
+pub trait Provider: Send + Sync + 'static {
+    /// The name under which answers are kept.
+    fn name(&self) -> &'static str;
+
+    /// The answer for each address, in their order, as far as there is one now: a batch that fails leaves `None`s and
+    /// the reason.
+    fn ask<'a>(
+        &'a self,
+        inputs: &'a [AddressInput<'a>],
+    ) -> BoxFuture<'a, (Vec<Option<Value>>, Option<String>)>;
+
+    /// The verdict that an answer gives. Pure.
+    fn judge(&self, reading: Reading, answer: &Value, strictness: Option<Strictness>) -> Verdict;
+}
+
+/// A provider's verifier with its answers kept in the database.
+pub struct Cached<P> {
+    provider: P,
+    store: Store,
+    clock: Clock,
+    lifetime: TimeDelta,
+}
+
+impl<P: Provider> Cached<P> {
+    /// Answers are kept `answer_days`.
+    pub fn new(provider: P, store: Store, clock: Clock, answer_days: i64) -> Self {
+        Self { provider, store, clock, lifetime: TimeDelta::days(answer_days) }
+    }
+
+    /// The answers for different addresses: kept ones, and the provider's for the others.
+    async fn answers(&self, inputs: &[AddressInput<'_>]) -> Result<Vec<Value>, VerifyError> {
+        let ids: Vec<Uuid> = inputs.iter().map(|input| unverified_id(*input).as_uuid()).collect();
+        let now = self.clock.now();
+        let mut kept = self.store.address_answers(self.provider.name(), &ids, now).await?;
+        let missing: Vec<usize> = (0..ids.len()).filter(|at| !kept.contains_key(&ids[*at])).collect();
+        if !missing.is_empty() {
+            let asked: Vec<AddressInput<'_>> = missing.iter().map(|at| inputs[*at]).collect();
+            let (answers, failure) = self.provider.ask(&asked).await;
+            let answered = missing.iter().zip(answers).filter_map(|(at, answer)| Some((ids[*at], answer?)));
+            let mut fresh: Vec<(Uuid, Value)> = answered.collect();
+            // Spellings that differ in case only have one id.
+            fresh.sort_unstable_by_key(|(id, _)| *id);
+            fresh.dedup_by_key(|(id, _)| *id);
+            // Also in an outage: what was answered need not be asked again when the request is.
+            self.store.address_answers_save(self.provider.name(), &fresh, now + self.lifetime).await?;
+            kept.extend(fresh);
+            if let Some(failure) = failure {
+                return Err(VerifyError::Unavailable(failure));
+            }
+        }
+        let missing = || VerifyError::Unavailable("the provider left an address out".to_owned());
+        ids.iter().map(|id| kept.get(id).cloned().ok_or_else(missing)).collect()
+    }
+
+    /// Lets the operator's overrides stand over what the provider refuses.
+    async fn with_overrides(
+        &self,
+        inputs: &[AddressInput<'_>],
+        mut verdicts: Vec<Verdict>,
+    ) -> Result<Vec<Verdict>, VerifyError> {
+        let refused: Vec<usize> =
+            (0..verdicts.len()).filter(|at| matches!(verdicts[*at], Verdict::Undeliverable(_))).collect();
+        let readings: Vec<Reading> = refused.iter().map(|at| Reading::of(inputs[*at])).collect();
+        let keys: Vec<_> = readings.iter().map(Reading::point_key).collect();
+        let facts = self.store.address_look_up(&keys).await?;
+        for ((at, reading), facts) in refused.into_iter().zip(readings).zip(facts) {
+            if facts.is_overridden {
+                verdicts[at] = reading.overridden();
+            }
+        }
+        Ok(verdicts)
+    }
+}
+
+/// Whether asking a provider cannot help: there is no address to ask about.
+fn is_hopeless(failure: &Failure) -> bool {
+    matches!(failure, Failure::Missing(_) | Failure::TooLong)
+}
+
+impl<P: Provider> Verify for Cached<P> {
+    fn verify<'a>(
+        &'a self,
+        inputs: &'a [AddressInput<'a>],
+        strictness: Option<Strictness>,
+    ) -> BoxFuture<'a, Result<Vec<Verdict>, VerifyError>> {
+        Box::pin(async move {
+            let distinct = Distinct::of(inputs);
+            let readings: Vec<Reading> = tokio::task::block_in_place(|| {
+                distinct.inputs.iter().map(|input| Reading::of(*input)).collect()
+            });
+            let is_asked = |at: &usize| !readings[*at].failure().is_some_and(is_hopeless);
+            let asked: Vec<usize> = (0..readings.len()).filter(is_asked).collect();
+            let inputs_asked: Vec<AddressInput<'_>> = asked.iter().map(|at| distinct.inputs[*at]).collect();
+            let answers = self.answers(&inputs_asked).await?;
+            let mut answers = asked.into_iter().zip(answers).peekable();
+            let verdicts: Vec<Verdict> = readings
+                .into_iter()
+                .enumerate()
+                .map(|(at, reading)| match answers.next_if(|(asked, _)| *asked == at) {
+                    Some((_, answer)) => self.provider.judge(reading, &answer, strictness),
+                    None => reading.verdict(),
+                })
+                .collect();
+            Ok(distinct.spread(&self.with_overrides(&distinct.inputs, verdicts).await?))
+        })
+    }
+}

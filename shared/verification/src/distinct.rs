@@ -1,0 +1,46 @@
+//! The same address twice in one request is asked once.
+
+use std::collections::HashMap;
+
+use address::AddressInput;
+
+/// The different inputs of a request, and which of them each input is.
+pub(crate) struct Distinct<'a> {
+    /// Each input once, in the order of their first appearance.
+    pub(crate) inputs: Vec<AddressInput<'a>>,
+    places: Vec<usize>,
+}
+
+impl<'a> Distinct<'a> {
+    pub(crate) fn of(inputs: &[AddressInput<'a>]) -> Self {
+        let mut known = HashMap::with_capacity(inputs.len());
+        let mut distinct =
+            Self { inputs: Vec::with_capacity(inputs.len()), places: Vec::with_capacity(inputs.len()) };
+        for input in inputs {
+            let place = *known.entry(*input).or_insert_with(|| {
+                distinct.inputs.push(*input);
+                distinct.inputs.len() - 1
+            });
+            distinct.places.push(place);
+        }
+        distinct
+    }
+
+    /// From what each different input gave to what each input gives.
+    pub(crate) fn spread<T: Clone>(&self, answers: &[T]) -> Vec<T> {
+        self.places.iter().map(|place| answers[*place].clone()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_sent_twice_is_asked_once_and_answered_twice() {
+        let input = |line: &'static str| AddressInput { address_1: line, ..AddressInput::default() };
+        let distinct = Distinct::of(&[input("a"), input("b"), input("a")]);
+        assert_eq!(distinct.inputs, [input("a"), input("b")]);
+        assert_eq!(distinct.spread(&[1, 2]), [1, 2, 1]);
+    }
+}

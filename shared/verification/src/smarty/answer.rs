@@ -1,0 +1,166 @@
+//! What the provider's answers mean. Pure.
+
+use address::{
+    AddressInput, Correction, Failure, Field, Level, Parsed, Reading, Strictness, Verdict, Verified,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// An address that the provider knows, as far as we use it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Candidate {
+    input_index: usize,
+    #[serde(default)]
+    delivery_line_1: String,
+    #[serde(default)]
+    delivery_line_2: String,
+    #[serde(default)]
+    components: Components,
+    #[serde(default)]
+    metadata: Metadata,
+    #[serde(default)]
+    analysis: Analysis,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Components {
+    urbanization: String,
+    secondary_designator: String,
+    secondary_number: String,
+    city_name: String,
+    state_abbreviation: String,
+    zipcode: String,
+    plus4_code: String,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Metadata {
+    latitude: Option<f64>,
+    longitude: Option<f64>,
+    /// How exact the place is: `Zip9`, `Rooftop`, ...
+    precision: String,
+    /// `Residential` or `Commercial`.
+    rdi: String,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Analysis {
+    /// `Y` confirmed · `S` the house, its unit not · `D` the house, which has units and none was sent · `N` not.
+    dpv_match_code: String,
+}
+
+/// The answer for each of `count` addresses of a batch: the first candidate, or null where there is none.
+pub(super) fn by_input(body: &[u8], count: usize) -> Result<Vec<Value>, String> {
+    let unreadable = |error: serde_json::Error| format!("the provider's answer cannot be read: {error}");
+    let candidates: Vec<Candidate> = serde_json::from_slice(body).map_err(unreadable)?;
+    let mut answers = vec![Value::Null; count];
+    for candidate in candidates {
+        let answer = answers
+            .get_mut(candidate.input_index)
+            .ok_or("the provider's answer is for an address that was not asked")?;
+        if answer.is_null() {
+            *answer = serde_json::to_value(candidate).map_err(unreadable)?;
+        }
+    }
+    Ok(answers)
+}
+
+/// The verdict that an answer gives. Where the provider knows no such address, it is what could be read, with the
+/// provider's refusal as what is lacking.
+pub(super) fn judge(reading: Reading, answer: &Value, strictness: Strictness) -> Verdict {
+    let known = serde_json::from_value::<Candidate>(answer.clone()).ok();
+    match known.as_ref().and_then(|candidate| Some((candidate, candidate.level()?))) {
+        Some((candidate, level)) => candidate.verified(reading.parsed(), level).demand(strictness),
+        None if reading.failure().is_some() => reading.verdict(),
+        None => {
+            let refusal = "the postal service knows no such address".to_owned();
+            reading.unconfirmed(Failure::Provider(refusal)).demand(strictness)
+        }
+    }
+}
+
+impl Candidate {
+    /// How much is confirmed; `None` when nothing is.
+    fn level(&self) -> Option<Level> {
+        match self.analysis.dpv_match_code.as_str() {
+            "Y" | "D" => Some(Level::DeliveryPoint),
+            "S" => Some(Level::Street),
+            _ => None,
+        }
+    }
+
+    /// The provider's form, read as any address is, so that it has the same identity whoever verified it.
+    fn verified(&self, sent: &Parsed, level: Level) -> Box<Verified> {
+        let Components { secondary_designator, secondary_number, .. } = &self.components;
+        let unit = format!("{secondary_designator} {secondary_number}");
+        let unit = unit.trim();
+        let house = self.delivery_line_1.strip_suffix(unit).map(str::trim_end);
+        // A unit shows in a result only when address_1 had it.
+        let is_unit_hidden = !sent.unit.is_empty() && !sent.one_line.starts_with(&sent.line1);
+        let (address_1, mut address_2) = match house {
+            Some(house) if is_unit_hidden && !unit.is_empty() => (house, unit.to_owned()),
+            _ => (self.delivery_line_1.as_str(), String::new()),
+        };
+        let urbanization = match self.components.urbanization.as_str() {
+            "" => String::new(),
+            name => format!("URB {name}"),
+        };
+        for part in [urbanization.as_str(), self.delivery_line_2.as_str(), care_of(sent)] {
+            if !part.is_empty() {
+                address_2 =
+                    if address_2.is_empty() { part.to_owned() } else { format!("{address_2}, {part}") };
+            }
+        }
+        let zip = format!("{}-{}", self.components.zipcode, self.components.plus4_code);
+        let parsed = address::parse(AddressInput {
+            address_1,
+            address_2: &address_2,
+            city: &self.components.city_name,
+            state: &self.components.state_abbreviation,
+            zip: zip.trim_end_matches('-'),
+        });
+        self.finish(sent, parsed, level)
+    }
+
+    fn finish(&self, sent: &Parsed, parsed: Parsed, level: Level) -> Box<Verified> {
+        let corrections = corrections(sent, &parsed);
+        let shortfall = (level == Level::Street).then(|| Failure::UnknownUnit(parsed.line1.clone()));
+        // A place that is only the ZIP's is none of the address.
+        let is_located = !matches!(self.metadata.precision.as_str(), "" | "Unknown" | "None" | "Zip5");
+        let mut verified = parsed.verified(corrections, level);
+        verified.shortfall = shortfall;
+        if let (true, Some(latitude), Some(longitude)) =
+            (is_located, self.metadata.latitude, self.metadata.longitude)
+        {
+            verified.latitude = Some(latitude);
+            verified.longitude = Some(longitude);
+        }
+        verified.residential = match self.metadata.rdi.as_str() {
+            "Residential" => Some(true),
+            "Commercial" => Some(false),
+            _ => None,
+        };
+        Box::new(verified)
+    }
+}
+
+/// A care-of line as it was sent: a provider does not return it.
+fn care_of(sent: &Parsed) -> &str {
+    if sent.line2.starts_with("c/o ") || sent.line2.starts_with("Attn ") { &sent.line2 } else { "" }
+}
+
+fn corrections(sent: &Parsed, now: &Parsed) -> Vec<Correction> {
+    [
+        (Field::Address1, &sent.line1, &now.line1),
+        (Field::City, &sent.city, &now.city),
+        (Field::State, &sent.state, &now.state),
+        (Field::Zip, &sent.zip, &now.zip),
+    ]
+    .into_iter()
+    .filter(|(_, from, to)| from != to)
+    .map(|(field, from, to)| Correction { field, from: from.clone(), to: to.clone() })
+    .collect()
+}

@@ -1,0 +1,254 @@
+//! Verification: address points, strictness, overrides, the provider; and taking points in.
+
+use std::time::Duration;
+
+use pillarbox_tests::{Options, PointFile, Spawned, Stack, people, person};
+use serde_json::{Value, json};
+use wiremock::matchers::method;
+use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
+
+fn with(mut person: Value, name: &str, value: &str) -> Value {
+    person[name] = value.into();
+    person
+}
+
+/// A stack on which a ZIP is covered from its first point on.
+async fn covered() -> Stack {
+    let settings = vec![("VERIFICATION__COVERAGE_POINTS", "1".to_owned())];
+    let stack = Stack::with(Options { settings, ..Options::default() }).await;
+    stack.campaign(json!({})).await;
+    stack.import_main_street(1..41).await;
+    stack
+}
+
+async fn texts(stack: &Stack, sql: &str) -> Vec<String> {
+    stack.sql.query(sql, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_with_a_point_is_confirmed_with_zip_4_and_place() {
+    let stack = covered().await;
+    stack
+        .sql
+        .execute("UPDATE address_points SET plus4 = '1234' WHERE line_1 = '7 Main St'", &[])
+        .await
+        .unwrap();
+    let answer = stack.send(&[with(person(7), "address_1", "7 MAIN STREET")]).await;
+    assert_eq!(answer.json()["results"][0]["address"], "7 Main St, Austin, TX 78701-1234");
+    assert_eq!(
+        texts(&stack, "SELECT verification || ' ' || plus4 FROM pieces").await,
+        ["delivery_point 1234"]
+    );
+    let place = "SELECT round(latitude::numeric, 6)::text || ' ' || longitude::text FROM address_entries";
+    assert_eq!(texts(&stack, place).await, ["30.270700 -97.74"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn strictness_is_zip_where_no_points_cover_the_zip_and_delivery_point_where_they_do() {
+    let stack = covered().await;
+    let elsewhere = with(person(5), "zip", "78702");
+    let other_street = with(person(5), "address_1", "5 Nowhere Ln");
+    let boxed = with(person(5), "address_1", "PO Box 5");
+    let answer = stack.send(&[person(5), person(4_000), other_street, boxed, elsewhere]).await;
+    assert_eq!(answer.reasons(), ["mailed", "invalid_address", "invalid_address", "mailed", "mailed"]);
+    let detail = |at: usize| answer.json()["results"][at]["detail"].as_str().unwrap().to_owned();
+    assert_eq!(detail(1), "There is no number 4000 on Main St in ZIP code 78701.");
+    assert_eq!(detail(2), "There is no Nowhere Ln in ZIP code 78701.");
+    let kept = "SELECT verification FROM recipients WHERE status = 'not_mailed' ORDER BY verification";
+    assert_eq!(texts(&stack, kept).await, [detail(2), detail(1)]);
+    assert_eq!(
+        texts(&stack, "SELECT verification FROM pieces ORDER BY verification").await,
+        ["delivery_point", "zip", "zip"]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_fringe_of_a_zip_does_not_make_the_rest_of_it_undeliverable() {
+    let stack = Stack::start().await;
+    stack.import_main_street(1..41).await;
+    // Few points: only the street that they know is known well.
+    let answer = stack.send(&[with(person(5), "address_1", "5 Nowhere Ln"), person(4_000)]).await;
+    assert_eq!(answer.reasons(), ["mailed", "invalid_address"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_campaign_can_be_stricter_or_laxer() {
+    let stack = covered().await;
+    let other_street = with(person(5), "address_1", "6 Nowhere Ln");
+    let elsewhere = with(person(6), "zip", "78702");
+    let recipients = [person(5), person(4_000), other_street, elsewhere];
+    let invalid = "invalid_address";
+    for (name, strictness, expected) in [
+        ("PA-ZIP001", "zip", ["mailed", "mailed", "mailed", "mailed"]),
+        ("PA-STREET", "street", ["mailed", "mailed", invalid, invalid]),
+        ("PA-POINT1", "delivery_point", ["mailed", invalid, invalid, invalid]),
+    ] {
+        stack.campaign(json!({"id": name, "name": name, "strictness": strictness})).await;
+        assert_eq!(stack.send_to(name, &recipients).await.reasons(), expected, "{strictness}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_suffix_that_is_missing_or_wrong_is_corrected_from_the_points() {
+    let stack = covered().await;
+    let answer = stack
+        .send(&[with(person(7), "address_1", "7 Main"), with(person(8), "address_1", "8 N Main Ave")])
+        .await;
+    assert_eq!(answer.reasons(), ["mailed", "mailed"]);
+    assert_eq!(answer.json()["results"][0]["address"], "7 Main St, Austin, TX 78701");
+    let corrections = texts(&stack, "SELECT corrections FROM pieces ORDER BY line_1").await;
+    assert_eq!(corrections, ["address_1: Main -> Main St", "address_1: N Main Ave -> Main St"]);
+    // The corrected address is the one that was mailed.
+    assert_eq!(stack.send(&[person(7)]).await.reasons(), ["duplicate_recent"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operator_overrides_a_false_undeliverable() {
+    let stack = covered().await;
+    assert_eq!(stack.send(&[person(4_000)]).await.reasons(), ["invalid_address"]);
+    let operate = |action: &'static str| {
+        let arguments = ["addresses", "override", action, "4000 Main Street, Austin TX 78701"];
+        tokio::task::block_in_place(|| {
+            Spawned::start_with("pillarbox", &arguments, &stack.settings, None).wait()
+        })
+    };
+    assert!(operate("add"));
+    assert_eq!(stack.send(&[person(4_000)]).await.reasons(), ["mailed"]);
+    assert_eq!(texts(&stack, "SELECT verification FROM pieces").await, ["override"]);
+    assert!(operate("remove"));
+    assert!(!operate("remove"), "it is gone");
+    assert_eq!(stack.send(&[person(4_000), person(1)]).await.reasons(), ["invalid_address", "mailed"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn importing_again_changes_nothing_and_a_newer_file_brings_newer_places() {
+    let stack = covered().await;
+    let state = "SELECT count(*)::text || ' ' || sum(points)::text FROM address_points, (SELECT sum(points) AS points FROM address_zips) zips GROUP BY points";
+    let before = texts(&stack, state).await;
+    let file = PointFile::main_street(1..41);
+    let import = async |again| {
+        let imported =
+            pillarbox::addresses::import::import_file(&stack.store, &file.path, again, stack.now()).await;
+        imported.unwrap()
+    };
+    let left_alone = import(false).await;
+    assert!(left_alone.was_finished, "its content is known, whatever its name");
+    let repeated = import(true).await;
+    assert_eq!((repeated.was_finished, repeated.rows_kept, repeated.points_added), (false, 40, 0));
+    assert_eq!(texts(&stack, state).await, before);
+    let newer = PointFile::new(
+        "number\tstreet\tpostcode\tlat\tlon\n1\tMAIN ST\t78701\t30.5\t-97.5\n0\tMAIN ST\t78701\t30.5\t-97.5\n",
+    );
+    let imported = pillarbox::addresses::import::import_file(&stack.store, &newer.path, false, stack.now())
+        .await
+        .unwrap();
+    assert_eq!((imported.rows_read, imported.rows_kept, imported.points_added), (2, 1, 0));
+    assert_eq!(imported.skipped, [("without a house number".to_owned(), 1)].into());
+    let moved = "SELECT latitude::text FROM address_points WHERE line_1 = '1 Main St'";
+    assert_eq!(texts(&stack, moved).await, ["30.5"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_killed_half_way_goes_on_behind_its_last_chunk() {
+    let stack = Stack::with(Options { mailers: 0, ..Options::default() }).await;
+    // More than one chunk.
+    let file = PointFile::main_street(1..150_001);
+    let path = file.path.to_str().unwrap();
+    let import = |fail_point| {
+        let arguments = ["addresses", "import", path];
+        tokio::task::block_in_place(|| {
+            Spawned::start_with("pillarbox", &arguments, &stack.settings, fail_point).wait()
+        })
+    };
+    assert!(!import(Some("import.merged")), "it dies");
+    let kept = stack.count("SELECT rows_kept FROM address_imports WHERE finished_at IS NULL").await;
+    assert_eq!(stack.count("SELECT count(*) FROM address_points").await, kept);
+    assert!(kept > 0 && kept < 150_000, "{kept}");
+    assert!(import(None));
+    assert_eq!(stack.count("SELECT count(*) FROM address_points").await, 150_000);
+    assert_eq!(stack.count("SELECT points FROM address_zips").await, 150_000);
+    assert_eq!(
+        stack.count("SELECT rows_read FROM address_imports WHERE finished_at IS NOT NULL").await,
+        150_000
+    );
+}
+
+/// Confirms every address of a batch as it was sent.
+struct Confirming;
+
+impl Respond for Confirming {
+    fn respond(&self, request: &Request) -> ResponseTemplate {
+        let lookups: Vec<Value> = request.body_json().unwrap();
+        let confirmed = lookups.iter().enumerate().map(|(at, lookup)| {
+            json!({"input_index": at, "delivery_line_1": lookup["street"],
+                "components": {"city_name": "Austin", "state_abbreviation": "TX", "zipcode": "78701", "plus4_code": "4321"},
+                "metadata": {"latitude": 30.27, "longitude": -97.74, "precision": "Zip9"},
+                "analysis": {"dpv_match_code": "Y"}})
+        });
+        ResponseTemplate::new(200).set_body_json(confirmed.collect::<Vec<_>>())
+    }
+}
+
+/// A stack whose addresses the provider at this server verifies.
+async fn with_provider(server: &MockServer) -> Stack {
+    let settings = vec![
+        ("VERIFICATION__VERIFIER", "smarty".to_owned()),
+        ("SMARTY__URL", server.uri()),
+        ("SMARTY__AUTH_ID", "id".to_owned()),
+        ("SMARTY__AUTH_TOKEN", "token".to_owned()),
+        ("SMARTY__ATTEMPTS", "1".to_owned()),
+        ("SMARTY__CONCURRENCY", "1".to_owned()),
+        ("SMARTY__BREAKER_REST_MS", "1".to_owned()),
+    ];
+    let stack = Stack::with(Options { settings, ..Options::default() }).await;
+    stack.campaign(json!({})).await;
+    stack
+}
+
+async fn batches(server: &MockServer) -> usize {
+    server.received_requests().await.unwrap().len()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_provider_confirms_and_its_answers_are_kept() {
+    let server = MockServer::start().await;
+    Mock::given(method("POST")).respond_with(Confirming).mount(&server).await;
+    let stack = with_provider(&server).await;
+    let answer = stack.send(&[person(1), person(1), person(2)]).await;
+    assert_eq!(answer.reasons(), ["mailed", "duplicate_recent", "mailed"]);
+    assert_eq!(answer.json()["results"][0]["address"], "1 Main St, Austin, TX 78701-4321");
+    let first: Vec<Value> = server.received_requests().await.unwrap()[0].body_json().unwrap();
+    assert_eq!(first.len(), 2, "the same address is asked once");
+    stack.clock.advance(chrono::TimeDelta::days(29));
+    stack.send(&[person(2)]).await;
+    assert_eq!(batches(&server).await, 1);
+    stack.clock.advance(chrono::TimeDelta::days(2));
+    stack.send(&[person(1)]).await;
+    assert_eq!(batches(&server).await, 2, "an answer that has expired is asked for again");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_outage_also_of_a_part_is_validation_unavailable_and_mails_and_charges_nothing() {
+    let server = MockServer::start().await;
+    Mock::given(method("POST")).respond_with(Confirming).up_to_n_times(1).mount(&server).await;
+    Mock::given(method("POST"))
+        .respond_with(ResponseTemplate::new(503).set_delay(Duration::from_millis(10)))
+        .up_to_n_times(2)
+        .mount(&server)
+        .await;
+    let stack = with_provider(&server).await;
+    let recipients = people(1..251);
+    {
+        let answer = stack.send(&recipients).await;
+        assert_eq!(answer.error(), (503, "validation_unavailable".to_owned()));
+        for table in ["sends", "charges", "pieces", "recipients", "address_entries"] {
+            assert_eq!(stack.count(&format!("SELECT count(*) FROM {table}")).await, 0, "{table}");
+        }
+    }
+    // The provider is back: what it had answered is not asked again.
+    Mock::given(method("POST")).respond_with(Confirming).mount(&server).await;
+    let before = batches(&server).await;
+    assert_eq!(stack.send(&recipients).await.reasons(), vec!["mailed"; 250]);
+    assert_eq!(batches(&server).await - before, 2);
+    stack.assert_consistent().await;
+}

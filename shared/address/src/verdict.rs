@@ -176,6 +176,20 @@ pub enum Failure {
     /// Five digits that no post office uses.
     #[error("there is no ZIP code {0}")]
     UnknownZip(String),
+    /// No letter in it.
+    #[error("{0} is not a city")]
+    UnreadableCity(String),
+    /// The city is a post office elsewhere in the state: either it or the ZIP code is wrong, and nobody can tell
+    /// which.
+    #[error("ZIP code {zip} is in {zip_city}, not in {city}")]
+    CityNotInZip {
+        /// The ZIP code, five digits.
+        zip: String,
+        /// The post office that it belongs to.
+        zip_city: String,
+        /// The city as sent.
+        city: String,
+    },
     /// The ZIP code belongs to another state.
     #[error("ZIP code {zip} is in {zip_state}, not in {state}")]
     ZipNotInState {

@@ -87,7 +87,7 @@ fn find_failure(
     }
     check_present(input)?;
     check_state_and_zip(parsed, input, corrections)?;
-    check_city(parsed, input, corrections);
+    check_city(parsed, input, corrections)?;
     if !parsed.is_deliverable_line() {
         return Err(Failure::UnreadableStreet(input.address_1.trim().to_owned()));
     }
@@ -140,26 +140,41 @@ fn check_state_and_zip(
     Ok(())
 }
 
-/// Puts the post office's name for the city, or leaves the name of a neighbouring one.
-fn check_city(parsed: &mut Parsed, input: AddressInput<'_>, corrections: &mut Vec<Correction>) {
+/// Puts the post office's name for the city, or leaves the name of a neighbouring one. A name that no post office of
+/// the state has (a quarter, a slip of the pen) is corrected to the ZIP's; one that a post office elsewhere in the state
+/// has contradicts the ZIP.
+fn check_city(
+    parsed: &mut Parsed,
+    input: AddressInput<'_>,
+    corrections: &mut Vec<Correction>,
+) -> Result<(), Failure> {
+    let sent = input.city.trim();
+    if !sent.chars().any(char::is_alphabetic) {
+        return Err(Failure::UnreadableCity(sent.to_owned()));
+    }
     let is_military = state::military(&parsed.zip).is_some();
     let zip = zips::find(&parsed.zip);
     let known = zip.map_or("", Zip::city);
+    if zips::is_same_city(known, &parsed.city) {
+        parsed.set_city(known);
+        return Ok(());
+    }
     let is_acceptable = if is_military {
         MILITARY_CITIES.contains(&parsed.city.as_str())
     } else {
         known.is_empty() || zip.is_some_and(|zip| zip.accepts_city(&parsed.city))
     };
-    if zips::is_same_city(known, &parsed.city) {
-        parsed.set_city(known);
-    } else if !is_acceptable {
-        corrections.push(Correction {
-            field: Field::City,
-            from: input.city.trim().to_owned(),
-            to: if known.is_empty() { MILITARY_CITIES[0] } else { known }.to_owned(),
-        });
-        parsed.set_city(if known.is_empty() { MILITARY_CITIES[0] } else { known });
+    if is_acceptable {
+        return Ok(());
     }
+    if !is_military && zips::is_city(&parsed.state, &parsed.city) {
+        let (zip, zip_city) = (parsed.zip.clone(), known.to_owned());
+        return Err(Failure::CityNotInZip { zip, zip_city, city: sent.to_owned() });
+    }
+    let city = if known.is_empty() { MILITARY_CITIES[0] } else { known };
+    corrections.push(Correction { field: Field::City, from: sent.to_owned(), to: city.to_owned() });
+    parsed.set_city(city);
+    Ok(())
 }
 
 impl Parsed {

@@ -113,8 +113,18 @@ fn a_neighbouring_post_office_is_kept_as_sent() {
 }
 
 #[test]
-fn another_city_is_corrected_to_the_one_of_the_zip() {
-    for city in ["Houston", "Asutin", "Gotham"] {
+fn a_city_elsewhere_in_the_state_contradicts_the_zip() {
+    for (city, state, zip) in [("Houston", "TX", "78701"), ("Miami", "FL", "32301"), ("Los Angeles", "CA", "94105")] {
+        assert!(matches!(failure("123 Main St", [city, state, zip]), Failure::CityNotInZip { .. }), "{city}");
+    }
+    for city in ["!!", "12345"] {
+        assert_eq!(failure("123 Main St", [city, "TX", "78701"]), Failure::UnreadableCity(city.to_owned()));
+    }
+}
+
+#[test]
+fn a_city_that_no_post_office_has_is_corrected_to_the_one_of_the_zip() {
+    for city in ["Asutin", "Gotham"] {
         let verified = verified("123 Main St", "", [city, "TX", "78701"]);
         assert_eq!(verified.one_line, "123 Main St, Austin, TX 78701");
         assert_eq!(verified.corrections.len(), 1, "{city}");

@@ -2,14 +2,13 @@
 //! webhook-id.
 
 use std::collections::{HashMap, HashSet};
-use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pillarbox_tests::{
-    Options, Reaction, Server, ServerKind, Sink, Spawned, Stack, cards, eventually, people, person,
-    with_qr_codes, with_qr_codes_on,
+    Options, Reaction, Server, ServerKind, Sink, Spawned, Stack, cards, eventually, free_port, people,
+    person, with_qr_codes, with_qr_codes_on,
 };
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
@@ -99,10 +98,6 @@ async fn a_dispatcher_told_to_stop_ends_its_attempts_and_records_them() {
     eventually("an attempt is under way", async || sink.count() == 1).await;
     assert!(tokio::task::block_in_place(|| dispatcher.terminate()), "it ends well");
     assert_eq!(stack.count("SELECT count(*) FROM deliveries WHERE state = 'delivered'").await, 1);
-}
-
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 /// Real gateways and dispatchers over servers of their own.

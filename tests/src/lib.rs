@@ -15,7 +15,7 @@ pub use crm::{Crm, INTEGRATION_KEY};
 pub use database::Database;
 pub use people::{ADDRESS, people, person};
 pub use points::{MAIN_STREET, PointFile, center};
-pub use processes::{Server, ServerKind, Spawned};
+pub use processes::{Server, ServerKind, Spawned, free_port};
 pub use sink::{Reaction, Received, Sink};
 pub use stack::{Answer, Options, Stack, eventually, settings_of};
 pub use verifiers::{Down, Slow};

@@ -67,7 +67,7 @@ kind_launch() {
     while read -r setting; do settings+=(-c "$setting"); done <"$instance/settings"
     local command=("$(programs)/postgres" -D "$(realpath "$instance/data/cluster")"
         -p "$(instance_port postgres)" -c listen_addresses=127.0.0.1 -c unix_socket_directories=
-        -c max_connections=200 -c shared_buffers=256MB -c timezone=UTC -c log_timezone=UTC
+        -c max_connections=200 -c shared_buffers=256MB -c wal_compression=lz4 -c timezone=UTC -c log_timezone=UTC
         -c log_line_prefix='%m [%p] ' "${settings[@]}")
     if [[ $EUID == 0 ]]; then
         command=(setpriv --reuid=postgres --regid=postgres --init-groups -- "${command[@]}")

@@ -118,7 +118,9 @@ impl Fleet {
         for _ in 0..mailers {
             fleet.add_mailer().await?;
         }
-        fleet.until_served().await?;
+        if mailers > 0 {
+            fleet.until_served().await?;
+        }
         Ok(fleet)
     }
 

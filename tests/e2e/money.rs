@@ -74,6 +74,8 @@ async fn a_top_up_with_the_same_reference_counts_once() {
         let top_up = stack.store.balance_top_up(team, 500, "invoice-7", stack.now()).await.unwrap();
         assert_eq!((top_up.is_new, top_up.balance_cents), (is_new, before + 500));
     }
+    let other = stack.store.balance_top_up(team, 700, "invoice-7", stack.now()).await;
+    assert!(matches!(other, Err(StoreError::Limit(_))), "the same reference with another amount is a slip");
     stack.assert_consistent().await;
 }
 

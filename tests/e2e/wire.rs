@@ -126,7 +126,7 @@ async fn a_client_that_hangs_up_does_not_stop_the_request() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_http_or_not_ours_is_refused() {
-    let stack = Stack::start().await;
+    let stack = impatient().await;
     let mut stream = open(&stack).await;
     stream.write_all(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03").await.unwrap();
     stream.shutdown().await.unwrap();

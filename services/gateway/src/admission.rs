@@ -86,8 +86,8 @@ impl Gate {
         let window_start = now.duration_trunc(WINDOW).unwrap_or(now);
         let source_subject = subject(self.group.name, source);
         let key_subject = self.group.per_key.and(key).map(key_subject);
-        if let Some(key_subject) = &key_subject {
-            // Over the limit a moment ago, and so still: a flood under one key stops here.
+        if let Some(key_subject) = key_subject.as_ref().filter(|_| too_large.is_none()) {
+            // Over the limit a moment ago, and so still: a flood under one key stops here. But 413 comes before.
             self.check_subject(key_subject)?;
         }
         let admission = Admission {

@@ -162,7 +162,10 @@ async fn ask_mailer(
     };
     match gateway.send.call(call, patience).await {
         Ok(reply) => answer(reply),
-        Err(CallError::Unavailable) => Err(SendError::InternalError),
+        Err(CallError::Unavailable) => {
+            tracing::warn!(request_id = %identity.request_id, "no broker, no mailer, or a full queue: nothing was accepted");
+            Err(SendError::InternalError)
+        }
         Err(CallError::DeadlinePassed) => Err(SendError::DeadlinePassed),
         Err(CallError::Lost) => {
             tracing::warn!(request_id = %identity.request_id, "lost the way of the reply; waiting for the stored response");

@@ -47,6 +47,7 @@ pub(crate) fn decide(
 ) -> Vec<Decision> {
     let mut left = budget_left_cents;
     let mut taken = HashSet::new();
+    let mut waiting = HashSet::new();
     candidates
         .iter()
         .map(|candidate| {
@@ -59,7 +60,12 @@ pub(crate) fn decide(
             if taken.contains(&candidate.address_id) {
                 return Decision::Copy;
             }
-            if let Some(reason) = candidate.after_duplicates {
+            // An address that waits does so until the re-check, whatever a later copy of it says.
+            let waits = waiting.contains(&candidate.address_id).then_some(Reason::FilteredConditions);
+            if let Some(reason) = candidate.after_duplicates.or(waits) {
+                if reason == Reason::FilteredConditions {
+                    waiting.insert(candidate.address_id);
+                }
                 return Decision::Refuse(reason);
             }
             match left {
@@ -91,7 +97,8 @@ mod tests {
         let candidates = [
             both(Some(Reason::DoNotMail), Some(Reason::FilteredLocation)),
             both(None, Some(Reason::FilteredLocation)),
-            Candidate { after_duplicates: Some(Reason::FilteredConditions), ..candidate(2) },
+            Candidate { after_duplicates: Some(Reason::FilteredConditions), ..candidate(4) },
+            candidate(4),
             candidate(2),
             Candidate { after_duplicates: Some(Reason::FilteredLocation), ..candidate(2) },
             candidate(3),
@@ -103,6 +110,7 @@ mod tests {
             [
                 Refuse(Reason::DoNotMail),
                 Refuse(Reason::DuplicateRecent),
+                Refuse(Reason::FilteredConditions),
                 Refuse(Reason::FilteredConditions),
                 Mail,
                 Copy,

@@ -20,9 +20,6 @@ pub const RESPONSE_BYTES: usize = 4_194_304;
 /// refused rather than cut, because a cut name could meet another column's.
 pub const FIELD_NAME_CHARS: usize = 200;
 
-/// Characters of a recipient's `reference`. The contract gives none; it is echoed, so it must be bounded.
-pub const REFERENCE_CHARS: usize = 600;
-
 /// Active Full access and Formulas only keys that a team may hold together.
 pub const ACTIVE_TEAM_KEYS: i64 = 10;
 

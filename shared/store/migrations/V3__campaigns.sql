@@ -56,7 +56,7 @@ CREATE TABLE do_not_mail (
 -- Recipients received: the latest outcome per campaign and entry (for an address that could not be
 -- verified, an entry id derived from it as sent).
 --
---   mailed ───────────── stays: a later duplicate does not undo it
+--   mailed ───────────── stays: a later send that does not mail it again does not undo it
 --   not_mailed <reason>  a later send overwrites it
 --   filtered_conditions  the daily re-check turns it into mailed
 CREATE TABLE recipients (

@@ -71,7 +71,10 @@ impl Transaction<'_> {
             return if row.get(1) {
                 Ok(KeyCreated { key_id: ApiKeyId(row.get(0)), is_new: false })
             } else {
-                Err(StoreError::Limit(format!("the key {} was used before", new.key.display())))
+                Err(StoreError::Limit(format!(
+                    "the key {} was revoked, or stands elsewhere; choose another one",
+                    new.key.display()
+                )))
             };
         }
         match new.integration_id {

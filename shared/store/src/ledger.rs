@@ -46,7 +46,7 @@ impl Store {
     /// Adds to the team's prepaid balance. A reference counts once.
     ///
     /// # Errors
-    /// [`StoreError`] when the database cannot be asked.
+    /// [`StoreError::Limit`] when the reference was booked with another amount.
     pub async fn balance_top_up(
         &self,
         team_id: TeamId,
@@ -119,7 +119,7 @@ impl Transaction<'_> {
     /// Adds to the team's prepaid balance. A reference counts once.
     ///
     /// # Errors
-    /// [`StoreError`] when the database cannot be asked.
+    /// [`StoreError::Limit`] when the reference was booked with another amount.
     pub async fn balance_top_up(
         &self,
         team_id: TeamId,
@@ -128,17 +128,35 @@ impl Transaction<'_> {
         now: DateTime<Utc>,
     ) -> Result<TopUp> {
         let opened = self.ledger_open(team_id, "top_up", None, Some(reference), now).await?;
-        if let Some(transaction_id) = opened {
-            self.ledger_move(
-                transaction_id,
-                &Movement { team_id, from: "cash", to: "prepaid", amount_cents },
-            )
-            .await?;
+        match opened {
+            Some(transaction_id) => {
+                let movement = Movement { team_id, from: "cash", to: "prepaid", amount_cents };
+                self.ledger_move(transaction_id, &movement).await?;
+            }
+            None => self.refuse_other_amount(team_id, amount_cents, reference).await?,
         }
         let sql = "SELECT balance_cents FROM ledger_accounts WHERE team_id = $1 AND account = 'prepaid'";
         let row = self.row(sql, &[&team_id.0]).await?;
         let row = row.ok_or_else(|| StoreError::NotFound(format!("the ledger of team {team_id}")))?;
         Ok(TopUp { is_new: opened.is_some(), balance_cents: row.get(0) })
+    }
+
+    /// A reference that was booked with another amount is a slip, not a repetition.
+    async fn refuse_other_amount(&self, team_id: TeamId, amount_cents: i64, reference: &str) -> Result<()> {
+        let row = self
+            .row(
+                "SELECT entry.amount_cents FROM ledger_transactions booked
+                 JOIN ledger_entries entry USING (team_id, transaction_id)
+                 WHERE booked.team_id = $1 AND booked.reference = $2 AND entry.account = 'prepaid'",
+                &[&team_id.0, &reference],
+            )
+            .await?;
+        match row.map(|row| row.get::<_, i64>(0)) {
+            Some(booked) if booked != amount_cents => Err(StoreError::Limit(format!(
+                "the reference {reference:?} was booked before, with {booked} cents"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// Books a charge that was paid from outside (a card), once.

@@ -220,8 +220,8 @@ const WAITING: &str = "
     ORDER BY recipient.entry_id LIMIT $4";
 
 impl Transaction<'_> {
-    /// Notes the recipients' outcomes. One that was mailed stays so when it is sent again within the window; one
-    /// that was removed keeps that. `rows` hold each entry once, in the order of their ids.
+    /// Notes the recipients' outcomes. One that was mailed stays so when it is sent again and not mailed; one that
+    /// was removed keeps that. `rows` hold each entry once, in the order of their ids.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
@@ -312,4 +312,4 @@ const SAVE: &str = "
         first_name = excluded.first_name, last_name = excluded.last_name, address = excluded.address,
         reference = excluded.reference, status = excluded.status, reason = excluded.reason,
         charge_id = excluded.charge_id, received_at = excluded.received_at, verification = excluded.verification
-    WHERE stored.status <> 'mailed' OR excluded.reason IS DISTINCT FROM 'duplicate_recent'";
+    WHERE stored.status <> 'mailed' OR excluded.status = 'mailed'";

@@ -64,7 +64,7 @@ async fn seed(sql: &Sql, integration_id: Uuid, sync_id: Uuid) -> anyhow::Result<
          SELECT $1, 'c' || number, jsonb_build_object('first_name', 'Pat', 'last_name', 'Reader' || number,
                 'email', 'pat' || number || '@example.com', 'address_1', number || ' Main St', 'city', 'Austin',
                 'state', 'TX', 'zip', '78701', 'phone', '(512) 555-0100'),
-             CASE WHEN number % $3 = 0 THEN $1 ELSE $2 END, now(), now()
+             CASE WHEN number % $3 = 0 THEN $1::uuid ELSE $2::uuid END, now(), now()
          FROM generate_series(1, $4::bigint) AS number",
         &[&integration_id, &sync_id, &MISSING_ONE_IN, &CONTACTS],
     )

@@ -32,6 +32,10 @@ teams:
     do_not_mail:
     - 300 Alamo Plaza, San Antonio, TX 78205
     - { address_1: 1100 Congress Ave, city: Austin, state: TX, zip: "78701" }
+  integrations:
+  - name: CRM
+    removal_guard_percent: 20
+    keys: [{ name: Nightly, key: pk_int_GardenGardenGardenGard }]
   keys:
   - { kind: full_access, name: Shop }
   top_up: { amount: 5000, reference: first }
@@ -266,4 +270,21 @@ fn the_demo_request_shows_what_its_references_say() {
     let cards = i64::try_from(cards).unwrap();
     let budget = campaign.budget.unwrap().cents();
     assert!(cards * price <= budget && budget < (cards + 1) * price, "{cards} cards of {price} in {budget}");
+}
+
+#[test]
+fn an_integration_takes_requests_unless_the_file_says_otherwise_and_has_keys_of_its_own_kind() {
+    let file = read_here(TEAM).unwrap();
+    let integration = &file.teams[0].integrations[0];
+    assert_eq!(integration.availability, store::Availability::Active);
+    assert_eq!(integration.removal_guard_percent, Some(20));
+    for (from, to, place) in [
+        ("percent: 20", "percent: 101", "integrations[0].removal_guard_percent"),
+        ("pk_int_Garden", "pk_live_Garden", "integrations[0].keys[0].key"),
+        ("name: CRM", "name: CRM\n    availability: off", "off"),
+        ("kind: full_access, name: Shop", "kind: integration, name: Shop", "integration"),
+    ] {
+        let error = error_with(from, to);
+        assert!(error.contains(place), "{error}");
+    }
 }

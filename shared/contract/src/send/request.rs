@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 
 use crate::id::CampaignId;
 use crate::key::PresentedKey;
-use crate::limits::{FIELD_NAME_CHARS, RECIPIENTS_PER_REQUEST, REFERENCE_CHARS};
+use crate::limits::{FIELD_NAME_CHARS, RECIPIENTS_PER_REQUEST};
 
 /// A request body in its documented shape.
 #[derive(Debug)]
@@ -274,11 +274,6 @@ impl<'de> Visitor<'de> for RecipientVisitor {
                 continue;
             };
             if name.eq_ignore_ascii_case("reference") {
-                if value.chars().count() > REFERENCE_CHARS {
-                    return Err(A::Error::custom(format!(
-                        "reference is longer than {REFERENCE_CHARS} characters"
-                    )));
-                }
                 recipient.reference = Some(value);
             } else {
                 recipient.fields.push((name, trimmed(value)));
@@ -318,8 +313,8 @@ fn field_name(name: Cow<'_, str>) -> Result<Cow<'_, str>, String> {
     if name.is_empty() {
         return Err("a field has an empty name".to_owned());
     }
-    if name.contains('\0') {
-        return Err("a field's name holds the character U+0000, which cannot be stored".to_owned());
+    if name.chars().any(char::is_control) {
+        return Err("a field's name holds a control character".to_owned());
     }
     if name.len() > FIELD_NAME_CHARS && name.chars().count() > FIELD_NAME_CHARS {
         return Err(format!("a field's name is longer than {FIELD_NAME_CHARS} characters"));

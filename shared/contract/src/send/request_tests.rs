@@ -59,7 +59,7 @@ fn invalid_payload_names_the_position_and_the_key() {
         (r#"{"recipients":[{"a":1,"A ":2}]}"#, "recipients[0]: the field A is given twice"),
         (r#"{"recipients":[{" ":1}]}"#, "recipients[0]: a field has an empty name"),
         (r#"{"recipients":[{"a":"\u0000"}]}"#, "recipients[0]: a holds the character U+0000"),
-        (r#"{"recipients":[{"a\u0000b":"x"}]}"#, "recipients[0]: a field's name holds the character U+0000"),
+        (r#"{"recipients":[{"a\u0000b":"x"}]}"#, "recipients[0]: a field's name holds a control character"),
         (r#"{"recipients":[{"a":"\ud800"}]}"#, "recipients[0]: a is not a valid text"),
         (r#"{"recipients":[{}],"field_types":[]}"#, "field_types must map"),
         (r#"{"recipients":[{}],"field_types":{"a":"money"}}"#, "field_types must map"),

@@ -21,6 +21,9 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 /// A rate that no benchmark reaches: they are not about being refused.
 const REQUESTS_PER_MINUTE: &str = "1000000";
 
+/// An endpoint that hangs is to go on hanging.
+const NEVER: &str = "1000000";
+
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
 /// One process.
@@ -39,6 +42,8 @@ pub struct Fleet {
     pub mailers: Vec<Node>,
     /// The syncers.
     pub syncers: Vec<Node>,
+    /// The dispatchers.
+    pub dispatchers: Vec<Node>,
     settings: HashMap<String, String>,
 }
 
@@ -61,6 +66,11 @@ impl Node {
             tokio::time::sleep(LOOK_INTERVAL).await;
         }
         Ok(())
+    }
+
+    /// Its process id.
+    pub fn id(&self) -> u32 {
+        self.process.id()
     }
 
     /// The most memory that it ever held resident, in bytes.
@@ -109,12 +119,21 @@ impl Fleet {
                 ("GATEWAY__REQUESTS_PER_MINUTE_PER_KEY", REQUESTS_PER_MINUTE),
                 ("GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE", REQUESTS_PER_MINUTE),
                 ("GATEWAY__PUSH_REQUESTS_PER_MINUTE_PER_SOURCE", REQUESTS_PER_MINUTE),
+                ("OUTBOUND__ALLOWED_NETWORKS", "127.0.0.0/8"),
+                ("DISPATCHER__DISABLE_AFTER", NEVER),
             ]
             .map(|(name, value)| (format!("PILLARBOX__{name}"), value.to_owned())),
         );
         let gateway = Node::start("gateway", &settings).await?;
         let url = format!("http://{listen}");
-        let mut fleet = Self { url, gateway, mailers: Vec::new(), syncers: Vec::new(), settings };
+        let mut fleet = Self {
+            url,
+            gateway,
+            mailers: Vec::new(),
+            syncers: Vec::new(),
+            dispatchers: Vec::new(),
+            settings,
+        };
         for _ in 0..mailers {
             fleet.add_mailer().await?;
         }
@@ -151,6 +170,12 @@ impl Fleet {
     /// Another syncer on the same queue, ready.
     pub async fn add_syncer(&mut self) -> anyhow::Result<()> {
         self.syncers.push(Node::start("syncer", &self.settings).await?);
+        Ok(())
+    }
+
+    /// A dispatcher, ready.
+    pub async fn add_dispatcher(&mut self) -> anyhow::Result<()> {
+        self.dispatchers.push(Node::start("dispatcher", &self.settings).await?);
         Ok(())
     }
 

@@ -63,7 +63,9 @@ pub async fn provision(database: &Database) -> anyhow::Result<()> {
         "campaigns": campaigns,
         "top_up": {"amount": "$10000000.00", "reference": "bench"},
     }]});
-    pillarbox::apply::apply(&store(database)?, &file.to_string(), Path::new("."), Utc::now()).await?;
+    let policy = outbound::Policy::new(&["127.0.0.0/8".parse()?]);
+    pillarbox::apply::apply(&store(database)?, &file.to_string(), Path::new("."), &policy, Utc::now())
+        .await?;
     Ok(())
 }
 
@@ -120,17 +122,23 @@ pub fn body(campaign: &str, recipients: &[Value]) -> String {
 pub struct Sender {
     client: reqwest::Client,
     url: String,
+    key: &'static str,
 }
 
 impl Sender {
     /// To the gateway at this URL.
     pub fn new(url: &str) -> anyhow::Result<Self> {
+        Self::with_key(url, KEY)
+    }
+
+    /// The same with another key than [`KEY`].
+    pub fn with_key(url: &str, key: &'static str) -> anyhow::Result<Self> {
         let client = reqwest::Client::builder().timeout(ANSWER_TIMEOUT).tcp_nodelay(true).build()?;
-        Ok(Self { client, url: format!("{url}/api/v1/recipients") })
+        Ok(Self { client, url: format!("{url}/api/v1/recipients"), key })
     }
 
     async fn post(&self, body: String) -> anyhow::Result<(u16, String)> {
-        let request = self.client.post(&self.url).bearer_auth(KEY).body(body);
+        let request = self.client.post(&self.url).bearer_auth(self.key).body(body);
         let answer = request.send().await?;
         Ok((answer.status().as_u16(), answer.text().await?))
     }

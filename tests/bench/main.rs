@@ -10,6 +10,7 @@ mod machine;
 mod push;
 mod samples;
 mod send;
+mod webhooks;
 
 use std::process::ExitCode;
 
@@ -26,6 +27,7 @@ const BENCHES: &[Bench] = &[
     ("send", || Box::pin(send::run())),
     ("push", || Box::pin(push::run())),
     ("addresses", || Box::pin(addresses::run())),
+    ("webhooks", || Box::pin(webhooks::run())),
 ];
 
 /// What the command line asks for.

@@ -2,10 +2,11 @@
 //! database are killed and wiped, and each address ends with one card and one charge.
 
 use std::collections::HashMap;
-use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use pillarbox_tests::{CAMPAIGN, KEY, Options, Server, ServerKind, Slow, Spawned, Stack, eventually, people};
+use pillarbox_tests::{
+    CAMPAIGN, KEY, Options, Server, ServerKind, Slow, Spawned, Stack, eventually, free_port, people,
+};
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -222,10 +223,6 @@ struct World {
     ports: [u16; 2],
     gateways: Vec<Spawned>,
     mailers: Vec<Spawned>,
-}
-
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 impl World {

@@ -17,4 +17,7 @@ mod outcomes;
 mod push;
 mod replay;
 mod response;
+mod scans;
+mod webhook_crash;
+mod webhooks;
 mod wire;

@@ -154,7 +154,8 @@ async fn a_team_holds_at_most_ten_keys_and_a_revoked_one_makes_room() {
     stack.apply(json!({"teams": [{"name": "Test", "keys": keys}]})).await;
     let eleventh =
         json!({"teams": [{"name": "Test", "keys": [{"kind": "full_access", "name": "k11"}]}]}).to_string();
-    let apply = || pillarbox::apply::apply(&stack.store, &eleventh, std::path::Path::new("."), stack.now());
+    let (policy, folder) = (stack.policy(), std::path::Path::new("."));
+    let apply = || pillarbox::apply::apply(&stack.store, &eleventh, folder, &policy, stack.now());
     let error = apply().await.unwrap_err().to_string();
     assert!(error.contains("10 active"), "{error}");
     let team = stack.store.team_by_name("Test").await.unwrap().team_id;

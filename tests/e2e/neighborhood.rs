@@ -294,8 +294,14 @@ async fn settings_of_a_neighborhood_have_their_bounds_and_belong_to_no_other_kin
         let mut campaign = json!({"id": CAMPAIGN, "name": "Test", "steps": [{}]});
         campaign.as_object_mut().unwrap().extend(settings.as_object().unwrap().clone());
         let file = json!({"teams": [{"name": "Test", "campaigns": [campaign]}]}).to_string();
-        let applied =
-            pillarbox::apply::apply(&stack.store, &file, std::path::Path::new("."), stack.now()).await;
+        let applied = pillarbox::apply::apply(
+            &stack.store,
+            &file,
+            std::path::Path::new("."),
+            &stack.policy(),
+            stack.now(),
+        )
+        .await;
         let Err(error) = applied else { panic!("{settings} was taken") };
         let error = error.to_string();
         assert!(error.contains(expected), "{error}");

@@ -6,16 +6,20 @@ mod database;
 mod people;
 mod points;
 mod processes;
+mod sink;
 mod stack;
 mod verifiers;
+mod webhooks;
 
 pub use crm::{Crm, INTEGRATION_KEY};
 pub use database::Database;
 pub use people::{ADDRESS, people, person};
 pub use points::{MAIN_STREET, PointFile, center};
-pub use processes::{Server, ServerKind, Spawned};
+pub use processes::{Server, ServerKind, Spawned, free_port};
+pub use sink::{Reaction, Received, Sink};
 pub use stack::{Answer, Options, Stack, eventually, settings_of};
 pub use verifiers::{Down, Slow};
+pub use webhooks::{cards, with_qr_codes, with_qr_codes_on};
 
 /// The key that every test's team holds.
 pub const KEY: &str = "pk_live_TestTestTestTestTestTe";

@@ -138,3 +138,20 @@ impl Drop for Spawned {
         self.kill();
     }
 }
+
+/// Ports from which tests give real processes theirs: below those that the system gives to outgoing connections, one of
+/// which may otherwise take the port in between.
+const FIRST_PORT: u16 = 10_000;
+
+/// A port of this machine that nobody listens on.
+pub fn free_port() -> u16 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let offset = std::process::id().wrapping_mul(97) % 9_000;
+    (0..1_000)
+        .map(|_| {
+            FIRST_PORT
+                + u16::try_from((offset + NEXT.fetch_add(1, Ordering::Relaxed)) % 10_000).expect("it fits")
+        })
+        .find(|port| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok())
+        .expect("a free port")
+}

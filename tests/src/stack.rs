@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use outbound::Policy;
 use reqwest::header::HeaderMap;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -33,11 +34,13 @@ pub struct Options {
     pub mailers: usize,
     /// Syncers that run.
     pub syncers: usize,
+    /// Dispatchers that run.
+    pub dispatchers: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { settings: Vec::new(), verifier: None, mailers: 1, syncers: 0 }
+        Self { settings: Vec::new(), verifier: None, mailers: 1, syncers: 0, dispatchers: 0 }
     }
 }
 
@@ -111,6 +114,8 @@ pub fn settings_of(database: &Database, overrides: &[(&'static str, String)]) ->
         ("GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE", "100000".to_owned()),
         ("GATEWAY__PUSH_REQUESTS_PER_MINUTE_PER_SOURCE", "100000".to_owned()),
         ("MAILER__JOB_INTERVAL_MS", "50".to_owned()),
+        ("DISPATCHER__SWEEP_INTERVAL_MS", "50".to_owned()),
+        ("OUTBOUND__ALLOWED_NETWORKS", "127.0.0.0/8".to_owned()),
     ];
     let all = usual.into_iter().chain(overrides.iter().cloned());
     all.map(|(name, value)| (format!("PILLARBOX__{name}"), value)).collect()
@@ -150,7 +155,11 @@ impl Stack {
             store: Store::new(&Config::with(settings.clone()).expect("settings").database).expect("a store"),
             sql: connect(&database).await,
             settings,
-            client: reqwest::Client::builder().timeout(PATIENCE).build().expect("a client"),
+            client: reqwest::Client::builder()
+                .timeout(PATIENCE)
+                .redirect(reqwest::redirect::Policy::none())
+                .build()
+                .expect("a client"),
             tokens: Vec::new(),
         };
         for _ in 0..options.mailers {
@@ -159,8 +168,11 @@ impl Stack {
         for _ in 0..options.syncers {
             stack.add_syncer();
         }
+        for _ in 0..options.dispatchers {
+            stack.add_dispatcher();
+        }
         let process = stack.process("gateway");
-        tokio::spawn(gateway::serve(process, listener));
+        tokio::spawn(async { gateway::serve(process, listener).await.expect("the gateway runs") });
         stack.apply(team(json!({}))).await;
         if options.mailers > 0 {
             stack.until_ready(&stack.url).await;
@@ -186,14 +198,26 @@ impl Stack {
         tokio::spawn(async move { syncer::run(process).await.expect("the syncer runs") });
     }
 
+    /// Another dispatcher on the same database and broker.
+    pub fn add_dispatcher(&mut self) {
+        let process = self.process("dispatcher");
+        tokio::spawn(async { dispatcher::run(process).await.expect("the dispatcher runs") });
+    }
+
     /// Another gateway on the same database and broker; returns where it listens.
     pub async fn second_gateway(&mut self) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let process = self.process("gateway");
-        tokio::spawn(gateway::serve(process, listener));
+        tokio::spawn(async { gateway::serve(process, listener).await.expect("the gateway runs") });
         self.until_ready(&url).await;
         url
+    }
+
+    /// Which hosts endpoints may be on: those of this machine too.
+    pub fn policy(&self) -> Policy {
+        let config = Config::with(self.settings.clone()).expect("settings");
+        Policy::new(&config.outbound.allowed_networks)
     }
 
     fn process(&mut self, name: &str) -> Process {
@@ -218,9 +242,8 @@ impl Stack {
 
     /// Provisions the team with these settings; see the file format of `pillarbox apply`.
     pub async fn apply(&self, file: Value) -> Value {
-        let now = self.clock.now();
-        let applied =
-            pillarbox::apply::apply(&self.store, &file.to_string(), std::path::Path::new("."), now).await;
+        let (now, folder, policy) = (self.clock.now(), std::path::Path::new("."), self.policy());
+        let applied = pillarbox::apply::apply(&self.store, &file.to_string(), folder, &policy, now).await;
         serde_json::to_value(applied.unwrap_or_else(|error| panic!("{error:#}"))).expect("JSON")
     }
 

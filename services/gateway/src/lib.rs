@@ -7,6 +7,7 @@ mod push;
 mod recipients;
 mod refusal;
 mod request;
+mod scan;
 mod shield;
 mod source;
 
@@ -18,7 +19,7 @@ use std::time::Duration;
 use anyhow::Context;
 use axum::Router;
 use axum::http::StatusCode;
-use axum::routing::post;
+use axum::routing::{get, post};
 use contract::message::{PUSH_QUEUE, SEND_QUEUE};
 use queue::Caller;
 use service::http::Limits;
@@ -27,6 +28,7 @@ use tokio::net::TcpListener;
 
 use crate::admission::{Gate, RateGroup};
 use crate::body::BodyReader;
+use crate::scan::Scans;
 
 /// What the handlers share. All of it is handles; none of it is state of a client.
 #[derive(Clone)]
@@ -37,6 +39,7 @@ struct Gateway {
     bodies: Arc<BodyReader>,
     send: Caller,
     push: Caller,
+    scans: Arc<Scans>,
 }
 
 /// Runs the gateway on the configured address until the process is to stop.
@@ -46,21 +49,25 @@ struct Gateway {
 pub async fn run(process: Process) -> anyhow::Result<()> {
     let listen = process.config.gateway.listen.clone();
     let listener = TcpListener::bind(&listen).await.with_context(|| format!("cannot listen on {listen}"))?;
-    serve(process, listener).await;
-    Ok(())
+    serve(process, listener).await
 }
 
 /// Runs the gateway on a listener until the process is to stop.
-pub async fn serve(process: Process, listener: TcpListener) {
+///
+/// # Errors
+/// When a configured file cannot be read.
+pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()> {
     let limits = connection_limits(&process.config, process.grace());
     let shutdown = process.shutdown.clone();
     if let Ok(address) = listener.local_addr() {
         tracing::info!(%address, "listening");
     }
     let is_working = process.is_working.clone();
+    let router = router(process)?;
     is_working.store(true, Ordering::Relaxed);
-    service::http::serve(listener, router(process), limits, shutdown).await;
+    service::http::serve(listener, router, limits, shutdown).await;
     is_working.store(false, Ordering::Relaxed);
+    Ok(())
 }
 
 fn connection_limits(config: &Config, grace: Duration) -> Limits {
@@ -71,8 +78,9 @@ fn connection_limits(config: &Config, grace: Duration) -> Limits {
     }
 }
 
-fn router(process: Process) -> Router {
+fn router(process: Process) -> anyhow::Result<Router> {
     let gateway = Gateway {
+        scans: Arc::new(Scans::start(&process)?),
         send_gate: Arc::new(Gate::new(&process, RateGroup::sends(&process.config))),
         push_gate: Arc::new(Gate::new(&process, RateGroup::pushes(&process.config))),
         bodies: Arc::new(BodyReader::new(&process.config.gateway)),
@@ -80,11 +88,12 @@ fn router(process: Process) -> Router {
         push: Caller::start(&process.broker, PUSH_QUEUE, process.background.clone()),
         process,
     };
-    Router::new()
+    Ok(Router::new()
         .route("/api/v1/recipients", post(recipients::post).fallback(method_not_allowed))
         .nest(push::BASE_PATH, push::router())
+        .route("/q/{code}", get(scan::get).head(scan::head).fallback(scan::method_not_allowed))
         .fallback(not_found)
-        .with_state(gateway)
+        .with_state(gateway))
 }
 
 async fn not_found() -> (StatusCode, axum::Json<serde_json::Value>) {

@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use crate::decide::{Candidate, Decision};
 use crate::fields::Fields;
+use crate::links::Links;
 use crate::prepare::{Preparation, Prepared, entry_id, unverified};
 use crate::rules::{AudienceRules, Profile};
 
@@ -76,20 +77,8 @@ impl Judgement<'_> {
         if !self.are_centers && self.facts.do_not_mail.contains(&address_id) {
             return refused(Reason::DoNotMail);
         }
-        let values = SentOverStored {
-            sent: assessed.prepared,
-            fields: self.fields,
-            stored: self.stored.get(&assessed.entry_id),
-        };
-        let profile = Profile {
-            name: (assessed.prepared.value(BuiltIn::FirstName), assessed.prepared.value(BuiltIn::LastName)),
-            lines: (&verified.line1, &verified.line2),
-            city: &verified.city,
-            state: &verified.state,
-            zip: &verified.zip,
-            place: assessed.place(),
-            values: &values,
-        };
+        let values = self.values(assessed);
+        let profile = profile(assessed, verified, &values);
         let is_waiting = self.facts.waiting.contains(&address_id);
         let after_duplicates = if self.are_centers {
             self.rules.waits(&profile, is_waiting, self.today)
@@ -97,6 +86,37 @@ impl Judgement<'_> {
             self.rules.refusal(&profile, is_waiting, self.today)
         };
         Candidate { address_id, before_duplicates: None, after_duplicates }
+    }
+
+    /// Where the QR codes of the recipient's card lead; nowhere when it can get none.
+    pub(crate) fn destinations(&self, assessed: &Assessed<'_>, links: &Links) -> String {
+        match assessed.verdict {
+            Verdict::Deliverable(verified) => {
+                links.destinations(&profile(assessed, verified, &self.values(assessed)))
+            }
+            Verdict::Undeliverable(_) => String::new(),
+        }
+    }
+
+    fn values<'a>(&'a self, assessed: &Assessed<'a>) -> SentOverStored<'a> {
+        let stored = self.stored.get(&assessed.entry_id);
+        SentOverStored { sent: assessed.prepared, fields: self.fields, stored }
+    }
+}
+
+fn profile<'a>(
+    assessed: &'a Assessed<'a>,
+    verified: &'a Verified,
+    values: &'a SentOverStored<'a>,
+) -> Profile<'a> {
+    Profile {
+        name: (assessed.prepared.value(BuiltIn::FirstName), assessed.prepared.value(BuiltIn::LastName)),
+        lines: (&verified.line1, &verified.line2),
+        city: &verified.city,
+        state: &verified.state,
+        zip: &verified.zip,
+        place: verified.latitude.zip(verified.longitude),
+        values,
     }
 }
 
@@ -220,19 +240,24 @@ pub(crate) fn recipient_rows<'a>(
 }
 
 /// The cards to make.
-pub(crate) fn piece_rows<'a>(assessed: &'a [Assessed<'a>], decisions: &[Decision]) -> Vec<PieceRow<'a>> {
+pub(crate) fn piece_rows<'a>(
+    assessed: &'a [Assessed<'a>],
+    decisions: &[Decision],
+    destinations: &'a [String],
+) -> Vec<PieceRow<'a>> {
     assessed
         .iter()
         .zip(decisions)
-        .filter(|(_, decision)| **decision == Decision::Mail)
-        .filter_map(|(one, _)| match one.verdict {
-            Verdict::Deliverable(verified) => Some(piece_row(one, verified)),
+        .zip(destinations)
+        .filter(|((_, decision), _)| **decision == Decision::Mail)
+        .filter_map(|((one, _), destinations)| match one.verdict {
+            Verdict::Deliverable(verified) => Some(piece_row(one, verified, destinations)),
             Verdict::Undeliverable(_) => None,
         })
         .collect()
 }
 
-fn piece_row<'a>(one: &'a Assessed<'a>, verified: &'a Verified) -> PieceRow<'a> {
+fn piece_row<'a>(one: &'a Assessed<'a>, verified: &'a Verified, destinations: &'a str) -> PieceRow<'a> {
     PieceRow {
         entry_id: one.entry_id,
         address_id: one.address_id,
@@ -245,6 +270,7 @@ fn piece_row<'a>(one: &'a Assessed<'a>, verified: &'a Verified) -> PieceRow<'a> 
         zip: &verified.zip,
         plus4: verified.plus4.as_deref(),
         verification: verified.level.as_str(),
+        destinations: destinations.to_owned(),
         corrections: corrections(verified),
         center_entry_id: None,
     }

@@ -12,6 +12,7 @@ mod due;
 mod fields;
 mod handler;
 mod housekeeping;
+mod links;
 mod neighborhood;
 pub mod payment;
 mod prepare;

@@ -5,12 +5,13 @@ use std::collections::{HashMap, HashSet};
 
 use contract::limits::HOMES_PER_REQUEST;
 use contract::send::Reason;
-use store::{Home, NeighborhoodSettings, PieceRow, RecipientFacts, Store, StoreError};
+use store::{Home, NeighborhoodSettings, PieceRow, RecipientFacts, Store, StoreError, StoredEntry};
 use uuid::Uuid;
 
 use crate::decide::{Candidate, Decision, decide};
+use crate::links::Links;
 use crate::prepare::entry_id;
-use crate::rules::AudienceRules;
+use crate::rules::{AudienceRules, Profile};
 
 /// What points confirm of a home: it is one.
 const HOME_VERIFICATION: &str = "delivery_point";
@@ -158,10 +159,12 @@ impl Neighborhoods {
         &self,
         mailings: &[Mailing],
         entry_ids: impl Iterator<Item = Uuid>,
+        links: &Links,
     ) -> Vec<PieceRow<'_>> {
         let mut rows = Vec::new();
         for (mailing, center_entry_id) in mailings.iter().zip(entry_ids) {
-            rows.extend(mailing.mailed.iter().map(|home| piece_row(&self.homes[*home], center_entry_id)));
+            let homes = mailing.mailed.iter().map(|home| &self.homes[*home]);
+            rows.extend(homes.map(|home| piece_row(home, center_entry_id, links)));
         }
         rows
     }
@@ -204,7 +207,17 @@ fn rank(decision: Decision) -> u8 {
 }
 
 /// Nobody's name is known: the card goes to whoever lives there.
-fn piece_row(home: &Home, center_entry_id: Uuid) -> PieceRow<'_> {
+fn piece_row<'a>(home: &'a Home, center_entry_id: Uuid, links: &Links) -> PieceRow<'a> {
+    let nothing_stored = StoredEntry::default();
+    let resident = Profile {
+        name: ("", ""),
+        lines: (&home.line_1, ""),
+        city: &home.city,
+        state: &home.state,
+        zip: &home.zip,
+        place: None,
+        values: &nothing_stored,
+    };
     PieceRow {
         entry_id: entry_id(home.address_id, "", ""),
         address_id: home.address_id,
@@ -218,6 +231,7 @@ fn piece_row(home: &Home, center_entry_id: Uuid) -> PieceRow<'_> {
         plus4: home.plus4.as_deref(),
         verification: HOME_VERIFICATION,
         corrections: String::new(),
+        destinations: links.destinations(&resident),
         center_entry_id: Some(center_entry_id),
     }
 }

@@ -33,6 +33,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) candidates: &'a [Candidate],
     /// Neighborhood Mail: the homes around the recipients.
     pub(crate) neighborhoods: Option<&'a Neighborhoods>,
+    /// Where the QR codes of each recipient's card would lead.
+    pub(crate) destinations: &'a [String],
     pub(crate) times: Times,
 }
 
@@ -248,9 +250,10 @@ async fn write(
     let recipients = recipient_rows(plan.assessed, &decided.decisions, &draft.addresses);
     let pieces = match plan.neighborhoods {
         Some(neighborhoods) => {
-            neighborhoods.piece_rows(&decided.mailings, plan.assessed.iter().map(|one| one.entry_id))
+            let centers = plan.assessed.iter().map(|one| one.entry_id);
+            neighborhoods.piece_rows(&decided.mailings, centers, &plan.step.links)
         }
-        None => piece_rows(plan.assessed, &decided.decisions),
+        None => piece_rows(plan.assessed, &decided.decisions, plan.destinations),
     };
     tokio::try_join!(
         transaction.entry_save(team_id, &entries, now),

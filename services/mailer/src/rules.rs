@@ -7,6 +7,8 @@ use design::Document;
 use service::Config;
 use store::{Audience, Campaign, Step, StepDesign};
 
+use crate::links::Links;
+
 /// What one step of a campaign mails.
 #[derive(Debug)]
 pub(crate) struct StepRules<'c> {
@@ -14,6 +16,7 @@ pub(crate) struct StepRules<'c> {
     pub(crate) design: &'c StepDesign,
     pub(crate) product: &'static str,
     pub(crate) price_cents: i64,
+    pub(crate) links: Links,
 }
 
 /// Whom a campaign mails.
@@ -67,7 +70,8 @@ pub(crate) fn step_rules<'c>(step: &'c Step, config: &Config) -> Result<StepRule
     let product = document.product().as_str();
     // Every product has a price: the mailer does not start without.
     let price = config.prices.get(product).ok_or(SendError::InternalError)?;
-    Ok(StepRules { step, design, product, price_cents: price.with(step.postage) })
+    let links = Links::of(&document);
+    Ok(StepRules { step, design, product, price_cents: price.with(step.postage), links })
 }
 
 impl AudienceRules {

@@ -193,7 +193,7 @@ async fn prepare_and_reserve(
     let inputs: Vec<_> = preparation.recipients.iter().map(|recipient| recipient.address()).collect();
     let verdicts = mailer.verifier.verify(&inputs, campaign.strictness).await.map_err(unverified)?;
     let assessed = tokio::task::block_in_place(|| identify(&preparation.recipients, &verdicts));
-    let (facts, stored) = look_up(mailer, campaign, &rules, &assessed).await?;
+    let (facts, stored) = look_up(mailer, campaign, (&rules, step), &assessed).await?;
     let zone = time_zone(campaign);
     let times = times(&mailer.process.config, campaign, zone, step, mailer.process.clock.now());
     let judgement = Judgement {
@@ -206,6 +206,9 @@ async fn prepare_and_reserve(
     };
     let candidates: Vec<_> =
         tokio::task::block_in_place(|| assessed.iter().map(|one| judgement.candidate(one)).collect());
+    let destinations: Vec<_> = tokio::task::block_in_place(|| {
+        assessed.iter().map(|one| judgement.destinations(one, &step.links)).collect()
+    });
     let neighborhoods = look_around(mailer, campaign, &rules, &assessed, &candidates).await?;
     let plan = Plan {
         lease,
@@ -214,6 +217,7 @@ async fn prepare_and_reserve(
         preparation,
         assessed: &assessed,
         candidates: &candidates,
+        destinations: &destinations,
         neighborhoods: neighborhoods.as_ref(),
         times,
     };
@@ -242,17 +246,17 @@ async fn reserve_again_on_conflict(mailer: &Mailer, plan: &Plan<'_>) -> Result<R
     .await?
 }
 
-/// What the database knows of the recipients: lists by address, and stored values where conditions need them.
+/// What the database knows of the recipients: lists by address, and stored values where conditions or links need them.
 async fn look_up(
     mailer: &Mailer,
     campaign: &Campaign,
-    rules: &AudienceRules,
+    (rules, step): (&AudienceRules, &StepRules<'_>),
     assessed: &[Assessed<'_>],
 ) -> Result<(RecipientFacts, HashMap<Uuid, StoredEntry>), StoreError> {
     let store = &mailer.process.store;
     let address_ids: Vec<Uuid> = assessed.iter().map(|one| one.address_id).collect();
     let facts = store.recipient_facts(campaign.team_id, &campaign.campaign_id, &address_ids).await?;
-    if !rules.has_conditions() {
+    if !rules.has_conditions() && !step.links.use_stored_values() {
         return Ok((facts, HashMap::new()));
     }
     let entry_ids: Vec<Uuid> = assessed.iter().map(|one| one.entry_id).collect();

@@ -7,6 +7,7 @@
 mod applied;
 mod area;
 mod check;
+mod endpoint;
 mod error;
 mod field;
 mod file;
@@ -18,10 +19,12 @@ mod text;
 use std::path::Path;
 
 use chrono::{DateTime, Utc};
+use outbound::Policy;
 use store::Store;
 
 pub use applied::{
-    Applied, AppliedCampaign, AppliedDesign, AppliedKey, AppliedTeam, AppliedTopUp, AppliedUser,
+    Applied, AppliedCampaign, AppliedDesign, AppliedEndpoint, AppliedKey, AppliedTeam, AppliedTopUp,
+    AppliedUser,
 };
 pub use error::ApplyError;
 pub use field::{Email, ListedAddress, Name};
@@ -30,7 +33,7 @@ pub use text::FILE_BYTES;
 use file::File;
 
 /// Creates or updates what the text (YAML or JSON) describes, all or nothing; the same text again changes
-/// nothing. Paths in it are relative to `base_folder`.
+/// nothing. Paths in it are relative to `base_folder`; `policy` says which hosts its endpoints may be on.
 ///
 /// # Errors
 /// [`ApplyError`], which names the place in the file.
@@ -38,9 +41,11 @@ pub async fn apply(
     store: &Store,
     text: &str,
     base_folder: &Path,
+    policy: &Policy,
     now: DateTime<Utc>,
 ) -> Result<Applied, ApplyError> {
     let file = read(text, base_folder)?;
+    endpoint::check_hosts(&file, policy).await?;
     // A conflict with a request under way is tried again; any other end is the end.
     store::retry(|| async {
         match save(store, &file, now).await {

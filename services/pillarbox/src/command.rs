@@ -8,6 +8,7 @@ use contract::key::KeyKind;
 use store::Role;
 
 use crate::apply::{Email, Name};
+pub use crate::endpoint_command::{EndpointCommand, EndpointOf};
 use crate::money::Money;
 
 /// Runs Pillarbox: the database, teams and what belongs to them. Settings come from PILLARBOX_CONFIG and
@@ -72,6 +73,9 @@ pub enum Command {
     /// Syncs of an integration.
     #[command(subcommand)]
     Sync(SyncCommand),
+    /// Webhook endpoints of a team.
+    #[command(subcommand)]
+    Endpoint(EndpointCommand),
     /// Prove that cards, charges, budgets, the ledger and the duplicate guard agree.
     Check,
     /// Post a file of recipients and show what became of each.

@@ -8,6 +8,7 @@ pub mod addresses;
 pub mod apply;
 pub mod command;
 pub mod demo;
+mod endpoint_command;
 pub mod money;
 mod operate;
 pub mod report;

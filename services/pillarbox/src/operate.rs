@@ -3,6 +3,7 @@
 pub(crate) mod balance;
 pub(crate) mod campaign;
 pub(crate) mod check;
+pub(crate) mod endpoint;
 pub(crate) mod integration;
 pub(crate) mod key;
 pub(crate) mod recipient;

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use chrono::{DateTime, Utc};
+use outbound::Policy;
 use serde_json::json;
 use service::{Clock, Config};
 use store::Store;
@@ -57,7 +58,8 @@ async fn execute(command: Command) -> anyhow::Result<Report> {
         Command::Migrate => migrate(&config).await,
         Command::Apply { file } => {
             let text = text_file::read(&file, FILE_BYTES)?;
-            apply(&open(&config).await?, &text, folder_of(&file), now).await?.report()
+            let policy = Policy::new(&config.outbound.allowed_networks);
+            apply(&open(&config).await?, &text, folder_of(&file), &policy, now).await?.report()
         }
         Command::Team(command) => operate::team::run(&open(&config).await?, command, now).await,
         Command::User(command) => operate::user::run(&open(&config).await?, command, now).await,
@@ -68,6 +70,9 @@ async fn execute(command: Command) -> anyhow::Result<Report> {
         }
         Command::Balance { team } => operate::balance::show(&open(&config).await?, &team).await,
         Command::Campaign(command) => operate::campaign::run(&open(&config).await?, command, now).await,
+        Command::Endpoint(command) => {
+            operate::endpoint::run(&open(&config).await?, &config, command, now).await
+        }
         Command::Recipient(command) => operate::recipient::run(&open(&config).await?, command, now).await,
         Command::Addresses(command) => on_addresses(command, &config, now).await,
         Command::Integration(command) => operate::integration::run(&open(&config).await?, command).await,

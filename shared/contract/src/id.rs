@@ -83,6 +83,15 @@ uuid_id!(
     JobId
 );
 
+uuid_id!(
+    /// A webhook endpoint of a team.
+    EndpointId
+);
+uuid_id!(
+    /// One event on its way to one endpoint.
+    DeliveryId
+);
+
 /// A campaign's public id: `PA-` and six of `A-Z0-9`, case-sensitive.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

@@ -8,4 +8,6 @@ pub mod key;
 pub mod limits;
 pub mod message;
 pub mod push;
+pub mod scan;
 pub mod send;
+pub mod webhook;

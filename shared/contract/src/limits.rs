@@ -59,3 +59,13 @@ pub const PAGE_ITEMS: i64 = 1_000;
 
 /// Digits of a page's cursor at the most.
 pub const CURSOR_DIGITS: usize = 15;
+
+/// Webhook endpoints that a team may hold, deleted ones aside. The contract gives none; each scan is delivered
+/// to all of them, so they must be bounded.
+pub const ENDPOINTS_PER_TEAM: i64 = 20;
+
+/// Deliveries shown per endpoint, whose attempts are kept (contract: Delivery rules 4).
+pub const DELIVERIES_SHOWN: i64 = 25;
+
+/// Bytes kept of an endpoint's answer.
+pub const ANSWER_BYTES: usize = 2_048;

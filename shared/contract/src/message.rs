@@ -40,3 +40,10 @@ pub const REPLY_OK: &str = "ok";
 
 /// Type of a reply whose body is the JSON form of an error.
 pub const REPLY_ERROR: &str = "error";
+
+/// The queue that dispatchers hear of waiting deliveries on.
+pub const DELIVERIES_QUEUE: &str = "deliveries";
+
+/// Type of a message on [`DELIVERIES_QUEUE`]: a hint, not the truth. The body is the ids of endpoints that have
+/// new deliveries waiting, as a JSON array.
+pub const DELIVERIES_WAITING_V1: &str = "deliveries_waiting.v1";

@@ -1,5 +1,7 @@
 //! The queues and what bounds them.
 
+use std::time::Duration;
+
 use lapin::options::QueueDeclareOptions;
 use lapin::types::{AMQPValue, FieldTable};
 use lapin::{Channel, Queue};
@@ -13,6 +15,12 @@ const CALL_QUEUE_BYTES: i64 = 256 * 1024 * 1024;
 
 /// Bytes of parked messages kept for an operator to look at; the oldest go first.
 const DEAD_QUEUE_BYTES: i64 = 256 * 1024 * 1024;
+
+/// Hints that a queue holds; the oldest go first.
+const HINTS: i64 = 10_000;
+
+/// How long a hint is worth anything: by then every worker has looked into the database by itself.
+pub(crate) const HINT_LIFETIME: Duration = Duration::from_secs(60);
 
 /// The queue that poison and unknown messages are parked in.
 const DEAD_QUEUE: &str = "dead";
@@ -39,6 +47,15 @@ pub(crate) async fn declare(channel: &Channel, namespace: &str, queue: &str) -> 
         ],
     )
     .await
+}
+
+/// Declares a queue of hints: not replicated, and emptied by a restart of the broker. Repeatable.
+pub(crate) async fn declare_hints(channel: &Channel, namespace: &str, queue: &str) -> lapin::Result<Queue> {
+    let mut table = FieldTable::default();
+    table.insert("x-queue-type".into(), text("classic"));
+    table.insert("x-max-length".into(), HINTS.into());
+    let name = queue_name(namespace, queue);
+    channel.queue_declare(name.into(), QueueDeclareOptions::durable(), table).await
 }
 
 /// Asks for a queue without making it: how many consumers has it?

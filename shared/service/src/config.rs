@@ -1,5 +1,7 @@
 //! The configuration of all processes: embedded defaults, an optional file, the environment.
 
+mod webhooks;
+
 use std::collections::HashMap;
 
 use chrono::NaiveTime;
@@ -7,6 +9,8 @@ use config::{Environment, File, FileFormat};
 use contract::send::Postage;
 use ipnet::IpNet;
 use serde::{Deserialize, Deserializer};
+
+pub use webhooks::{Dispatcher, Email, Outbound, Scans};
 
 /// The defaults, which are also the reference of every setting.
 pub const DEFAULT: &str = include_str!("../default.toml");
@@ -45,6 +49,14 @@ pub struct Config {
     pub verification: Verification,
     /// The provider that verifies addresses.
     pub smarty: Smarty,
+    /// Scans of cards.
+    pub scans: Scans,
+    /// The dispatcher.
+    pub dispatcher: Dispatcher,
+    /// Requests to addresses that somebody typed in.
+    pub outbound: Outbound,
+    /// E-mail.
+    pub email: Email,
 }
 
 /// RabbitMQ.
@@ -337,7 +349,10 @@ impl Config {
         if self.verification.answer_days < 0 || self.verification.coverage_points < 1 {
             return refuse("verification.answer_days must not be negative, coverage_points one or more");
         }
-        Ok(())
+        if self.scans.waiting == 0 {
+            return refuse("scans.waiting must be one or more");
+        }
+        self.dispatcher.check().or_else(refuse)
     }
 }
 
@@ -399,6 +414,8 @@ mod tests {
         assert_eq!(with("PILLARBOX__GATEWAY__LISTEN", "0.0.0.0:80").unwrap().gateway.listen, "0.0.0.0:80");
         let proxies = with("PILLARBOX__GATEWAY__TRUSTED_PROXIES", "10.0.0.0/8, ::1/128").unwrap();
         assert_eq!(proxies.gateway.trusted_proxies.len(), 2);
+        let delays = with("PILLARBOX__DISPATCHER__RETRY_DELAYS_SECONDS", "1, 2").unwrap();
+        assert_eq!(delays.dispatcher.retry_delays_seconds, [1, 2]);
         for (name, value) in [
             ("PILLARBOX__GATEWAY__LISTENN", "x"),
             ("PILLARBOX__MAILER__CUT_OFF", "25:00"),
@@ -407,6 +424,8 @@ mod tests {
             ("PILLARBOX__PRICES__LETTER__STANDARD", "0"),
             ("PILLARBOX__VERIFICATION__VERIFIER", "guess"),
             ("PILLARBOX__SMARTY__CONCURRENCY", "0"),
+            ("PILLARBOX__DISPATCHER__LEASE_MS", "10000"),
+            ("PILLARBOX__DISPATCHER__RETRY_DELAYS_SECONDS", "5,x"),
         ] {
             assert!(with(name, value).is_err(), "{name}={value}");
         }

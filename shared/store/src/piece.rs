@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use chrono::{DateTime, NaiveDate, Utc};
 use contract::id::{CampaignId, ChargeId, DesignId, TeamId};
+use contract::scan::CardCode;
 use uuid::Uuid;
 
 use crate::error::Result;
@@ -35,6 +36,9 @@ pub struct PieceRow<'a> {
     pub plus4: Option<&'a str>,
     /// How far the address was verified.
     pub verification: &'a str,
+    /// Where the card's QR codes lead, in the order of the design, separated by spaces: a link has none. Empty for a
+    /// design without a QR code.
+    pub destinations: String,
     /// What verification changed, in words; empty for nothing.
     pub corrections: String,
     /// Neighborhood Mail: the entry of the center that the home lies around.
@@ -162,7 +166,8 @@ impl Transaction<'_> {
         Ok(rows.iter().map(|row| row.get(0)).collect())
     }
 
-    /// Makes the cards of a batch.
+    /// Makes the cards of a batch, each with a code that nobody can guess. That one is taken already is as good as
+    /// impossible; the batch is then refused, and made with other codes when it is tried again.
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
@@ -178,6 +183,9 @@ impl Transaction<'_> {
             };
         }
         let ids: Vec<Uuid> = rows.iter().map(|_| Uuid::now_v7()).collect();
+        let codes: Vec<CardCode> = rows.iter().map(|_| CardCode::random()).collect();
+        let codes: Vec<&str> = codes.iter().map(CardCode::as_str).collect();
+        let destinations: Vec<&str> = rows.iter().map(|row| row.destinations.as_str()).collect();
         let corrections: Vec<&str> = rows.iter().map(|row| row.corrections.as_str()).collect();
         self.execute(
             CREATE,
@@ -205,6 +213,8 @@ impl Transaction<'_> {
                 &column!(zip),
                 &column!(plus4),
                 &column!(verification),
+                &codes,
+                &destinations,
                 &corrections,
                 &column!(center_entry_id),
             ],
@@ -216,10 +226,12 @@ impl Transaction<'_> {
 const CREATE: &str = "
     INSERT INTO pieces (team_id, campaign_id, step, charge_id, design_id, design_version, product, postage,
         price_cents, mail_by_date, created_at, piece_id, entry_id, address_id, first_name, last_name, line_1, line_2,
-        city, state, zip, plus4, verification, corrections, center_entry_id)
+        city, state, zip, plus4, verification, code, destinations, corrections, center_entry_id)
     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, piece_id, entry_id, address_id, first_name, last_name,
-        line_1, line_2, city, state, zip, plus4, verification, corrections, center_entry_id
+        line_1, line_2, city, state, zip, plus4, verification, code, string_to_array(destinations, ' '),
+        corrections, center_entry_id
     FROM unnest($12::uuid[], $13::uuid[], $14::uuid[], $15::text[], $16::text[], $17::text[], $18::text[],
-            $19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::uuid[])
+            $19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::text[],
+            $26::text[], $27::uuid[])
         AS new (piece_id, entry_id, address_id, first_name, last_name, line_1, line_2, city, state, zip, plus4,
-            verification, corrections, center_entry_id)";
+            verification, code, destinations, corrections, center_entry_id)";

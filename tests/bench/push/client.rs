@@ -42,7 +42,9 @@ pub async fn provision(database: &Database) -> anyhow::Result<()> {
         )
         .collect();
     let file = json!({"teams": [{"name": "Bench", "integrations": integrations}]});
-    pillarbox::apply::apply(&store(database)?, &file.to_string(), Path::new("."), Utc::now()).await?;
+    let policy = outbound::Policy::default();
+    pillarbox::apply::apply(&store(database)?, &file.to_string(), Path::new("."), &policy, Utc::now())
+        .await?;
     Ok(())
 }
 

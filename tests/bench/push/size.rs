@@ -4,6 +4,7 @@ use uuid::Uuid;
 
 use crate::figures::Figure;
 use crate::push::client::provision;
+use crate::push::complete::settle;
 use crate::push::{BATCH, ROUNDS, Stack};
 use crate::samples::Samples;
 use crate::step;
@@ -26,7 +27,7 @@ pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
         let integration_id = crate::push::client::integration_id(&stack.database, 3).await?;
         fill(&sql, integration_id, count, size).await?;
         count = size;
-        sql.batch_execute("VACUUM ANALYZE contacts; CHECKPOINT").await?;
+        settle(&sql).await?;
         client.begin().await?;
         // The first batches find nothing in memory.
         let (mut new, first) = (Samples::default(), usize::try_from(size)? * 10);

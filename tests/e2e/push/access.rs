@@ -98,9 +98,9 @@ async fn an_integration_holds_at_most_2_active_keys() {
         |count: usize| (0..count).map(|number| json!({"name": format!("k{number}")})).collect::<Vec<_>>();
     let file = |count| json!({"teams": [{"name": "Test", "integrations": [{"name": "Other", "keys": keys(count)}]}]});
     crm.stack.apply(file(2)).await;
-    let folder = std::path::Path::new(".");
-    let third =
-        pillarbox::apply::apply(&crm.stack.store, &file(3).to_string(), folder, crm.stack.now()).await;
+    let (folder, policy) = (std::path::Path::new("."), crm.stack.policy());
+    let (file, now) = (file(3).to_string(), crm.stack.now());
+    let third = pillarbox::apply::apply(&crm.stack.store, &file, folder, &policy, now).await;
     assert!(third.unwrap_err().to_string().contains("2 active keys"));
 }
 

@@ -14,6 +14,7 @@ use uuid::Uuid;
 use super::people::Person;
 use crate::Mailer;
 use crate::decide::{Candidate, Decision, decide};
+use crate::links::Links;
 use crate::neighborhood::{Center, Neighborhoods};
 use crate::reserve::{Times, batch, charge, make_cards};
 use crate::rules::{AudienceRules, Profile, StepRules};
@@ -170,13 +171,14 @@ impl Portion<'_> {
             let people = self.people.iter().zip(&decisions);
             let pieces = people
                 .filter(|(_, decision)| **decision == Decision::Mail)
-                .map(|(person, _)| piece_row(person))
+                .map(|(person, _)| piece_row(person, &self.step.links))
                 .collect();
             return Ok(Chosen { pieces, entry_ids: entry_ids(&decisions) });
         };
         let mailings = neighborhoods.decide(&mailed, budget, price);
         let decisions: Vec<Decision> = mailings.iter().map(|mailing| mailing.decision).collect();
-        let pieces = neighborhoods.piece_rows(&mailings, self.people.iter().map(|person| person.entry_id));
+        let centers = self.people.iter().map(|person| person.entry_id);
+        let pieces = neighborhoods.piece_rows(&mailings, centers, &self.step.links);
         Ok(Chosen { pieces, entry_ids: entry_ids(&decisions) })
     }
 
@@ -216,7 +218,7 @@ fn profile<'a>(entry: &'a EntryAddress, values: &'a StoredEntry) -> Profile<'a> 
     }
 }
 
-fn piece_row(person: &Person) -> PieceRow<'_> {
+fn piece_row<'a>(person: &'a Person, links: &Links) -> PieceRow<'a> {
     let entry = &person.entry;
     PieceRow {
         entry_id: person.entry_id,
@@ -230,6 +232,7 @@ fn piece_row(person: &Person) -> PieceRow<'_> {
         zip: &entry.zip,
         plus4: entry.plus4.as_deref(),
         verification: &entry.verification,
+        destinations: links.destinations(&profile(entry, &person.values)),
         corrections: String::new(),
         center_entry_id: person.center.as_ref().map(|center| center.entry_id),
     }

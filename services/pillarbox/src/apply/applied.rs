@@ -1,6 +1,6 @@
 //! What a file made, for the one who applied it.
 
-use contract::id::{ApiKeyId, CampaignId, DesignId, IntegrationId, TeamId, UserId};
+use contract::id::{ApiKeyId, CampaignId, DesignId, EndpointId, IntegrationId, TeamId, UserId};
 use serde::Serialize;
 
 use crate::money::{Dollars, Money};
@@ -33,6 +33,8 @@ pub struct AppliedTeam {
     pub integrations: Vec<AppliedIntegration>,
     /// The keys of the file.
     pub keys: Vec<AppliedKey>,
+    /// The webhook endpoints of the file.
+    pub endpoints: Vec<AppliedEndpoint>,
     /// The top-up of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub top_up: Option<AppliedTopUp>,
@@ -94,6 +96,18 @@ pub struct AppliedKey {
     pub key: Option<KeyText>,
 }
 
+/// A webhook endpoint.
+#[derive(Debug, Clone, Serialize)]
+pub struct AppliedEndpoint {
+    /// Its id.
+    pub endpoint_id: EndpointId,
+    /// Its URL.
+    pub url: String,
+    /// The key that signs its deliveries, only when it was made now: it cannot be shown again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
+}
+
 /// A top-up.
 #[derive(Debug, Clone, Serialize)]
 pub struct AppliedTopUp {
@@ -145,6 +159,10 @@ impl AppliedTeam {
             rows.extend(integration.keys.iter().map(AppliedKey::row));
         }
         rows.extend(self.keys.iter().map(AppliedKey::row));
+        rows.extend(self.endpoints.iter().map(|endpoint| {
+            let note = endpoint.secret.as_ref().map(|secret| format!("{secret}\nwill not be shown again"));
+            row("Endpoint", &endpoint.url, endpoint.endpoint_id.to_string(), note.unwrap_or_default())
+        }));
         rows.extend(self.top_up.iter().map(|top_up| {
             let what = if top_up.is_new { top_up.amount.to_string() } else { "booked before".to_owned() };
             let note = format!("{what}; balance {}", Dollars(top_up.balance_cents));

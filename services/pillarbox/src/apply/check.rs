@@ -70,6 +70,8 @@ fn check_team(place: &str, team: &Team) -> Result {
     distinct(campaigns().map(|(place, campaign)| (format!("{place}.name"), campaign.name.as_str())))?;
     let keys = || items(place, "keys", &team.keys);
     distinct(keys().map(|(place, key)| (format!("{place}.name"), key.name.as_str())))?;
+    let endpoints = items(place, "endpoints", &team.endpoints);
+    distinct(endpoints.map(|(place, endpoint)| (format!("{place}.url"), endpoint.url.0.as_str())))?;
     campaigns().try_for_each(|(place, campaign)| check_campaign(&place, campaign))?;
     keys().try_for_each(|(place, key)| check_key(&place, key))?;
     let integrations = || items(place, "integrations", &team.integrations);

@@ -219,3 +219,16 @@ impl TryFrom<Value> for DesignDocument {
         Ok(Self(value))
     }
 }
+
+/// The URL of a webhook endpoint. Whether its host may be asked is seen when the file is applied.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct EndpointUrl(pub(super) outbound::Target);
+
+impl TryFrom<String> for EndpointUrl {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        outbound::Target::parse(&text).map(Self).map_err(|error| error.to_string())
+    }
+}

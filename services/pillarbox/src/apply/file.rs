@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use store::{Availability, Role};
 
-use super::field::{ColumnName, DesignDocument, Email, ListedAddress, MapArea, Name};
+use super::field::{ColumnName, DesignDocument, Email, EndpointUrl, ListedAddress, MapArea, Name};
 use crate::money::Money;
 use crate::secret::{KeyText, Password};
 
@@ -50,6 +50,8 @@ pub(super) struct Team {
     pub integrations: Vec<Integration>,
     #[serde(default)]
     pub keys: Vec<Key>,
+    #[serde(default)]
+    pub endpoints: Vec<Endpoint>,
     pub top_up: Option<TopUp>,
 }
 
@@ -182,7 +184,7 @@ impl Campaign {
     }
 }
 
-/// Whether a campaign takes recipients.
+/// Whether a campaign takes recipients, or an endpoint events.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Status {
@@ -265,6 +267,19 @@ impl From<TeamKeyKind> for KeyKind {
             TeamKeyKind::Formulas => Self::Formulas,
         }
     }
+}
+
+/// A webhook endpoint, found by its URL. One that was disabled stays so, whatever the status here.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Endpoint {
+    pub url: EndpointUrl,
+    /// The campaigns whose scans it hears of; absent, all.
+    pub campaigns: Option<Vec<CampaignId>>,
+    #[serde(default)]
+    pub status: Status,
+    #[serde(default)]
+    pub signed: bool,
 }
 
 /// Money for the prepaid balance. A reference counts once.

@@ -12,6 +12,7 @@ use super::applied::{
     AppliedCampaign, AppliedDesign, AppliedIntegration, AppliedKey, AppliedTeam, AppliedTopUp, AppliedUser,
 };
 use super::check::{check_conditions, items};
+use super::endpoint::save_endpoints;
 use super::error::{ApplyError, At};
 use super::field::Name;
 use super::file::{Campaign, Column, Design, Integration, Key, Status, Step, Team, TopUp, User};
@@ -50,6 +51,7 @@ pub(super) async fn save_team(
     let campaigns = save.campaigns(place, team, &designs).await?;
     let integrations = save.integrations(place, &team.integrations).await?;
     let keys = save.keys(place, &team.keys).await?;
+    let endpoints = save_endpoints(transaction, team_id, place, &team.endpoints, now).await?;
     let top_up = match &team.top_up {
         Some(top_up) => Some(save.top_up(&format!("{place}.top_up"), top_up).await?),
         None => None,
@@ -63,6 +65,7 @@ pub(super) async fn save_team(
         campaigns,
         integrations,
         keys,
+        endpoints,
         top_up,
     })
 }

@@ -1,0 +1,127 @@
+//! One attempt: a POST and its answer.
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use contract::limits::ANSWER_BYTES;
+use contract::webhook::{ID_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER};
+use http::header::{CONTENT_TYPE, USER_AGENT};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use outbound::{Answer, InvalidTarget, RequestError, Target};
+use rand::RngExt;
+use store::{ClaimedDelivery, MadeAttempt};
+
+use crate::Dispatcher;
+use crate::signature::sign;
+
+const AGENT: HeaderValue = HeaderValue::from_static(concat!("Pillarbox/", env!("CARGO_PKG_VERSION")));
+
+/// Characters of an error that are kept.
+const ERROR_CHARS: usize = 300;
+
+/// Why there was no answer.
+#[derive(Debug, thiserror::Error)]
+enum AttemptError {
+    #[error(transparent)]
+    Target(#[from] InvalidTarget),
+    #[error(transparent)]
+    Request(#[from] RequestError),
+}
+
+/// Posts a delivery and says what follows.
+pub(crate) async fn make(dispatcher: &Dispatcher, delivery: ClaimedDelivery) -> MadeAttempt {
+    let clock = &dispatcher.process.clock;
+    let (attempted_at, begun) = (clock.now(), Instant::now());
+    let answer = post(dispatcher, &delivery, attempted_at.timestamp()).await;
+    let elapsed = begun.elapsed();
+    let error = failure(&answer);
+    let outcome = if error.is_none() { "delivered" } else { "failed" };
+    metrics::histogram!("webhook_attempt_seconds", "outcome" => outcome).record(elapsed.as_secs_f64());
+    let chance = rand::rng().random_range(0.0..=1.0);
+    let after =
+        dispatcher.schedule.after(delivery.kind, delivery.attempts, error.is_none(), clock.now(), chance);
+    let answer = answer.ok();
+    MadeAttempt {
+        delivery,
+        attempted_at,
+        duration_ms: i32::try_from(elapsed.as_millis()).unwrap_or(i32::MAX),
+        // Statuses have three digits.
+        status: answer.as_ref().and_then(|answer| i16::try_from(answer.status).ok()),
+        answer: answer.map(|answer| text_of(&answer.body)),
+        error,
+        after,
+        is_shown: true,
+    }
+}
+
+async fn post(
+    dispatcher: &Dispatcher,
+    delivery: &ClaimedDelivery,
+    timestamp: i64,
+) -> Result<Answer, AttemptError> {
+    let timeout = Duration::from_millis(dispatcher.process.config.dispatcher.timeout_ms);
+    let target = Target::parse(&delivery.url)?;
+    let headers = headers(delivery, timestamp);
+    let body = Bytes::from(delivery.body.clone());
+    Ok(dispatcher.client.post(&target, headers, body, ANSWER_BYTES, timeout).await?)
+}
+
+/// The headers of the contract, and a signature only for an endpoint that has asked for it.
+fn headers(delivery: &ClaimedDelivery, timestamp: i64) -> HeaderMap {
+    let id = delivery.event_id.to_string();
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(USER_AGENT, AGENT);
+    headers.insert(HeaderName::from_static(TIMESTAMP_HEADER), HeaderValue::from(timestamp));
+    let signature = sign(&delivery.secrets, &id, timestamp, &delivery.body);
+    for (name, value) in [(ID_HEADER, Some(id)), (SIGNATURE_HEADER, signature)] {
+        // Ids and base64 can stand in a header.
+        if let Some(value) = value.and_then(|value| HeaderValue::from_str(&value).ok()) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    }
+    headers
+}
+
+/// Why an attempt has failed: any 2xx is a success (contract: Delivery rules 1).
+fn failure(answer: &Result<Answer, AttemptError>) -> Option<String> {
+    match answer {
+        Ok(answer) if (200..300).contains(&answer.status) => None,
+        Ok(answer) if (300..400).contains(&answer.status) => {
+            Some(format!("answered with {}; redirects are not followed", answer.status))
+        }
+        Ok(answer) => Some(format!("answered with {}", answer.status)),
+        Err(error) => Some(error.to_string().chars().take(ERROR_CHARS).collect()),
+    }
+}
+
+/// What can be stored and shown as text.
+fn text_of(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).replace('\0', "\u{fffd}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure_of(status: u16) -> Option<String> {
+        failure(&Ok(Answer { status, body: Vec::new() }))
+    }
+
+    #[test]
+    fn any_2xx_is_delivered_and_everything_else_failed() {
+        for status in [200, 201, 202, 204, 299] {
+            assert_eq!(failure_of(status), None, "{status}");
+        }
+        for status in [100, 199, 300, 301, 302, 304, 307, 400, 404, 410, 429, 500, 503, 999] {
+            assert!(failure_of(status).is_some(), "{status}");
+        }
+        let timeout = Err(AttemptError::Request(RequestError::Timeout(Duration::from_secs(10))));
+        assert_eq!(failure(&timeout).as_deref(), Some("no answer within 10 seconds"));
+    }
+
+    #[test]
+    fn an_answer_is_kept_as_text_that_the_database_takes() {
+        assert_eq!(text_of(b"ok\0\xff<b>"), "ok\u{fffd}\u{fffd}<b>");
+    }
+}

@@ -1,0 +1,95 @@
+//! What no hint is about: retries that fall due, deliveries whose hint was lost or whose worker died, and what is
+//! to be cancelled, trimmed or forgotten.
+
+use std::time::{Duration, Instant};
+
+use chrono::TimeDelta;
+use contract::id::EndpointId;
+use store::{Lane, StoreError};
+
+use crate::Dispatcher;
+
+/// Lanes that one sweep looks at; the next one goes on behind them.
+const LANES: i64 = 1_000;
+
+/// Deliveries that one sweep cancels.
+const CANCELLED_ROWS: i64 = 5_000;
+
+/// How often rows past their time are deleted.
+const PURGE_INTERVAL: Duration = Duration::from_secs(60);
+
+/// Rows that one statement deletes at the most.
+const PURGE_ROWS: i64 = 20_000;
+
+/// Events are kept so much longer than deliveries, because a person may have sent an old one again at the last moment.
+const LATE_REDELIVERIES: TimeDelta = TimeDelta::days(7);
+
+/// Runs until the process is to stop.
+pub(crate) async fn run(dispatcher: &Dispatcher) {
+    let interval = Duration::from_millis(dispatcher.process.config.dispatcher.sweep_interval_ms);
+    let mut looks = tokio::time::interval(interval);
+    looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut sweep = Sweep { dispatcher, after: None, last_purge: None };
+    loop {
+        tokio::select! {
+            _ = looks.tick() => {}
+            () = dispatcher.process.shutdown.cancelled() => return,
+        }
+        if let Err(error) = sweep.look().await {
+            tracing::warn!(%error, "cannot look for due deliveries");
+        }
+        dispatcher.client.sweep();
+    }
+}
+
+struct Sweep<'a> {
+    dispatcher: &'a Dispatcher,
+    /// The last lane looked at; `None` at the start of a round.
+    after: Option<Lane>,
+    last_purge: Option<Instant>,
+}
+
+impl Sweep<'_> {
+    async fn look(&mut self) -> Result<(), StoreError> {
+        self.find_lanes().await?;
+        self.trim().await?;
+        if self.last_purge.is_none_or(|at| at.elapsed() >= PURGE_INTERVAL) {
+            self.last_purge = Some(Instant::now());
+            self.purge().await?;
+        }
+        Ok(())
+    }
+
+    async fn find_lanes(&mut self) -> Result<(), StoreError> {
+        let Dispatcher { process, .. } = self.dispatcher;
+        let lanes = process.store.delivery_waiting_lanes(self.after, process.clock.now(), LANES).await?;
+        let is_last = lanes.len() < usize::try_from(LANES).unwrap_or(0);
+        self.after = lanes.last().map(|waiting| waiting.lane).filter(|_| !is_last);
+        if lanes.is_empty() {
+            return Ok(());
+        }
+        let due = lanes.iter().filter(|waiting| waiting.is_due).map(|waiting| waiting.lane);
+        self.dispatcher.hear(due);
+        let endpoint_ids: Vec<EndpointId> = lanes.iter().map(|waiting| waiting.lane.endpoint_id).collect();
+        process.store.delivery_cancel_unwanted(&endpoint_ids, CANCELLED_ROWS).await?;
+        Ok(())
+    }
+
+    async fn trim(&self) -> Result<(), StoreError> {
+        let touched: Vec<_> = self.dispatcher.touched().drain().collect();
+        if !touched.is_empty() {
+            self.dispatcher.process.store.attempt_trim(&touched).await?;
+        }
+        Ok(())
+    }
+
+    async fn purge(&self) -> Result<(), StoreError> {
+        let Dispatcher { process, .. } = self.dispatcher;
+        let (store, config, now) = (&process.store, &process.config, process.clock.now());
+        let deliveries_before = now - TimeDelta::days(config.dispatcher.retention_days);
+        store.delivery_purge(deliveries_before, PURGE_ROWS).await?;
+        store.event_purge(deliveries_before - LATE_REDELIVERIES, PURGE_ROWS).await?;
+        store.scan_purge(now - TimeDelta::days(config.scans.retention_days), PURGE_ROWS).await?;
+        Ok(())
+    }
+}

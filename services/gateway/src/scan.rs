@@ -1,0 +1,112 @@
+//! GET /q/{code}: a phone has scanned a card.
+
+mod location;
+mod record;
+mod visitor;
+
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use contract::scan::{SCAN_PATH, ScanTarget};
+
+pub(crate) use self::record::Scans;
+use self::record::{NotRead, Visit};
+use self::visitor::visitor;
+use crate::source::source_address;
+use crate::{Gateway, Peer};
+
+const NOT_FOUND_PAGE: &str = include_str!("scan/not_found.html");
+const TRY_AGAIN_PAGE: &str = include_str!("scan/try_again.html");
+
+/// What a phone is told to wait when the database cannot be read, in seconds.
+const RETRY_AFTER: HeaderValue = HeaderValue::from_static("5");
+
+/// Every answer is for this request alone: a phone, a proxy or a search engine that kept one would hide the next scan.
+const HEADERS: [(HeaderName, HeaderValue); 4] = [
+    (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    (HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex, nofollow")),
+    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+];
+
+/// Records the scan and redirects.
+pub(crate) async fn get(
+    State(gateway): State<Gateway>,
+    Peer { 0: peer }: Peer,
+    request: Request,
+) -> Response {
+    let begun = Instant::now();
+    let (uri, headers) = (request.uri().path(), request.headers());
+    let source = source_address(peer.ip(), headers, &gateway.process.config.gateway.trusted_proxies);
+    let visit = Visit {
+        visitor: visitor(|name| headers.get(name).and_then(|value| value.to_str().ok())),
+        place: gateway.scans.place_of(source),
+        scanned_at: gateway.process.clock.now(),
+    };
+    let found = match target(uri) {
+        Some(target) => gateway.scans.scan(target, visit).await,
+        None => Ok(None),
+    };
+    respond(found, begun)
+}
+
+/// Redirects without a record: somebody asks where the code leads, and does not go there.
+pub(crate) async fn head(State(gateway): State<Gateway>, request: Request) -> Response {
+    let begun = Instant::now();
+    let found = match target(request.uri().path()) {
+        Some(target) => gateway.scans.look_up(target).await,
+        None => Ok(None),
+    };
+    respond(found, begun)
+}
+
+/// Every other method.
+pub(crate) async fn method_not_allowed() -> Response {
+    let mut response = page(StatusCode::METHOD_NOT_ALLOWED, "");
+    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+    response
+}
+
+fn target(path: &str) -> Option<ScanTarget> {
+    ScanTarget::parse(path.strip_prefix(SCAN_PATH)?)
+}
+
+fn respond(found: Result<Option<String>, NotRead>, begun: Instant) -> Response {
+    let destination = found.as_ref().ok().and_then(Option::as_deref).map(HeaderValue::from_str);
+    let mut response = match (&found, destination) {
+        (Ok(_), Some(Ok(destination))) => redirect(destination),
+        (Ok(_), _) => page(StatusCode::NOT_FOUND, NOT_FOUND_PAGE),
+        (Err(NotRead), _) => page(StatusCode::SERVICE_UNAVAILABLE, TRY_AGAIN_PAGE),
+    };
+    if response.status() == StatusCode::SERVICE_UNAVAILABLE {
+        response.headers_mut().insert(header::RETRY_AFTER, RETRY_AFTER);
+    }
+    let code = match response.status() {
+        StatusCode::FOUND => "ok",
+        StatusCode::NOT_FOUND => "not_found",
+        _ => "unavailable",
+    };
+    let seconds = Duration::as_secs_f64(&begun.elapsed());
+    metrics::histogram!("http_request_seconds", "route" => "scan", "code" => code).record(seconds);
+    response
+}
+
+fn redirect(destination: HeaderValue) -> Response {
+    let mut response = page(StatusCode::FOUND, "");
+    response.headers_mut().insert(header::LOCATION, destination);
+    response
+}
+
+fn page(status: StatusCode, html: &'static str) -> Response {
+    let mut response = Response::new(Body::from(html));
+    *response.status_mut() = status;
+    let headers: &mut HeaderMap = response.headers_mut();
+    headers.extend(HEADERS);
+    if !html.is_empty() {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    }
+    response
+}

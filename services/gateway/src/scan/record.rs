@@ -1,0 +1,261 @@
+//! From a code to a destination, and into the database.
+//!
+//! Scans that arrive while others are on their way to the database go together with the next statement, so that a
+//! crowd costs little more than one phone. Reading and writing are apart: a phone is redirected as long as the
+//! database can be read, also when it takes no writes.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use contract::message::{DELIVERIES_QUEUE, DELIVERIES_WAITING_V1};
+use contract::scan::ScanTarget;
+use contract::webhook::{EventCampaign, EventId, EventLocation, EventRecipient, QrScanned, known};
+use queue::Announcer;
+use service::{Process, fail_point};
+use store::{NewScan, ScannedCard, Store, StoreError, retry};
+use tokio::sync::{Mutex, mpsc, oneshot};
+use uuid::Uuid;
+
+use super::location::{Locator, Place};
+use super::visitor::Visitor;
+
+/// Scans that one statement reads or writes at the most.
+const BATCH: usize = 128;
+
+/// Statements of each kind under way at a time.
+const LANES: usize = 2;
+
+/// Tries of a statement whose connection was lost: a connection that was closed while it was idle fails once.
+const ATTEMPTS: u32 = 2;
+
+/// The database cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NotRead;
+
+/// Who scans, from where and when.
+#[derive(Debug)]
+pub(crate) struct Visit {
+    pub(crate) visitor: Visitor,
+    pub(crate) place: Place,
+    pub(crate) scanned_at: DateTime<Utc>,
+}
+
+/// The way of scans into the database.
+pub(crate) struct Scans {
+    locator: Locator,
+    requests: mpsc::Sender<Request>,
+    patience: Duration,
+}
+
+/// A phone that waits. Without a visit it only wants to know where the code leads.
+struct Request {
+    target: ScanTarget,
+    visit: Option<Visit>,
+    found: oneshot::Sender<Result<Option<Found>, NotRead>>,
+}
+
+/// A card was found; its scan is on its way.
+struct Found {
+    destination: String,
+    recorded: oneshot::Receiver<()>,
+}
+
+/// A scan on its way into the database, and whom to tell.
+struct Recording {
+    scan: NewScan,
+    recorded: oneshot::Sender<()>,
+}
+
+impl Scans {
+    /// Starts the tasks that read and write.
+    pub(crate) fn start(process: &Process) -> anyhow::Result<Self> {
+        let settings = &process.config.scans;
+        let locator = Locator::open(&settings.location_files)?;
+        let announcer = Announcer::start(
+            &process.broker,
+            DELIVERIES_QUEUE,
+            DELIVERIES_WAITING_V1,
+            process.background.clone(),
+        );
+        let (requests, waiting) = mpsc::channel(settings.waiting);
+        let (recordings, waiting_recordings) = mpsc::channel(settings.waiting);
+        let (waiting, waiting_recordings) =
+            (Arc::new(Mutex::new(waiting)), Arc::new(Mutex::new(waiting_recordings)));
+        for _ in 0..LANES {
+            tokio::spawn(read(process.store.clone(), waiting.clone(), recordings.clone()));
+            tokio::spawn(write(process.store.clone(), waiting_recordings.clone(), announcer.clone()));
+        }
+        Ok(Self { locator, requests, patience: Duration::from_millis(settings.patience_ms) })
+    }
+
+    /// Roughly where an address is.
+    pub(crate) fn place_of(&self, source: IpAddr) -> Place {
+        self.locator.place_of(source)
+    }
+
+    /// Records a scan and tells where the code leads; `None` when it leads nowhere. A scan that is not recorded in
+    /// time goes on being recorded behind the phone's back.
+    pub(crate) async fn scan(&self, target: ScanTarget, visit: Visit) -> Result<Option<String>, NotRead> {
+        let Some(found) = self.ask(target, Some(visit)).await? else { return Ok(None) };
+        let _ = tokio::time::timeout(self.patience, found.recorded).await;
+        Ok(Some(found.destination))
+    }
+
+    /// Tells where a code leads; `None` when it leads nowhere.
+    pub(crate) async fn look_up(&self, target: ScanTarget) -> Result<Option<String>, NotRead> {
+        Ok(self.ask(target, None).await?.map(|found| found.destination))
+    }
+
+    async fn ask(&self, target: ScanTarget, visit: Option<Visit>) -> Result<Option<Found>, NotRead> {
+        let (sender, found) = oneshot::channel();
+        // A full queue makes the phone wait; the number of phones is bounded by that of connections.
+        self.requests.send(Request { target, visit, found: sender }).await.map_err(|_| NotRead)?;
+        found.await.map_err(|_| NotRead)?
+    }
+}
+
+/// The next items of a queue, one at least; `None` when its senders are gone.
+async fn next_batch<T>(queue: &Mutex<mpsc::Receiver<T>>) -> Option<Vec<T>> {
+    let mut batch = Vec::new();
+    let taken = queue.lock().await.recv_many(&mut batch, BATCH).await;
+    (taken > 0).then_some(batch)
+}
+
+async fn read(
+    store: Store,
+    waiting: Arc<Mutex<mpsc::Receiver<Request>>>,
+    recordings: mpsc::Sender<Recording>,
+) {
+    while let Some(batch) = next_batch(&waiting).await {
+        let mut codes: Vec<&str> = batch.iter().map(|request| request.target.code.as_str()).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        let cards = again_when_unavailable(|| store.scan_find_cards(&codes)).await;
+        if let Err(error) = &cards {
+            tracing::error!(%error, "cannot look codes up");
+        }
+        for request in batch {
+            answer(request, cards.as_ref().ok(), &recordings);
+        }
+    }
+}
+
+/// Tells the phone where its code leads, and hands the scan on.
+fn answer(
+    request: Request,
+    cards: Option<&HashMap<String, ScannedCard>>,
+    recordings: &mpsc::Sender<Recording>,
+) {
+    let Some(cards) = cards else {
+        let _ = request.found.send(Err(NotRead));
+        return;
+    };
+    let card = cards.get(request.target.code.as_str());
+    let position = usize::from(request.target.element) - 1;
+    let Some((card, destination)) = card.and_then(|card| Some((card, card.destinations.get(position)?)))
+    else {
+        let _ = request.found.send(Ok(None));
+        return;
+    };
+    let (recorded, receiver) = oneshot::channel();
+    let _ = request.found.send(Ok(Some(Found { destination: destination.clone(), recorded: receiver })));
+    let Some(visit) = request.visit else { return };
+    match new_scan(card, destination, visit) {
+        Ok(scan) => {
+            if recordings.try_send(Recording { scan, recorded }).is_err() {
+                count_unrecorded(1);
+                tracing::error!(
+                    "too many scans wait for the database: a phone was redirected without a record"
+                );
+            }
+        }
+        Err(error) => tracing::error!(%error, "an event cannot be written"),
+    }
+}
+
+fn new_scan(card: &ScannedCard, destination: &str, visit: Visit) -> serde_json::Result<NewScan> {
+    let Visit { visitor, place, scanned_at } = visit;
+    let scan_id = Uuid::now_v7();
+    let (latitude, longitude) = place.point.unzip();
+    let event = QrScanned {
+        id: EventId { id: scan_id, is_test: false },
+        scanned_at,
+        campaign: EventCampaign { id: &card.campaign_id, name: &card.campaign_name },
+        recipient: EventRecipient {
+            first_name: known(&card.first_name),
+            last_name: known(&card.last_name),
+            email: known(&card.email),
+            phone: known(&card.phone),
+            address_1: known(&card.line_1),
+            address_2: known(&card.line_2),
+            city: known(&card.city),
+            state: known(&card.state),
+            zip: known(&card.zip),
+        },
+        location: EventLocation {
+            city: place.city.as_deref(),
+            region: place.region.as_deref(),
+            latitude,
+            longitude,
+        },
+        destination,
+        is_automated: visitor == Visitor::Program,
+    };
+    let body = event.to_json()?;
+    Ok(NewScan {
+        scan_id,
+        team_id: card.team_id,
+        piece_id: card.piece_id,
+        campaign_id: card.campaign_id.clone(),
+        visitor: visitor.as_str(),
+        destination: destination.to_owned(),
+        city: place.city,
+        region: place.region,
+        latitude,
+        longitude,
+        scanned_at,
+        body,
+    })
+}
+
+async fn write(store: Store, waiting: Arc<Mutex<mpsc::Receiver<Recording>>>, announcer: Announcer) {
+    while let Some(batch) = next_batch(&waiting).await {
+        let (scans, phones): (Vec<NewScan>, Vec<oneshot::Sender<()>>) =
+            batch.into_iter().map(|recording| (recording.scan, recording.recorded)).unzip();
+        match again_when_unavailable(|| retry(|| store.scan_record(&scans))).await {
+            Ok(endpoints) => {
+                fail_point::pass("scan.recorded");
+                announcer.announce(endpoints.into_iter().map(|id| id.0));
+            }
+            // The first try was recorded after all; its announcement is found in the database.
+            Err(StoreError::Refused { constraint }) if constraint == "scans_pkey" => {}
+            Err(error) => {
+                count_unrecorded(scans.len());
+                tracing::error!(%error, scans = scans.len(), "phones were redirected without a record");
+            }
+        }
+        for phone in phones {
+            let _ = phone.send(());
+        }
+    }
+}
+
+fn count_unrecorded(scans: usize) {
+    metrics::counter!("scans_unrecorded_total").increment(scans as u64);
+}
+
+async fn again_when_unavailable<T, F>(mut work: impl FnMut() -> F) -> Result<T, StoreError>
+where
+    F: Future<Output = Result<T, StoreError>>,
+{
+    for _ in 1..ATTEMPTS {
+        match work().await {
+            Err(StoreError::Unavailable(_)) => {}
+            result => return result,
+        }
+    }
+    work().await
+}

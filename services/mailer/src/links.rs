@@ -1,0 +1,125 @@
+//! Where the QR codes of a card lead. It is settled when the card is made: what the recipient's fields say later
+//! does not change a card that is on its way.
+
+use audience::{BuiltIn, Lookup, fold_name};
+use design::{Content, Document, QrCode, Side};
+use url::Url;
+
+use crate::rules::Profile;
+
+/// The QR codes of a design, front before back: a card's code and the position among these make the address that
+/// prints.
+#[derive(Debug, Default)]
+pub(crate) struct Links {
+    codes: Vec<QrCode>,
+}
+
+impl Links {
+    pub(crate) fn of(document: &Document) -> Self {
+        let elements = [Side::Front, Side::Back].map(|side| &document.surface(side).elements);
+        let codes = elements.into_iter().flatten().filter_map(|element| match &element.content {
+            Content::QrCode(code) => Some(code.clone()),
+            _ => None,
+        });
+        Self { codes: codes.collect() }
+    }
+
+    /// Whether a field is used that a send does not bring itself, so that stored values are worth reading.
+    pub(crate) fn use_stored_values(&self) -> bool {
+        let mut fields = self.codes.iter().flat_map(|code| code.destination.template().fields());
+        fields.any(|field| !matches!(BuiltIn::from_name(field), Some(column) if is_always_sent(column)))
+    }
+
+    /// Where they lead for this recipient, in order, separated by spaces: a destination whose fields are all there,
+    /// else the fallback link.
+    pub(crate) fn destinations(&self, recipient: &Profile<'_>) -> String {
+        let links: Vec<String> = self.codes.iter().map(|code| destination(code, recipient)).collect();
+        links.join(" ")
+    }
+}
+
+/// Whether a send brings the column with the name and the address, which stored values are never read for.
+fn is_always_sent(column: BuiltIn) -> bool {
+    use BuiltIn::{Address1, Address2, City, FirstName, LastName, State, Zip};
+    matches!(column, FirstName | LastName | Address1 | Address2 | City | State | Zip)
+}
+
+fn destination(code: &QrCode, recipient: &Profile<'_>) -> String {
+    let keys: Vec<String> = code.destination.template().fields().map(fold_name).collect();
+    // Rendering asks for the fields by the names that the template has.
+    let value = |name: &str| {
+        let key = keys.iter().find(|key| **key == fold_name(name));
+        key.and_then(|key| recipient.value(key))
+    };
+    let link = code.destination.render(value).and_then(|link| Url::parse(&link).ok());
+    // As browsers write it: ASCII without spaces, fit for a header.
+    link.map_or_else(|| code.fallback_link.as_str().to_owned(), String::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use serde_json::json;
+
+    use super::*;
+
+    struct Values(HashMap<&'static str, &'static str>);
+
+    impl Lookup for Values {
+        fn value(&self, column: &str) -> Option<&str> {
+            self.0.get(column).copied()
+        }
+    }
+
+    fn links(destinations: [&str; 2]) -> Links {
+        let code = |id: &str, destination: &str, x: i32| {
+            json!({"id": id, "kind": "qr_code", "area": {"x": x, "y": 100, "width": 80, "height": 80},
+                "destination": destination, "fallback_link": format!("https://example.com/{id}")})
+        };
+        let document = json!({"product": "postcard_4x6",
+            "front": {"elements": [code("front", destinations[0], 20)]},
+            "back": {"elements": [code("back", destinations[1], 20)]}});
+        Links::of(&Document::parse(&document).unwrap())
+    }
+
+    fn rendered(links: &Links, first_name: &str, values: &[(&'static str, &'static str)]) -> String {
+        let values = Values(values.iter().copied().collect());
+        links.destinations(&Profile {
+            name: (first_name, "Reader"),
+            lines: ("1 Main St", ""),
+            city: "Austin",
+            state: "TX",
+            zip: "78701",
+            place: None,
+            values: &values,
+        })
+    }
+
+    #[test]
+    fn fields_are_filled_in_front_before_back() {
+        let links =
+            links(["https://a.example/?n={{First_Name}}&z={{zip}}", "https://b.example/{{Offer Code}}"]);
+        assert_eq!(
+            rendered(&links, "José", &[("offer code", "X7")]),
+            "https://a.example/?n=Jos%C3%A9&z=78701 https://b.example/X7"
+        );
+    }
+
+    #[test]
+    fn the_fallback_link_stands_in_when_a_field_is_empty_or_no_link_comes_of_it() {
+        let links = links(["https://a.example/{{offer}}", "{{page}}"]);
+        let fallback = "https://example.com/front https://example.com/back";
+        assert_eq!(rendered(&links, "Ann", &[]), fallback);
+        assert_eq!(rendered(&links, "Ann", &[("offer", "a b"), ("page", "javascript:alert(1)")]), fallback);
+    }
+
+    #[test]
+    fn stored_values_are_read_only_for_fields_that_a_send_may_leave_out() {
+        assert!(
+            !links(["https://a.example/{{first_name}}/{{ZIP}}", "https://b.example/"]).use_stored_values()
+        );
+        assert!(links(["https://a.example/{{email}}", "https://b.example/"]).use_stored_values());
+        assert!(links(["https://a.example/{{offer}}", "https://b.example/"]).use_stored_values());
+    }
+}

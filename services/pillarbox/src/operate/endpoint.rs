@@ -1,0 +1,157 @@
+//! `endpoint`.
+
+use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
+use contract::id::{CampaignId, EndpointId, TeamId};
+use dispatcher::manage;
+use outbound::Policy;
+use serde_json::{Value, json};
+use service::Config;
+use store::Store;
+
+use super::find_team;
+use crate::command::{EndpointCommand, EndpointOf};
+use crate::report::{Report, table};
+
+/// Does one of the commands on webhook endpoints.
+pub(crate) async fn run(
+    store: &Store,
+    config: &Config,
+    command: EndpointCommand,
+    now: DateTime<Utc>,
+) -> anyhow::Result<Report> {
+    match command {
+        EndpointCommand::Add { team, url, campaigns } => {
+            add(store, config, &team, &url, &campaigns, now).await
+        }
+        EndpointCommand::List { team } => list(store, &team).await,
+        EndpointCommand::Pause(of) => {
+            let (team, endpoint) = find(store, &of).await?;
+            manage::pause(store, team, endpoint, now).await?;
+            done(endpoint, "gets nothing any more; what waited was dropped")
+        }
+        EndpointCommand::Resume(of) => {
+            let (team, endpoint) = find(store, &of).await?;
+            manage::resume(store, team, endpoint, now).await?;
+            done(endpoint, "gets scans from now on")
+        }
+        EndpointCommand::Delete(of) => {
+            let (team, endpoint) = find(store, &of).await?;
+            manage::delete(store, team, endpoint, now).await?;
+            done(endpoint, "is deleted")
+        }
+        EndpointCommand::Deliveries(of) => deliveries(store, &of).await,
+        EndpointCommand::Test(_) | EndpointCommand::Redeliver { .. } | EndpointCommand::Replay { .. } => {
+            send(store, command, now).await
+        }
+        EndpointCommand::Sign(of) => sign(store, config, &of, now).await,
+        EndpointCommand::StopSigning(of) => {
+            let (team, endpoint) = find(store, &of).await?;
+            manage::stop_signing(store, team, endpoint, now).await?;
+            done(endpoint, "gets deliveries without a signature from now on")
+        }
+    }
+}
+
+async fn find(store: &Store, of: &EndpointOf) -> anyhow::Result<(TeamId, EndpointId)> {
+    Ok((find_team(store, &of.team).await?.team_id, of.endpoint_id))
+}
+
+fn done(endpoint_id: EndpointId, what: &str) -> anyhow::Result<Report> {
+    Report::new(&json!({ "endpoint_id": endpoint_id }), format!("The endpoint {endpoint_id} {what}."))
+}
+
+async fn add(
+    store: &Store,
+    config: &Config,
+    team: &str,
+    url: &str,
+    campaigns: &[CampaignId],
+    now: DateTime<Utc>,
+) -> anyhow::Result<Report> {
+    let team_id = find_team(store, team).await?.team_id;
+    let policy = Policy::new(&config.outbound.allowed_networks);
+    let scope = (!campaigns.is_empty()).then_some(campaigns);
+    let saved = manage::add(store, &policy, team_id, url, scope, now).await?;
+    let (id, what) = (saved.endpoint_id, if saved.is_new { "Made" } else { "Changed" });
+    Report::new(&json!({ "endpoint_id": id, "is_new": saved.is_new }), format!("{what} the endpoint {id}."))
+}
+
+async fn list(store: &Store, team: &str) -> anyhow::Result<Report> {
+    let endpoints = store.endpoint_list(find_team(store, team).await?.team_id).await?;
+    let mut rows = table(["URL", "State", "Campaigns", "Failures in a row", "Last error", "Signed", "Id"]);
+    for endpoint in &endpoints {
+        rows.add_row([
+            endpoint.url.clone(),
+            endpoint.state.as_str().to_owned(),
+            endpoint.campaigns.as_ref().map_or_else(|| "all".to_owned(), |campaigns| campaigns.join(" ")),
+            endpoint.failures_in_row.to_string(),
+            endpoint.last_error.clone().unwrap_or_default(),
+            if endpoint.is_signed { "yes" } else { "no" }.to_owned(),
+            endpoint.endpoint_id.to_string(),
+        ]);
+    }
+    Report::new(&json!({ "endpoints": endpoints }), rows.trim_fmt())
+}
+
+async fn deliveries(store: &Store, of: &EndpointOf) -> anyhow::Result<Report> {
+    let (team_id, endpoint_id) = find(store, of).await?;
+    let deliveries = store.delivery_list(team_id, endpoint_id).await?;
+    let mut rows = table(["Made", "Event", "Kind", "State", "Attempts", "Last status", "Last error", "Id"]);
+    for delivery in &deliveries {
+        let last = delivery.attempts.as_array().and_then(|attempts| attempts.last());
+        let text = |name: &str| match last.and_then(|last| last.get(name)) {
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Number(number)) => number.to_string(),
+            _ => String::new(),
+        };
+        rows.add_row([
+            delivery.created_at.to_rfc3339_opts(SecondsFormat::Secs, true),
+            delivery.event_id.clone(),
+            delivery.kind.clone(),
+            delivery.state.clone(),
+            delivery.attempts_made.to_string(),
+            text("status"),
+            text("error"),
+            delivery.delivery_id.to_string(),
+        ]);
+    }
+    Report::new(&json!({ "deliveries": deliveries }), rows.trim_fmt())
+}
+
+/// The commands after which a dispatcher finds something to send.
+async fn send(store: &Store, command: EndpointCommand, now: DateTime<Utc>) -> anyhow::Result<Report> {
+    match command {
+        EndpointCommand::Test(of) => {
+            let (team, endpoint) = find(store, &of).await?;
+            let id = manage::send_test(store, team, endpoint, now).await?;
+            Report::new(&json!({ "delivery_id": id }), format!("A test event is on its way: delivery {id}."))
+        }
+        EndpointCommand::Redeliver { of, delivery_id } => {
+            let (team, endpoint) = find(store, &of).await?;
+            let id = manage::redeliver(store, team, endpoint, delivery_id, now).await?;
+            Report::new(
+                &json!({ "delivery_id": id }),
+                format!("The event is on its way again: delivery {id}."),
+            )
+        }
+        EndpointCommand::Replay { of, since } => {
+            let (team, endpoint) = find(store, &of).await?;
+            let replayed = manage::replay_failed(store, team, endpoint, since, now).await?;
+            Report::new(
+                &json!({ "replayed": replayed }),
+                format!("Failed deliveries on their way again: {replayed}."),
+            )
+        }
+        other => anyhow::bail!("{other:?} sends nothing"),
+    }
+}
+
+async fn sign(store: &Store, config: &Config, of: &EndpointOf, now: DateTime<Utc>) -> anyhow::Result<Report> {
+    let (team, endpoint_id) = find(store, of).await?;
+    let hours = config.dispatcher.earlier_secret_hours;
+    let secret = manage::sign(store, team, endpoint_id, TimeDelta::hours(hours), now).await?.reveal();
+    let text = format!(
+        "{secret}\nThis is the only time that the key is shown. A key before it signs as well for {hours} hours."
+    );
+    Report::new(&json!({ "endpoint_id": endpoint_id, "secret": secret }), text)
+}

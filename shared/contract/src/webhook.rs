@@ -1,0 +1,201 @@
+//! The outbound webhook: the body of an event (contract: Events).
+
+use std::fmt;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde::Serialize;
+use uuid::Uuid;
+
+/// Header with the event's id.
+pub const ID_HEADER: &str = "webhook-id";
+
+/// Header with the Unix seconds at which the attempt was sent.
+pub const TIMESTAMP_HEADER: &str = "webhook-timestamp";
+
+/// Header with the signatures, on endpoints that have asked for them (Standard Webhooks).
+pub const SIGNATURE_HEADER: &str = "webhook-signature";
+
+/// An event's public id: `evt_` and 32 hexadecimal digits; `evt_test_` before those of a test event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct EventId {
+    /// What makes it unique.
+    pub id: Uuid,
+    /// Whether it is a test event's.
+    pub is_test: bool,
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let prefix = if self.is_test { "evt_test_" } else { "evt_" };
+        write!(formatter, "{prefix}{}", self.id.simple())
+    }
+}
+
+/// A recorded scan of a QR code on the team's mail: the only kind of event.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QrScanned<'a> {
+    /// The event's id.
+    pub id: EventId,
+    /// When.
+    pub scanned_at: DateTime<Utc>,
+    /// Of which campaign.
+    pub campaign: EventCampaign<'a>,
+    /// Who got the card.
+    pub recipient: EventRecipient<'a>,
+    /// Roughly where.
+    pub location: EventLocation<'a>,
+    /// Where the QR code sent the person.
+    pub destination: &'a str,
+    /// Whether a program that looks ahead made the scan, such as a link preview: an addition to the contract, in
+    /// the body as `"automated": true` and else absent.
+    pub is_automated: bool,
+}
+
+/// The campaign of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct EventCampaign<'a> {
+    /// `PA-` and six characters.
+    pub id: &'a str,
+    /// What people call it.
+    pub name: &'a str,
+}
+
+/// The recipient of an event; what is not known is `null`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct EventRecipient<'a> {
+    /// As sent.
+    pub first_name: Option<&'a str>,
+    /// As sent.
+    pub last_name: Option<&'a str>,
+    /// As stored in the address book.
+    pub email: Option<&'a str>,
+    /// As stored in the address book.
+    pub phone: Option<&'a str>,
+    /// As printed.
+    pub address_1: Option<&'a str>,
+    /// As printed.
+    pub address_2: Option<&'a str>,
+    /// As printed.
+    pub city: Option<&'a str>,
+    /// Two letters.
+    pub state: Option<&'a str>,
+    /// Five digits, or nine with a hyphen.
+    pub zip: Option<&'a str>,
+}
+
+/// The location of an event, from the scanning device's network; what is not known is `null`.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct EventLocation<'a> {
+    /// In English.
+    pub city: Option<&'a str>,
+    /// State or province, in English.
+    pub region: Option<&'a str>,
+    /// Degrees north.
+    pub latitude: Option<f64>,
+    /// Degrees east.
+    pub longitude: Option<f64>,
+}
+
+/// The order and the names of the wire.
+#[derive(Serialize)]
+struct Wire<'a> {
+    event: &'static str,
+    id: String,
+    #[serde(skip_serializing_if = "is_false")]
+    test: bool,
+    scanned_at: String,
+    campaign: EventCampaign<'a>,
+    recipient: EventRecipient<'a>,
+    location: EventLocation<'a>,
+    destination: &'a str,
+    #[serde(skip_serializing_if = "is_false")]
+    automated: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+impl QrScanned<'_> {
+    /// The body: JSON, in the order of the contract.
+    ///
+    /// # Errors
+    /// None that this type can cause; the writer's are passed on.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        serde_json::to_string(&Wire {
+            event: "qr.scanned",
+            id: self.id.to_string(),
+            test: self.id.is_test,
+            scanned_at: self.scanned_at.to_rfc3339_opts(SecondsFormat::Millis, true),
+            campaign: self.campaign,
+            recipient: self.recipient,
+            location: self.location,
+            destination: self.destination,
+            automated: self.is_automated,
+        })
+    }
+}
+
+impl QrScanned<'static> {
+    /// A test event: example data, and an id of its own.
+    pub fn example(id: Uuid, scanned_at: DateTime<Utc>) -> Self {
+        Self {
+            id: EventId { id, is_test: true },
+            scanned_at,
+            campaign: EventCampaign { id: "PA-EXAMPL", name: "Example campaign" },
+            recipient: EventRecipient {
+                first_name: Some("Sam"),
+                last_name: Some("Example"),
+                email: Some("sam@example.com"),
+                phone: None,
+                address_1: Some("123 N Main St"),
+                address_2: None,
+                city: Some("Austin"),
+                state: Some("TX"),
+                zip: Some("78701"),
+            },
+            location: EventLocation {
+                city: Some("Austin"),
+                region: Some("Texas"),
+                latitude: Some(30.27),
+                longitude: Some(-97.74),
+            },
+            destination: "https://example.com/welcome",
+            is_automated: false,
+        }
+    }
+}
+
+/// A text that is known; an empty one is not.
+pub fn known(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_body_is_that_of_the_contract_and_a_test_event_says_so() {
+        let at = DateTime::from_timestamp(1_767_323_045, 60_000_000).unwrap();
+        let mut event = QrScanned::example(Uuid::from_u128(7), at);
+        event.recipient = EventRecipient { first_name: known("Ann"), ..EventRecipient::default() };
+        event.location = EventLocation::default();
+        let body = |event: &QrScanned<'_>| event.to_json().unwrap();
+        let tail = concat!(
+            r#""scanned_at":"2026-01-02T03:04:05.060Z","campaign":{"id":"PA-EXAMPL","name":"Example campaign"},"#,
+            r#""recipient":{"first_name":"Ann","last_name":null,"email":null,"phone":null,"address_1":null,"#,
+            r#""address_2":null,"city":null,"state":null,"zip":null},"#,
+            r#""location":{"city":null,"region":null,"latitude":null,"longitude":null},"#,
+            r#""destination":"https://example.com/welcome"}"#,
+        );
+        let id = "00000000000000000000000000000007";
+        assert_eq!(
+            body(&event),
+            format!(r#"{{"event":"qr.scanned","id":"evt_test_{id}","test":true,{tail}"#)
+        );
+        event.id.is_test = false;
+        assert_eq!(body(&event), format!(r#"{{"event":"qr.scanned","id":"evt_{id}",{tail}"#));
+    }
+}

@@ -1,0 +1,233 @@
+//! Asking.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, HOST};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, Uri};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use rustls::pki_types::ServerName;
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use url::Host;
+
+use crate::policy::{Policy, Refusal};
+use crate::pool::{Place, Pool, Sender};
+use crate::target::Target;
+
+/// Time to connect to one address, TLS included.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Addresses of a host that are tried.
+const CONNECT_ATTEMPTS: usize = 2;
+
+/// Headers of an answer at the most.
+const MAX_HEADERS: usize = 64;
+
+/// Bytes of an answer's headers, and of what is read ahead of its body.
+const MAX_BUFFER_BYTES: usize = 32 * 1024;
+
+/// Bytes of a body that are read and thrown away so that the connection can be used again; past it the connection
+/// is closed instead.
+const DRAINED_BYTES: usize = 64 * 1024;
+
+/// A client for hosts that nobody vouches for. Clones share its connections.
+#[derive(Clone)]
+pub struct Client {
+    policy: Policy,
+    tls: TlsConnector,
+    pool: Arc<Pool>,
+}
+
+/// What came back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The status.
+    pub status: u16,
+    /// The first bytes of the body, as many as were asked for.
+    pub body: Vec<u8>,
+}
+
+/// Why nothing came back. The sentences are for the owner of the URL.
+#[derive(Debug, thiserror::Error)]
+pub enum RequestError {
+    /// The host may not be connected to.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// No connection.
+    #[error("cannot connect: {0}")]
+    Connect(std::io::Error),
+    /// No TLS connection, for instance because of the certificate.
+    #[error("no secure connection: {0}")]
+    Tls(std::io::Error),
+    /// The connection was lost or what came over it was no HTTP.
+    #[error("no valid answer: {0}")]
+    Http(hyper::Error),
+    /// Not all of the answer was there in time.
+    #[error("no answer within {} seconds", .0.as_secs_f64())]
+    Timeout(Duration),
+}
+
+/// The client cannot be made.
+#[derive(Debug, thiserror::Error)]
+#[error("TLS cannot be set up: {0}")]
+pub struct ClientSettingsError(#[from] rustls::Error);
+
+impl Client {
+    /// A client that connects where `policy` lets it, and trusts the system's certificates.
+    ///
+    /// # Errors
+    /// [`ClientSettingsError`] when the cryptography cannot be set up.
+    pub fn new(policy: Policy) -> Result<Self, ClientSettingsError> {
+        let mut roots = rustls::RootCertStore::empty();
+        // Certificates that cannot be read are left out; a host that needs them then fails and says so.
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = rustls::ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        Ok(Self { policy, tls: TlsConnector::from(Arc::new(config)), pool: Arc::default() })
+    }
+
+    /// Posts a body and reads the answer, all within `timeout`; of the answer's body `kept_bytes` are kept.
+    ///
+    /// # Errors
+    /// [`RequestError`]; any status is an answer.
+    pub async fn post(
+        &self,
+        target: &Target,
+        headers: HeaderMap,
+        body: Bytes,
+        kept_bytes: usize,
+        timeout: Duration,
+    ) -> Result<Answer, RequestError> {
+        let request = Post { target, headers, body };
+        let answered = tokio::time::timeout(timeout, self.ask(&request, kept_bytes)).await;
+        answered.map_err(|_| RequestError::Timeout(timeout))?
+    }
+
+    /// Closes connections that nobody has used for a while.
+    pub fn sweep(&self) {
+        self.pool.sweep();
+    }
+
+    async fn ask(&self, request: &Post<'_>, kept_bytes: usize) -> Result<Answer, RequestError> {
+        // Resolved and checked every time: a kept connection is only used while its address is still the host's.
+        let addresses = self.policy.resolve(request.target).await?;
+        for address in &addresses {
+            let place = request.place(*address);
+            if let Some(mut sender) = self.pool.take(&place)
+                && sender.ready().await.is_ok()
+                && let Ok(response) = sender.send_request(request.build()).await
+            {
+                return self.read(place, sender, response, kept_bytes).await;
+            }
+            // A kept connection that failed was closed by the other side meanwhile: ask on a new one.
+        }
+        let (place, mut sender) = self.connect(request, &addresses).await?;
+        let response = sender.send_request(request.build()).await.map_err(RequestError::Http)?;
+        self.read(place, sender, response, kept_bytes).await
+    }
+
+    async fn connect(
+        &self,
+        request: &Post<'_>,
+        addresses: &[SocketAddr],
+    ) -> Result<(Place, Sender), RequestError> {
+        let mut last = RequestError::Refused(Refusal::Unresolved);
+        for address in addresses.iter().take(CONNECT_ATTEMPTS) {
+            match tokio::time::timeout(CONNECT_TIMEOUT, self.open(request, *address)).await {
+                Ok(Ok(sender)) => return Ok((request.place(*address), sender)),
+                Ok(Err(error)) => last = error,
+                Err(_) => last = RequestError::Connect(std::io::ErrorKind::TimedOut.into()),
+            }
+        }
+        Err(last)
+    }
+
+    async fn open(&self, request: &Post<'_>, address: SocketAddr) -> Result<Sender, RequestError> {
+        let stream = TcpStream::connect(address).await.map_err(RequestError::Connect)?;
+        // Requests are written whole; waiting to fill a packet would only delay them.
+        let _ = stream.set_nodelay(true);
+        if !request.target.is_https() {
+            return handshake(stream).await;
+        }
+        let name = server_name(request.target.host()).map_err(RequestError::Tls)?;
+        handshake(self.tls.connect(name, stream).await.map_err(RequestError::Tls)?).await
+    }
+
+    async fn read(
+        &self,
+        place: Place,
+        sender: Sender,
+        response: Response<Incoming>,
+        kept_bytes: usize,
+    ) -> Result<Answer, RequestError> {
+        let status = response.status().as_u16();
+        let mut body = response.into_body();
+        let (mut kept, mut read) = (Vec::new(), 0);
+        while let Some(frame) = body.frame().await {
+            let Ok(data) = frame.map_err(RequestError::Http)?.into_data() else { continue };
+            read += data.len();
+            kept.extend_from_slice(&data[..data.len().min(kept_bytes - kept.len())]);
+            if read > DRAINED_BYTES {
+                // Dropping the sender and the body closes the connection.
+                return Ok(Answer { status, body: kept });
+            }
+        }
+        self.pool.put(place, sender);
+        Ok(Answer { status, body: kept })
+    }
+}
+
+/// A request, which may be built a second time for a second connection.
+struct Post<'a> {
+    target: &'a Target,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+impl Post<'_> {
+    fn place(&self, address: SocketAddr) -> Place {
+        Place { name: self.target.host().to_string(), is_tls: self.target.is_https(), address }
+    }
+
+    fn build(&self) -> Request<Full<Bytes>> {
+        let mut request = Request::new(Full::new(self.body.clone()));
+        *request.method_mut() = Method::POST;
+        // A URL's path is a path; a URL that were none would be answered with 404 or 400.
+        *request.uri_mut() = self.target.path_and_query().parse().unwrap_or_else(|_| Uri::from_static("/"));
+        *request.headers_mut() = self.headers.clone();
+        if let Ok(host) = HeaderValue::from_str(&self.target.host_header()) {
+            request.headers_mut().insert(HOST, host);
+        }
+        request.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(self.body.len()));
+        request
+    }
+}
+
+async fn handshake<S>(stream: S) -> Result<Sender, RequestError>
+where
+    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
+{
+    let mut builder = http1::Builder::new();
+    builder.max_headers(MAX_HEADERS).max_buf_size(MAX_BUFFER_BYTES);
+    let (sender, connection) = builder.handshake(TokioIo::new(stream)).await.map_err(RequestError::Http)?;
+    // Ends when the sender is dropped or the other side closes; its error comes to the request's caller.
+    tokio::spawn(connection);
+    Ok(sender)
+}
+
+fn server_name(host: &Host) -> std::io::Result<ServerName<'static>> {
+    match host {
+        Host::Ipv4(address) => Ok(ServerName::from(std::net::IpAddr::V4(*address))),
+        Host::Ipv6(address) => Ok(ServerName::from(std::net::IpAddr::V6(*address))),
+        Host::Domain(name) => ServerName::try_from(name.clone()).map_err(std::io::Error::other),
+    }
+}

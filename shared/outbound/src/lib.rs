@@ -1,0 +1,16 @@
+//! HTTP to strangers: a URL that somebody typed into a form must not lead into our own network.
+//!
+//! A [`Target`] is a URL that was read and may be asked at all; [`Policy`] says which addresses may be connected to;
+//! a [`Client`] resolves the target's host on every request, and connects only to an address that it has just
+//! checked. It follows no redirects, uses no proxy, and reads no more of an answer than it was told to.
+
+mod address;
+mod client;
+mod policy;
+mod pool;
+mod target;
+
+pub use address::is_public;
+pub use client::{Answer, Client, ClientSettingsError, RequestError};
+pub use policy::{Policy, Refusal};
+pub use target::{InvalidTarget, Target};

@@ -1,0 +1,147 @@
+//! Which addresses may be connected to, and how.
+
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use ipnet::IpNet;
+use url::Host;
+
+use crate::address::is_public;
+use crate::target::Target;
+
+/// Time to resolve a name.
+const RESOLVE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Addresses of one name that are looked at.
+const ADDRESSES: usize = 16;
+
+/// What may be connected to: the public internet over https, and networks that the operator has named, for
+/// development and tests, over plain http too.
+#[derive(Debug, Clone, Default)]
+pub struct Policy {
+    allowed: Vec<IpNet>,
+}
+
+/// Why a target may not be connected to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The URL does not begin with `https://`.
+    #[error("the URL must begin with https://")]
+    NotHttps,
+    /// Its host is not on the public internet.
+    #[error("the host is not on the public internet")]
+    NotPublic,
+    /// Its host has no address.
+    #[error("the host's name cannot be resolved")]
+    Unresolved,
+}
+
+impl Policy {
+    /// The public internet, and these networks besides.
+    pub fn new(allowed: &[IpNet]) -> Self {
+        Self { allowed: allowed.to_vec() }
+    }
+
+    /// Resolves the target's host and returns the addresses that may be connected to now.
+    ///
+    /// # Errors
+    /// [`Refusal`] when there is none.
+    pub async fn resolve(&self, target: &Target) -> Result<Vec<SocketAddr>, Refusal> {
+        match target.host() {
+            Host::Ipv4(address) => self.permitted(target, [IpAddr::V4(*address)]),
+            Host::Ipv6(address) => self.permitted(target, [IpAddr::V6(*address)]),
+            Host::Domain(name) => {
+                let found = tokio::net::lookup_host((name.as_str(), target.port()));
+                let found = tokio::time::timeout(RESOLVE_TIMEOUT, found).await;
+                let found = found.ok().and_then(Result::ok).ok_or(Refusal::Unresolved)?;
+                self.permitted(target, found.take(ADDRESSES).map(|address| address.ip()))
+            }
+        }
+    }
+
+    /// Of a target's addresses, those that may be connected to.
+    fn permitted(
+        &self,
+        target: &Target,
+        found: impl IntoIterator<Item = IpAddr>,
+    ) -> Result<Vec<SocketAddr>, Refusal> {
+        let mut refusal = Refusal::Unresolved;
+        let mut permitted = Vec::new();
+        for address in found {
+            match self.judge(target, address.to_canonical()) {
+                Ok(()) => permitted.push(SocketAddr::new(address.to_canonical(), target.port())),
+                Err(reason) => refusal = reason,
+            }
+        }
+        if permitted.is_empty() { Err(refusal) } else { Ok(permitted) }
+    }
+
+    fn judge(&self, target: &Target, address: IpAddr) -> Result<(), Refusal> {
+        if self.allowed.iter().any(|network| network.contains(&address)) {
+            return Ok(());
+        }
+        if !is_public(address) {
+            return Err(Refusal::NotPublic);
+        }
+        if target.is_https() { Ok(()) } else { Err(Refusal::NotHttps) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn permitted(allowed: &[&str], url: &str, found: &[&str]) -> Result<Vec<String>, Refusal> {
+        let allowed: Vec<IpNet> = allowed.iter().map(|network| network.parse().unwrap()).collect();
+        let found: Vec<IpAddr> = found.iter().map(|address| address.parse().unwrap()).collect();
+        let addresses = Policy::new(&allowed).permitted(&Target::parse(url).unwrap(), found)?;
+        Ok(addresses.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn of_a_names_addresses_only_the_public_ones_are_connected_to() {
+        let url = "https://example.com/hook";
+        assert_eq!(permitted(&[], url, &["10.0.0.1", "8.8.8.8"]).unwrap(), ["8.8.8.8:443"]);
+        assert_eq!(permitted(&[], url, &["127.0.0.1", "::1"]), Err(Refusal::NotPublic));
+        assert_eq!(permitted(&[], url, &[]), Err(Refusal::Unresolved));
+        assert_eq!(permitted(&[], "http://example.com/", &["8.8.8.8"]), Err(Refusal::NotHttps));
+    }
+
+    #[test]
+    fn a_named_network_passes_and_takes_plain_http() {
+        let allowed = ["127.0.0.0/8"];
+        assert_eq!(permitted(&allowed, "http://a.test:81/", &["127.0.0.1"]).unwrap(), ["127.0.0.1:81"]);
+        assert_eq!(permitted(&allowed, "http://a.test/", &["::ffff:127.0.0.1"]).unwrap(), ["127.0.0.1:80"]);
+        assert_eq!(permitted(&allowed, "http://a.test/", &["10.0.0.1"]), Err(Refusal::NotPublic));
+    }
+
+    #[tokio::test]
+    async fn an_address_in_place_of_a_name_is_checked_in_every_notation() {
+        for host in [
+            "127.0.0.1",
+            "127.1",
+            "127.0.0.1.",
+            "2130706433",
+            "0x7f000001",
+            "0x7f.0.0.1",
+            "0177.0.0.1",
+            "017700000001",
+            "1２7.0.0.1",
+            "[::1]",
+            "[::ffff:127.0.0.1]",
+            "[::ffff:7f00:1]",
+            "[64:ff9b::7f00:1]",
+            "[2002:7f00:1::]",
+            "[fe80::1]",
+            "0",
+            "169.254.169.254",
+            "0xa9fea9fe",
+            "[fd00:ec2::254]",
+            "localhost",
+            "localhost.",
+        ] {
+            let target = Target::parse(&format!("https://{host}/")).unwrap();
+            assert_eq!(Policy::default().resolve(&target).await, Err(Refusal::NotPublic), "{host}");
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! A URL that may be asked at all.
+
+use std::fmt;
+use std::str::FromStr;
+
+use url::{Host, Url};
+
+/// Characters of a URL.
+const URL_CHARS: usize = 2_000;
+
+/// An https or http URL with a host and without user or password. Whether its host may be connected to is the
+/// [`Policy`](crate::Policy)'s to say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    url: Url,
+    host: Host,
+    port: u16,
+}
+
+/// Why a text is no target.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidTarget {
+    /// Over the limit.
+    #[error("the URL has more than {URL_CHARS} characters")]
+    TooLong,
+    /// Not a URL; the sentence says why.
+    #[error("it is not a URL: {0}")]
+    NotAUrl(String),
+    /// Neither https nor http.
+    #[error("the URL must begin with https://")]
+    Scheme,
+    /// It has a user or a password in it.
+    #[error("the URL must not contain a user name or password")]
+    UserInfo,
+}
+
+impl Target {
+    /// Reads a URL as browsers do: numbers in any notation are addresses, names in any alphabet become ASCII.
+    ///
+    /// # Errors
+    /// [`InvalidTarget`].
+    pub fn parse(text: &str) -> Result<Self, InvalidTarget> {
+        if text.chars().nth(URL_CHARS).is_some() {
+            return Err(InvalidTarget::TooLong);
+        }
+        let mut url = Url::parse(text.trim()).map_err(|error| InvalidTarget::NotAUrl(error.to_string()))?;
+        if !matches!(url.scheme(), "https" | "http") {
+            return Err(InvalidTarget::Scheme);
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(InvalidTarget::UserInfo);
+        }
+        url.set_fragment(None);
+        let no_host = || InvalidTarget::NotAUrl("it has no host".to_owned());
+        let host = match url.host().ok_or_else(no_host)?.to_owned() {
+            // With and without the final dot it is the same name.
+            Host::Domain(name) => Host::Domain(name.trim_end_matches('.').to_owned()),
+            address => address,
+        };
+        if matches!(&host, Host::Domain(name) if name.is_empty()) {
+            return Err(no_host());
+        }
+        let port = url.port_or_known_default().ok_or_else(no_host)?;
+        Ok(Self { url, host, port })
+    }
+
+    /// The URL, without a fragment.
+    pub fn as_str(&self) -> &str {
+        self.url.as_str()
+    }
+
+    /// Its host; a name without a final dot.
+    pub(crate) const fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// Its port, or its scheme's.
+    pub(crate) const fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Whether it is asked over TLS.
+    pub(crate) fn is_https(&self) -> bool {
+        self.url.scheme() == "https"
+    }
+
+    /// What goes into the request line.
+    pub(crate) fn path_and_query(&self) -> &str {
+        &self.url[url::Position::BeforePath..url::Position::AfterQuery]
+    }
+
+    /// What goes into the `Host` header: the port only when it is not the scheme's.
+    pub(crate) fn host_header(&self) -> String {
+        match self.url.port() {
+            Some(port) => format!("{}:{port}", self.host),
+            None => self.host.to_string(),
+        }
+    }
+}
+
+impl FromStr for Target {
+    type Err = InvalidTarget;
+
+    fn from_str(text: &str) -> Result<Self, InvalidTarget> {
+        Self::parse(text)
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_and_how_it_is_called() {
+        for (text, header, path) in [
+            ("https://example.com", "example.com", "/"),
+            ("https://EXAMPLE.com:443/a?b=c#d", "example.com", "/a?b=c"),
+            ("https://example.com.:8443/", "example.com:8443", "/"),
+            ("https://bücher.example/ü", "xn--bcher-kva.example", "/%C3%BC"),
+            ("https://[2606:4700::1111]:8443/", "[2606:4700::1111]:8443", "/"),
+            ("http://0x8.8.8.8/", "8.8.8.8", "/"),
+        ] {
+            let target = Target::parse(text).unwrap();
+            assert_eq!((target.host_header().as_str(), target.path_and_query()), (header, path), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_target() {
+        let long = format!("https://example.com/{}", "a".repeat(URL_CHARS));
+        for text in [
+            "",
+            "example.com",
+            "/hook",
+            "https://",
+            "https://./",
+            "ftp://example.com/",
+            "file:///etc/passwd",
+            "https://user@example.com/",
+            "https://user:password@example.com/",
+            "https://:password@example.com/",
+            "https://[fe80::1%25eth0]/",
+            "https://[fe80::1%eth0]/",
+            "https://1.2.3.256/",
+            "https://exa mple.com/",
+            "https://example.com:99999/",
+            &long,
+        ] {
+            assert!(Target::parse(text).is_err(), "{text}");
+        }
+    }
+}

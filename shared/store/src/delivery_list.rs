@@ -1,0 +1,230 @@
+//! Deliveries as people see them: the last ones with their attempts, again, all failed again, and a test.
+
+use chrono::{DateTime, Utc};
+use contract::id::{DeliveryId, EndpointId, TeamId};
+use contract::limits::DELIVERIES_SHOWN;
+use contract::webhook::EventId;
+use serde::Serialize;
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::error::{Result, StoreError};
+use crate::pool::Store;
+
+/// A delivery, for lists.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DeliverySummary {
+    /// Its id.
+    pub delivery_id: DeliveryId,
+    /// The event's public id, which is sent as `webhook-id`.
+    pub event_id: String,
+    /// `event`, `redelivery` or `test`.
+    pub kind: String,
+    /// `waiting`, `delivered`, `failed` or `cancelled`.
+    pub state: String,
+    /// Attempts made.
+    pub attempts_made: i16,
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+    /// When it is tried next, while it waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_attempt_at: Option<DateTime<Utc>>,
+    /// The request's body.
+    pub body: String,
+    /// What came of each attempt, the first one first: `attempt`, `url`, `attempted_at`, `duration_ms`, `status`,
+    /// `answer`, `error`.
+    pub attempts: Value,
+}
+
+const LIST: &str = "
+    SELECT delivery.delivery_id, delivery.event_id, event.is_test, delivery.kind, delivery.state, delivery.attempts,
+        delivery.created_at, CASE WHEN delivery.state = 'waiting' THEN delivery.due_at END AS next_attempt_at,
+        event.body, coalesce((
+            SELECT jsonb_agg(jsonb_build_object('attempt', attempt, 'url', url, 'attempted_at', attempted_at,
+                'duration_ms', duration_ms, 'status', status, 'answer', answer, 'error', error) ORDER BY attempt)
+            FROM attempts
+            WHERE attempts.team_id = delivery.team_id AND attempts.endpoint_id = delivery.endpoint_id
+                AND attempts.delivery_id = delivery.delivery_id), '[]') AS log
+    FROM deliveries delivery JOIN events event USING (team_id, event_id)
+    WHERE delivery.team_id = $1 AND delivery.endpoint_id = $2
+    ORDER BY delivery.delivery_id DESC LIMIT $3";
+
+impl Store {
+    /// The last deliveries of an endpoint, the newest first (contract: Delivery rules 4).
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn delivery_list(
+        &self,
+        team_id: TeamId,
+        endpoint_id: EndpointId,
+    ) -> Result<Vec<DeliverySummary>> {
+        let rows = self.rows(LIST, &[&team_id.0, &endpoint_id.0, &DELIVERIES_SHOWN]).await?;
+        Ok(rows
+            .iter()
+            .map(|row| DeliverySummary {
+                delivery_id: DeliveryId(row.get("delivery_id")),
+                event_id: EventId { id: row.get("event_id"), is_test: row.get("is_test") }.to_string(),
+                kind: row.get("kind"),
+                state: row.get("state"),
+                attempts_made: row.get("attempts"),
+                created_at: row.get("created_at"),
+                next_attempt_at: row.get("next_attempt_at"),
+                body: row.get("body"),
+                attempts: row.get("log"),
+            })
+            .collect())
+    }
+
+    /// Sends a delivery's event to its active endpoint again, with the same id: one attempt.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has no such delivery; [`StoreError::Limit`] when the endpoint is not
+    /// active.
+    pub async fn delivery_redeliver(
+        &self,
+        team_id: TeamId,
+        endpoint_id: EndpointId,
+        delivery_id: DeliveryId,
+        now: DateTime<Utc>,
+    ) -> Result<DeliveryId> {
+        self.endpoint_require_active(team_id, endpoint_id).await?;
+        let new_id = DeliveryId::new();
+        let made = self
+            .execute(
+                "INSERT INTO deliveries (team_id, endpoint_id, delivery_id, event_id, kind, state, is_retry, due_at,
+                     created_at)
+                 SELECT team_id, endpoint_id, $4, event_id, CASE WHEN kind = 'test' THEN 'test' ELSE 'redelivery' END,
+                     'waiting', true, $5, $5
+                 FROM deliveries WHERE team_id = $1 AND endpoint_id = $2 AND delivery_id = $3",
+                &[&team_id.0, &endpoint_id.0, &delivery_id.0, &new_id.0, &now],
+            )
+            .await?;
+        if made == 0 { Err(StoreError::NotFound(format!("the delivery {delivery_id}"))) } else { Ok(new_id) }
+    }
+
+    /// Sends an active endpoint the events again whose delivery was made at `since` or later and has failed, at most
+    /// `limit` of them, the oldest first. Each starts over: its earlier attempts are forgotten. Returns how many; when
+    /// that is `limit`, there may be more.
+    ///
+    /// # Errors
+    /// [`StoreError::Limit`] when the endpoint is not active.
+    pub async fn delivery_replay_failed(
+        &self,
+        team_id: TeamId,
+        endpoint_id: EndpointId,
+        since: DateTime<Utc>,
+        now: DateTime<Utc>,
+        limit: i64,
+    ) -> Result<u64> {
+        self.endpoint_require_active(team_id, endpoint_id).await?;
+        let row = self
+            .row(
+                "WITH replayed AS (
+                     UPDATE deliveries SET state = 'waiting', attempts = 0, is_retry = true, due_at = $4
+                     WHERE (team_id, endpoint_id, delivery_id) IN (
+                         SELECT team_id, endpoint_id, delivery_id FROM deliveries
+                         WHERE team_id = $1 AND endpoint_id = $2 AND state = 'failed' AND created_at >= $3
+                             AND kind <> 'test'
+                         ORDER BY created_at LIMIT $5 FOR UPDATE SKIP LOCKED)
+                     RETURNING team_id, endpoint_id, delivery_id
+                 ), forgotten AS (
+                     DELETE FROM attempts USING replayed
+                     WHERE attempts.team_id = replayed.team_id AND attempts.endpoint_id = replayed.endpoint_id
+                         AND attempts.delivery_id = replayed.delivery_id
+                 )
+                 SELECT count(*) FROM replayed",
+                &[&team_id.0, &endpoint_id.0, &since, &now, &limit],
+            )
+            .await?;
+        Ok(row.map_or(0, |row| row.get::<_, i64>(0).unsigned_abs()))
+    }
+
+    /// Sends a test event to an endpoint, whatever its state but deleted.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has no such endpoint.
+    pub async fn delivery_test(
+        &self,
+        team_id: TeamId,
+        endpoint_id: EndpointId,
+        event_id: Uuid,
+        body: &str,
+        now: DateTime<Utc>,
+    ) -> Result<DeliveryId> {
+        self.endpoint_get(team_id, endpoint_id).await?;
+        let delivery_id = DeliveryId::new();
+        self.execute(
+            "WITH event AS (
+                 INSERT INTO events (team_id, event_id, is_test, body, created_at) VALUES ($1, $4, true, $5, $6)
+             )
+             INSERT INTO deliveries (team_id, endpoint_id, delivery_id, event_id, kind, state, is_retry, due_at, created_at)
+             VALUES ($1, $2, $3, $4, 'test', 'waiting', false, $6, $6)",
+            &[&team_id.0, &endpoint_id.0, &delivery_id.0, &event_id, &body, &now],
+        )
+        .await?;
+        Ok(delivery_id)
+    }
+
+    async fn endpoint_require_active(&self, team_id: TeamId, endpoint_id: EndpointId) -> Result<()> {
+        let state = self.endpoint_get(team_id, endpoint_id).await?.state;
+        if state == crate::EndpointState::Active {
+            return Ok(());
+        }
+        Err(StoreError::Limit(format!("the endpoint is {}; resume it first", state.as_str())))
+    }
+
+    /// Of these endpoints, forgets the attempts of all deliveries but those that are shown.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn attempt_trim(&self, endpoints: &[(TeamId, EndpointId)]) -> Result<u64> {
+        let team_ids: Vec<Uuid> = endpoints.iter().map(|(team_id, _)| team_id.0).collect();
+        let endpoint_ids: Vec<Uuid> = endpoints.iter().map(|(_, endpoint_id)| endpoint_id.0).collect();
+        self.execute(
+            "DELETE FROM attempts USING (
+                 SELECT touched.team_id, touched.endpoint_id, oldest.delivery_id
+                 FROM unnest($1::uuid[], $2::uuid[]) AS touched (team_id, endpoint_id)
+                 CROSS JOIN LATERAL (
+                     SELECT delivery_id FROM deliveries
+                     WHERE deliveries.team_id = touched.team_id AND deliveries.endpoint_id = touched.endpoint_id
+                     ORDER BY delivery_id DESC OFFSET $3::bigint - 1 LIMIT 1) oldest
+             ) shown
+             WHERE attempts.team_id = shown.team_id AND attempts.endpoint_id = shown.endpoint_id
+                 AND attempts.delivery_id < shown.delivery_id",
+            &[&team_ids, &endpoint_ids, &DELIVERIES_SHOWN],
+        )
+        .await
+    }
+
+    /// Forgets ended deliveries from before `before` with their attempts, at most `limit` of them.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn delivery_purge(&self, before: DateTime<Utc>, limit: i64) -> Result<()> {
+        self.execute(
+            "WITH old AS (
+                 DELETE FROM deliveries WHERE ctid = ANY (ARRAY(
+                     SELECT ctid FROM deliveries WHERE created_at < $1 AND state <> 'waiting' LIMIT $2))
+                 RETURNING team_id, endpoint_id, delivery_id
+             )
+             DELETE FROM attempts USING old
+             WHERE attempts.team_id = old.team_id AND attempts.endpoint_id = old.endpoint_id
+                 AND attempts.delivery_id = old.delivery_id",
+            &[&before, &limit],
+        )
+        .await?;
+        Ok(())
+    }
+
+    /// Forgets events from before `before`, at most `limit` of them. It must lie so much earlier than that of
+    /// [`Store::delivery_purge`] that no delivery of them can still be waiting.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn event_purge(&self, before: DateTime<Utc>, limit: i64) -> Result<()> {
+        let sql = "DELETE FROM events WHERE ctid = ANY (ARRAY(SELECT ctid FROM events WHERE created_at < $1 LIMIT $2))";
+        self.execute(sql, &[&before, &limit]).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,285 @@
+//! Webhook endpoints: where a team wants its events.
+
+use chrono::{DateTime, Utc};
+use contract::id::{CampaignId, EndpointId, TeamId};
+use contract::limits::ENDPOINTS_PER_TEAM;
+use serde::Serialize;
+use tokio_postgres::Row;
+
+use crate::error::{Result, StoreError};
+use crate::pool::{Store, Transaction};
+
+/// Whether an endpoint gets events (contract: Webhook endpoint).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndpointState {
+    /// It does.
+    Active,
+    /// Its team has paused it.
+    Paused,
+    /// Too many attempts in a row have failed.
+    Disabled,
+    /// Its team has deleted it.
+    Deleted,
+}
+
+/// An endpoint.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Endpoint {
+    /// Its id.
+    pub endpoint_id: EndpointId,
+    /// Its URL.
+    pub url: String,
+    /// Whether it gets events.
+    pub state: EndpointState,
+    /// The campaigns whose scans it hears of; `None` is all, later ones too.
+    pub campaigns: Option<Vec<String>>,
+    /// Failed attempts since the last one that succeeded.
+    pub failures_in_row: i32,
+    /// Why the last failed attempt failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_error: Option<String>,
+    /// Whether its deliveries are signed.
+    pub is_signed: bool,
+    /// When it was made.
+    pub created_at: DateTime<Utc>,
+}
+
+/// What became of an endpoint that was to be saved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EndpointSaved {
+    /// Its id.
+    pub endpoint_id: EndpointId,
+    /// False when the team had one with this URL.
+    pub is_new: bool,
+}
+
+impl EndpointState {
+    const ALL: [Self; 4] = [Self::Active, Self::Paused, Self::Disabled, Self::Deleted];
+
+    /// The name in the database and in lists.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Paused => "paused",
+            Self::Disabled => "disabled",
+            Self::Deleted => "deleted",
+        }
+    }
+
+    fn from_name(name: &str) -> Result<Self> {
+        let state = Self::ALL.into_iter().find(|state| state.as_str() == name);
+        state.ok_or_else(|| StoreError::Corrupt("the state of an endpoint".to_owned()))
+    }
+}
+
+const LIST: &str = "
+    SELECT endpoint.endpoint_id, endpoint.url, endpoint.state, endpoint.failures_in_row, endpoint.last_error,
+        endpoint.secret IS NOT NULL AS is_signed, endpoint.created_at,
+        CASE WHEN endpoint.all_campaigns THEN NULL ELSE ARRAY(
+            SELECT campaign_id FROM endpoint_campaigns scope
+            WHERE scope.team_id = endpoint.team_id AND scope.endpoint_id = endpoint.endpoint_id
+            ORDER BY campaign_id) END AS campaigns
+    FROM endpoints endpoint
+    WHERE endpoint.team_id = $1 AND endpoint.state <> 'deleted'";
+
+fn endpoint(row: &Row) -> Result<Endpoint> {
+    Ok(Endpoint {
+        endpoint_id: EndpointId(row.get("endpoint_id")),
+        url: row.get("url"),
+        state: EndpointState::from_name(row.get("state"))?,
+        campaigns: row.get("campaigns"),
+        failures_in_row: row.get("failures_in_row"),
+        last_error: row.get("last_error"),
+        is_signed: row.get("is_signed"),
+        created_at: row.get("created_at"),
+    })
+}
+
+fn not_found(endpoint_id: EndpointId) -> StoreError {
+    StoreError::NotFound(format!("the endpoint {endpoint_id}"))
+}
+
+impl Store {
+    /// A team's endpoints, the oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn endpoint_list(&self, team_id: TeamId) -> Result<Vec<Endpoint>> {
+        let sql = format!("{LIST} ORDER BY endpoint.endpoint_id");
+        self.rows(&sql, &[&team_id.0]).await?.iter().map(endpoint).collect()
+    }
+
+    /// A team's endpoint.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has none with that id, or has deleted it.
+    pub async fn endpoint_get(&self, team_id: TeamId, endpoint_id: EndpointId) -> Result<Endpoint> {
+        let sql = format!("{LIST} AND endpoint.endpoint_id = $2");
+        let row = self.row(&sql, &[&team_id.0, &endpoint_id.0]).await?;
+        endpoint(&row.ok_or_else(|| not_found(endpoint_id))?)
+    }
+}
+
+impl Transaction<'_> {
+    /// As [`Store::endpoint_get`], within a transaction.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has none with that id, or has deleted it.
+    pub async fn endpoint_get(&self, team_id: TeamId, endpoint_id: EndpointId) -> Result<Endpoint> {
+        let sql = format!("{LIST} AND endpoint.endpoint_id = $2");
+        let row = self.row(&sql, &[&team_id.0, &endpoint_id.0]).await?;
+        endpoint(&row.ok_or_else(|| not_found(endpoint_id))?)
+    }
+
+    /// Puts an endpoint into a state. One that becomes active starts with no failures. Its waiting deliveries are the
+    /// caller's to cancel.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has none with that id, or has deleted it.
+    pub async fn endpoint_set_state(
+        &self,
+        team_id: TeamId,
+        endpoint_id: EndpointId,
+        state: EndpointState,
+        now: DateTime<Utc>,
+    ) -> Result<()> {
+        let changed = self
+            .execute(
+                "UPDATE endpoints SET state = $3, updated_at = $4,
+                     failures_in_row = CASE WHEN $3 = 'active' THEN 0 ELSE failures_in_row END
+                 WHERE team_id = $1 AND endpoint_id = $2 AND state <> 'deleted'",
+                &[&team_id.0, &endpoint_id.0, &state.as_str(), &now],
+            )
+            .await?;
+        if changed == 0 { Err(not_found(endpoint_id)) } else { Ok(()) }
+    }
+
+    /// Gives an endpoint a key that signs its deliveries. The key that it had signs as well until `earlier_until`.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has none with that id, or has deleted it.
+    pub async fn endpoint_set_secret(
+        &self,
+        team_id: TeamId,
+        endpoint_id: EndpointId,
+        secret: &[u8],
+        earlier_until: DateTime<Utc>,
+        now: DateTime<Utc>,
+    ) -> Result<()> {
+        let changed = self
+            .execute(
+                "UPDATE endpoints SET earlier_secret = secret, secret = $3, updated_at = $5,
+                     earlier_secret_until = CASE WHEN secret IS NULL THEN NULL ELSE $4::timestamptz END
+                 WHERE team_id = $1 AND endpoint_id = $2 AND state <> 'deleted'",
+                &[&team_id.0, &endpoint_id.0, &secret, &earlier_until, &now],
+            )
+            .await?;
+        if changed == 0 { Err(not_found(endpoint_id)) } else { Ok(()) }
+    }
+
+    /// Forgets an endpoint's keys: its deliveries carry no signature any more.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has none with that id, or has deleted it.
+    pub async fn endpoint_clear_secret(
+        &self,
+        team_id: TeamId,
+        endpoint_id: EndpointId,
+        now: DateTime<Utc>,
+    ) -> Result<()> {
+        let changed = self
+            .execute(
+                "UPDATE endpoints SET secret = NULL, earlier_secret = NULL, earlier_secret_until = NULL, updated_at = $3
+                 WHERE team_id = $1 AND endpoint_id = $2 AND state <> 'deleted'",
+                &[&team_id.0, &endpoint_id.0, &now],
+            )
+            .await?;
+        if changed == 0 { Err(not_found(endpoint_id)) } else { Ok(()) }
+    }
+
+    /// Makes an active endpoint, or gives the team's one with this URL another scope: these campaigns, or all with
+    /// `None`. The state of one that stands already stays.
+    ///
+    /// # Errors
+    /// [`StoreError::Limit`] past the endpoints that a team may hold; [`StoreError::NotFound`] for a campaign that is
+    /// not the team's.
+    pub async fn endpoint_save(
+        &self,
+        team_id: TeamId,
+        url: &str,
+        campaigns: Option<&[CampaignId]>,
+        now: DateTime<Utc>,
+    ) -> Result<EndpointSaved> {
+        // The team's row is locked so that two creations cannot both count one below the limit.
+        self.row("SELECT 1 FROM teams WHERE team_id = $1 FOR UPDATE", &[&team_id.0]).await?;
+        let existing = self
+            .row(
+                "UPDATE endpoints SET all_campaigns = $3, updated_at = $4
+                 WHERE team_id = $1 AND url = $2 AND state <> 'deleted' RETURNING endpoint_id",
+                &[&team_id.0, &url, &campaigns.is_none(), &now],
+            )
+            .await?;
+        let (endpoint_id, is_new) = match existing {
+            Some(row) => (EndpointId(row.get(0)), false),
+            None => (self.endpoint_create(team_id, url, campaigns.is_none(), now).await?, true),
+        };
+        self.endpoint_set_scope(team_id, endpoint_id, campaigns.unwrap_or_default()).await?;
+        Ok(EndpointSaved { endpoint_id, is_new })
+    }
+
+    async fn endpoint_create(
+        &self,
+        team_id: TeamId,
+        url: &str,
+        all_campaigns: bool,
+        now: DateTime<Utc>,
+    ) -> Result<EndpointId> {
+        let sql = "SELECT count(*) FROM endpoints WHERE team_id = $1 AND state <> 'deleted'";
+        if self.row(sql, &[&team_id.0]).await?.is_some_and(|row| row.get::<_, i64>(0) >= ENDPOINTS_PER_TEAM) {
+            return Err(StoreError::Limit(format!(
+                "the team holds {ENDPOINTS_PER_TEAM} endpoints, which is the most; delete one first"
+            )));
+        }
+        let endpoint_id = EndpointId::new();
+        self.execute(
+            "INSERT INTO endpoints (team_id, endpoint_id, url, state, all_campaigns, created_at, updated_at)
+             VALUES ($1, $2, $3, 'active', $4, $5, $5)",
+            &[&team_id.0, &endpoint_id.0, &url, &all_campaigns, &now],
+        )
+        .await?;
+        Ok(endpoint_id)
+    }
+
+    async fn endpoint_set_scope(
+        &self,
+        team_id: TeamId,
+        endpoint_id: EndpointId,
+        campaigns: &[CampaignId],
+    ) -> Result<()> {
+        let wanted: Vec<&str> = campaigns.iter().map(CampaignId::as_str).collect();
+        self.execute(
+            "DELETE FROM endpoint_campaigns
+             WHERE team_id = $1 AND endpoint_id = $2 AND campaign_id <> ALL ($3)",
+            &[&team_id.0, &endpoint_id.0, &wanted],
+        )
+        .await?;
+        let stranger = self
+            .row(
+                "SELECT wanted FROM unnest($2::text[]) AS wanted WHERE NOT EXISTS (
+                     SELECT FROM campaigns WHERE team_id = $1 AND campaign_id = wanted) LIMIT 1",
+                &[&team_id.0, &wanted],
+            )
+            .await?;
+        if let Some(row) = stranger {
+            return Err(StoreError::NotFound(format!("the campaign {}", row.get::<_, &str>(0))));
+        }
+        self.execute(
+            "INSERT INTO endpoint_campaigns (team_id, endpoint_id, campaign_id)
+             SELECT $1, $2, unnest($3::text[]) ON CONFLICT DO NOTHING",
+            &[&team_id.0, &endpoint_id.0, &wanted],
+        )
+        .await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,189 @@
+//! Scans: from a code to the card, and from the card to a scan with its event and deliveries.
+
+use std::collections::HashMap;
+
+use chrono::{DateTime, Utc};
+use contract::id::{EndpointId, PieceId, TeamId};
+use uuid::Uuid;
+
+use crate::error::Result;
+use crate::pool::Store;
+
+/// What is behind a code.
+#[derive(Debug, Clone)]
+pub struct ScannedCard {
+    /// The card's owner.
+    pub team_id: TeamId,
+    /// The card.
+    pub piece_id: PieceId,
+    /// `PA-` and six characters.
+    pub campaign_id: String,
+    /// The campaign's name now.
+    pub campaign_name: String,
+    /// In the order of the design's QR codes; empty for a design without one.
+    pub destinations: Vec<String>,
+    /// As sent.
+    pub first_name: String,
+    /// As sent.
+    pub last_name: String,
+    /// As printed.
+    pub line_1: String,
+    /// As printed.
+    pub line_2: String,
+    /// As printed.
+    pub city: String,
+    /// As printed.
+    pub state: String,
+    /// As printed: five digits, or nine with a hyphen.
+    pub zip: String,
+    /// Of the address-book entry now; empty when not known.
+    pub email: String,
+    /// Of the address-book entry now; empty when not known.
+    pub phone: String,
+}
+
+/// A scan to be recorded, with its event.
+#[derive(Debug, Clone)]
+pub struct NewScan {
+    /// Its id, which is also the event's.
+    pub scan_id: Uuid,
+    /// The card's owner.
+    pub team_id: TeamId,
+    /// The card.
+    pub piece_id: PieceId,
+    /// The card's campaign.
+    pub campaign_id: String,
+    /// `person` or `program`.
+    pub visitor: &'static str,
+    /// Where it was sent.
+    pub destination: String,
+    /// Roughly where it came from.
+    pub city: Option<String>,
+    /// Roughly where it came from.
+    pub region: Option<String>,
+    /// Degrees north.
+    pub latitude: Option<f64>,
+    /// Degrees east.
+    pub longitude: Option<f64>,
+    /// When.
+    pub scanned_at: DateTime<Utc>,
+    /// The event's body.
+    pub body: String,
+}
+
+const FIND: &str = "
+    SELECT piece.code, piece.team_id, piece.piece_id, piece.campaign_id, campaign.name, piece.destinations,
+        piece.first_name, piece.last_name, piece.line_1, piece.line_2, piece.city, piece.state,
+        piece.zip || coalesce('-' || piece.plus4, '') AS zip,
+        coalesce(entry.email, '') AS email, coalesce(entry.phone, '') AS phone
+    FROM pieces piece
+    JOIN campaigns campaign USING (campaign_id)
+    LEFT JOIN address_entries entry ON entry.team_id = piece.team_id AND entry.entry_id = piece.entry_id
+    WHERE piece.code = ANY ($1)";
+
+// An endpoint that is paused while this runs may still get a delivery: it is cancelled when it is found.
+// OFFSET 0 keeps the look-up of endpoints one by team, whatever the planner thinks of the table's size.
+const RECORD: &str = "
+    WITH new AS MATERIALIZED (
+        SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[],
+                $8::text[], $9::float8[], $10::float8[], $11::timestamptz[], $12::text[])
+            AS new (team_id, scan_id, piece_id, campaign_id, visitor, destination, city, region, latitude, longitude,
+                scanned_at, body)
+    ), recorded AS (
+        INSERT INTO scans (team_id, scan_id, piece_id, campaign_id, visitor, destination, city, region, latitude,
+            longitude, scanned_at)
+        SELECT team_id, scan_id, piece_id, campaign_id, visitor, destination, city, region, latitude, longitude,
+            scanned_at FROM new
+    ), target AS MATERIALIZED (
+        SELECT new.team_id, new.scan_id, new.scanned_at, endpoint.endpoint_id
+        FROM new CROSS JOIN LATERAL (
+            SELECT endpoint_id FROM endpoints endpoint
+            WHERE endpoint.team_id = new.team_id AND endpoint.state = 'active' AND (endpoint.all_campaigns OR EXISTS (
+                SELECT FROM endpoint_campaigns scope
+                WHERE scope.team_id = new.team_id AND scope.endpoint_id = endpoint.endpoint_id
+                    AND scope.campaign_id = new.campaign_id))
+            OFFSET 0) endpoint
+    ), event AS (
+        INSERT INTO events (team_id, event_id, is_test, body, created_at)
+        SELECT team_id, scan_id, false, body, scanned_at FROM new
+        WHERE scan_id IN (SELECT scan_id FROM target)
+    ), delivery AS (
+        INSERT INTO deliveries (team_id, endpoint_id, delivery_id, event_id, kind, state, is_retry, due_at, created_at)
+        SELECT team_id, endpoint_id, scan_id, scan_id, 'event', 'waiting', false, scanned_at, scanned_at FROM target
+    )
+    SELECT DISTINCT endpoint_id FROM target";
+
+impl Store {
+    /// The cards with these codes, by code. A code that is nobody's is not among them.
+    ///
+    /// # Errors
+    /// [`crate::StoreError`] when the database cannot be asked.
+    pub async fn scan_find_cards(&self, codes: &[&str]) -> Result<HashMap<String, ScannedCard>> {
+        let rows = self.rows(FIND, &[&codes]).await?;
+        Ok(rows
+            .iter()
+            .map(|row| {
+                let card = ScannedCard {
+                    team_id: TeamId(row.get("team_id")),
+                    piece_id: PieceId(row.get("piece_id")),
+                    campaign_id: row.get("campaign_id"),
+                    campaign_name: row.get("name"),
+                    destinations: row.get("destinations"),
+                    first_name: row.get("first_name"),
+                    last_name: row.get("last_name"),
+                    line_1: row.get("line_1"),
+                    line_2: row.get("line_2"),
+                    city: row.get("city"),
+                    state: row.get("state"),
+                    zip: row.get("zip"),
+                    email: row.get("email"),
+                    phone: row.get("phone"),
+                };
+                (row.get("code"), card)
+            })
+            .collect())
+    }
+
+    /// Records scans, each with its event and a delivery to every active endpoint whose scope it is in, all or
+    /// nothing. Returns the endpoints that have deliveries waiting now.
+    ///
+    /// # Errors
+    /// [`crate::StoreError`] when the database cannot be asked; when it is unavailable, they may be recorded all the
+    /// same.
+    pub async fn scan_record(&self, scans: &[NewScan]) -> Result<Vec<EndpointId>> {
+        macro_rules! column {
+            ($scan:ident => $value:expr) => {
+                scans.iter().map(|$scan| $value).collect::<Vec<_>>()
+            };
+        }
+        let rows = self
+            .rows(
+                RECORD,
+                &[
+                    &column!(scan => scan.team_id.0),
+                    &column!(scan => scan.scan_id),
+                    &column!(scan => scan.piece_id.0),
+                    &column!(scan => scan.campaign_id.as_str()),
+                    &column!(scan => scan.visitor),
+                    &column!(scan => scan.destination.as_str()),
+                    &column!(scan => scan.city.as_deref()),
+                    &column!(scan => scan.region.as_deref()),
+                    &column!(scan => scan.latitude),
+                    &column!(scan => scan.longitude),
+                    &column!(scan => scan.scanned_at),
+                    &column!(scan => scan.body.as_str()),
+                ],
+            )
+            .await?;
+        Ok(rows.iter().map(|row| EndpointId(row.get(0))).collect())
+    }
+
+    /// Forgets scans from before `before`, at most `limit` of them. Returns how many.
+    ///
+    /// # Errors
+    /// [`crate::StoreError`] when the database cannot be asked.
+    pub async fn scan_purge(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
+        let sql = "DELETE FROM scans WHERE ctid = ANY (ARRAY(SELECT ctid FROM scans WHERE scanned_at < $1 LIMIT $2))";
+        self.execute(sql, &[&before, &limit]).await
+    }
+}

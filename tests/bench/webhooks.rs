@@ -1,0 +1,52 @@
+//! `bench webhooks`: from a scan to the endpoint, under load, at leisure, beside an endpoint that hangs, and in memory.
+//!
+//! The sink and the phones run in this process, on the same cores as everything else. The ceiling is a bare client that
+//! posts the same bodies to the same sink.
+
+mod cpu;
+mod hang;
+mod leisure;
+mod load;
+mod sink;
+mod team;
+mod waiting;
+
+use crate::database::Database;
+use crate::figures::Figure;
+use crate::fleet::Fleet;
+use crate::step;
+use crate::webhooks::sink::Sink;
+use crate::webhooks::team::Card;
+
+/// A stack with mailed cards and a sink that hears of their scans.
+struct Stack {
+    database: Database,
+    fleet: Fleet,
+    sink: Sink,
+    cards: Vec<Card>,
+}
+
+impl Stack {
+    async fn start() -> anyhow::Result<Self> {
+        let database = Database::migrated("bench_webhooks").await?;
+        let mut fleet = Fleet::start(&database, 1).await?;
+        fleet.add_dispatcher().await?;
+        let sink = Sink::start().await?;
+        team::provision(&database, &sink.url).await?;
+        let cards = team::mail(&database, &fleet.url).await?;
+        Ok(Self { database, fleet, sink, cards })
+    }
+}
+
+/// Measures everything about scans and deliveries.
+pub async fn run() -> anyhow::Result<Vec<Figure>> {
+    step("prepare a team and its cards");
+    let mut stack = Stack::start().await?;
+    let mut figures = load::measure(&mut stack).await?;
+    figures.extend(leisure::measure(&stack).await?);
+    figures.extend(hang::measure(&stack).await?);
+    figures.extend(waiting::measure(&stack).await?);
+    drop(stack.fleet);
+    stack.database.remove().await?;
+    Ok(figures)
+}

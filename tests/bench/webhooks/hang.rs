@@ -1,0 +1,50 @@
+//! The healthy endpoint beside one that hangs on every request, of the same team and of another.
+
+use serde_json::json;
+
+use crate::figures::Figure;
+use crate::step;
+use crate::webhooks::Stack;
+use crate::webhooks::leisure::latencies;
+use crate::webhooks::load::percentile;
+use crate::webhooks::team::{self, HANGING, HEALTHY, scan_steadily};
+
+const PER_SECOND: usize = 100;
+const SECONDS: usize = 20;
+
+pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
+    let mut figures = Vec::new();
+    let healthy = json!({"url": stack.sink.url, "campaigns": [HEALTHY]});
+    for (index, whose) in ["the same team", "another team"].into_iter().enumerate() {
+        let campaign = HANGING[index];
+        let hanging = json!({"url": stack.sink.hanging_url, "campaigns": [campaign]});
+        let (one, other) = match index {
+            0 => (json!([healthy, hanging]), json!([])),
+            _ => (json!([healthy]), json!([hanging])),
+        };
+        // The scans of the campaign that hangs are made in both runs, so that only the endpoint makes the difference.
+        step(&format!("beside scans that nobody hears of, then beside an endpoint of {whose} that hangs"));
+        let mut quiet = beside(stack, campaign).await?;
+        team::apply(&stack.database, &one, &other).await?;
+        let mut beside = beside(stack, campaign).await?;
+        let client = stack.database.client().await?;
+        client
+            .execute("UPDATE endpoints SET state = 'paused' WHERE url = $1", &[&stack.sink.hanging_url])
+            .await?;
+        let (quiet, p99) = (percentile(&mut quiet, 0.99), percentile(&mut beside, 0.99));
+        figures.push(Figure::new(format!("p99 beside scans of {whose} that nobody hears of"), quiet, "ms"));
+        figures.push(Figure::new(format!("p99 beside an endpoint of {whose} that hangs"), p99, "ms"));
+        figures.push(Figure::new("  that is", p99 / quiet, "times").at_most(1.2));
+    }
+    Ok(figures)
+}
+
+async fn beside(stack: &Stack, campaign: &str) -> anyhow::Result<Vec<f64>> {
+    let paths: Vec<String> =
+        stack.cards.iter().filter(|card| card.campaign == campaign).map(|card| card.path.clone()).collect();
+    let paths = paths.into_iter().cycle().take(PER_SECOND * SECONDS).collect();
+    let others = scan_steadily(&stack.fleet.url, paths, PER_SECOND, 16);
+    let (latencies, others) = tokio::join!(latencies(stack, 50 * SECONDS), others);
+    others?;
+    latencies
+}

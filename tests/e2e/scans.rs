@@ -1,0 +1,167 @@
+//! Scans of printed cards: GET /q/{code}.
+
+use pillarbox_tests::{CAMPAIGN, Options, Sink, Stack, cards, eventually, person, with_qr_codes};
+use serde_json::{Value, json};
+
+/// A stack whose cards have QR codes, with one endpoint for all campaigns, and one card.
+async fn with_card(person: Value) -> (Stack, Sink, String) {
+    let (stack, sink) = with_qr_codes(Options { dispatchers: 1, ..Options::default() }).await;
+    assert_eq!(stack.send(&[person]).await.reasons(), ["mailed"]);
+    let code = cards(&stack).await.remove(0);
+    (stack, sink, code)
+}
+
+async fn scans(stack: &Stack) -> i64 {
+    stack.count("SELECT count(*) FROM scans").await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_scan_is_redirected_to_the_links_with_fields_filled_in_and_never_cached() {
+    let mut person = person(1);
+    person["offer"] = "x7".into();
+    let (stack, _, code) = with_card(person).await;
+    let answer = stack.scan(&code).await;
+    assert_eq!(answer.status, 302);
+    assert_eq!(answer.headers["location"], "https://example.com/?name=Pat");
+    assert_eq!(answer.headers["cache-control"], "no-store");
+    assert_eq!(answer.headers["referrer-policy"], "no-referrer");
+    // The second QR code of the design has an address of its own.
+    let second = stack.scan(&format!("{code}-2")).await;
+    assert_eq!(second.headers["location"], "https://example.com/offer/x7");
+    assert_eq!(stack.scan(&format!("{code}-3")).await.status, 404);
+    assert_eq!(scans(&stack).await, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_fallback_link_is_used_when_a_needed_field_is_empty() {
+    let (stack, _, code) = with_card(person(1)).await;
+    assert_eq!(stack.scan(&format!("{code}-2")).await.headers["location"], "https://example.com/back");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_field_that_was_stored_before_fills_a_link() {
+    let (stack, _, _) = with_card(json!({"offer": "kept", "first_name": "Pat", "last_name": "Reader1",
+        "address_1": "1 Main St", "city": "Austin", "state": "TX", "zip": "78701"}))
+    .await;
+    stack
+        .campaign(json!({"id": "PA-SECOND", "name": "Second", "steps": [{"design": "Codes", "postage": "standard"}]}))
+        .await;
+    assert_eq!(stack.send_to("PA-SECOND", &[person(1)]).await.reasons(), ["mailed"]);
+    let sql = "SELECT destinations[2] FROM pieces WHERE campaign_id = 'PA-SECOND'";
+    let destination: String = stack.sql.query_one(sql, &[]).await.unwrap().get(0);
+    assert_eq!(destination, "https://example.com/offer/kept");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn repeat_scans_are_recorded_and_head_is_no_scan() {
+    let (stack, sink, code) = with_card(person(1)).await;
+    let head = stack.ask(reqwest::Method::HEAD, &code, &[]).await;
+    assert_eq!((head.status.as_u16(), head.text.as_str()), (302, ""));
+    assert_eq!(head.headers["location"], "https://example.com/?name=Pat");
+    assert_eq!(scans(&stack).await, 0);
+    for _ in 0..3 {
+        stack.scan(&code).await;
+    }
+    assert_eq!(scans(&stack).await, 3);
+    eventually("each scan is delivered", async || sink.count() == 3).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unknown_code_gets_a_small_404_page() {
+    let (stack, _, code) = with_card(person(1)).await;
+    for wrong in ["0000000000", "x", &code.to_lowercase(), &format!("{code}-1"), "%00", "a%2Fb"] {
+        if wrong == code {
+            continue;
+        }
+        let answer = stack.scan(wrong).await;
+        assert_eq!(
+            (answer.status.as_u16(), &answer.headers["cache-control"]),
+            (404, &"no-store".parse().unwrap())
+        );
+        assert!(answer.text.contains("<h1>") && answer.text.len() < 1_000, "{}", answer.text);
+    }
+    let wrong_method = stack.ask(reqwest::Method::POST, &code, &[]).await;
+    assert_eq!(
+        (wrong_method.status.as_u16(), &wrong_method.headers["allow"]),
+        (405, &"GET, HEAD".parse().unwrap())
+    );
+    assert_eq!(scans(&stack).await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn previewers_and_prefetchers_are_marked() {
+    let (stack, sink, code) = with_card(person(1)).await;
+    stack.ask(reqwest::Method::GET, &code, &[("user-agent", "Slackbot-LinkExpanding 1.0")]).await;
+    stack.ask(reqwest::Method::GET, &code, &[("sec-purpose", "prefetch")]).await;
+    stack.scan(&code).await;
+    let programs = "SELECT count(*) FROM scans WHERE visitor = 'program'";
+    assert_eq!((scans(&stack).await, stack.count(programs).await), (3, 2));
+    eventually("all are delivered", async || sink.count() == 3).await;
+    let marked = sink.received().iter().filter(|got| got.json()["automated"] == true).count();
+    assert_eq!(marked, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_redirect_works_though_nothing_can_be_written() {
+    let (stack, sink, code) = with_card(person(1)).await;
+    stack.sql.batch_execute("ALTER TABLE scans RENAME TO gone").await.unwrap();
+    assert_eq!(stack.scan(&code).await.status, 302);
+    stack.sql.batch_execute("ALTER TABLE gone RENAME TO scans").await.unwrap();
+    assert_eq!(stack.scan(&code).await.status, 302);
+    eventually("the scan that could be recorded is delivered", async || sink.count() == 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_redirect_works_though_writes_hang() {
+    let (stack, _, code) = with_card(person(1)).await;
+    let lock = "BEGIN; LOCK TABLE scans IN ACCESS EXCLUSIVE MODE";
+    stack.sql.batch_execute(lock).await.unwrap();
+    // More than there are writers: none of them may stand in a reader's way.
+    let answers = futures_util::future::join_all((0..20).map(|_| stack.scan(&code))).await;
+    assert!(answers.iter().all(|answer| answer.status == 302));
+    stack.sql.batch_execute("ROLLBACK").await.unwrap();
+    eventually("the scans are recorded after all", async || scans(&stack).await == 20).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_location_comes_from_a_maxmind_file() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/data/location.mmdb");
+    let settings = vec![
+        ("SCANS__LOCATION_FILES", file.to_owned()),
+        ("GATEWAY__TRUSTED_PROXIES", "127.0.0.0/8".to_owned()),
+    ];
+    let (stack, sink) = with_qr_codes(Options { dispatchers: 1, settings, ..Options::default() }).await;
+    stack.send(&[person(1)]).await;
+    let code = cards(&stack).await.remove(0);
+    for source in ["1.2.3.4", "2001:db8:7::1", "9.9.9.9"] {
+        stack.ask(reqwest::Method::GET, &code, &[("x-forwarded-for", source)]).await;
+    }
+    eventually("all are delivered", async || sink.count() == 3).await;
+    let mut locations: Vec<Value> =
+        sink.received().iter().map(|got| got.json()["location"].clone()).collect();
+    locations.sort_by_key(ToString::to_string);
+    let unknown = json!({"city": null, "region": null, "latitude": null, "longitude": null});
+    let austin = json!({"city": "Austin", "region": "Texas", "latitude": 30.2672, "longitude": -97.7431});
+    let reno = json!({"city": "Reno", "region": "Nevada", "latitude": 39.5296, "longitude": -119.8138});
+    assert_eq!(locations, [austin, reno, unknown]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crowd_that_scans_one_card_is_recorded_to_the_last() {
+    let (stack, sink, code) = with_card(person(1)).await;
+    let answers = futures_util::future::join_all((0..300).map(|_| stack.scan(&code))).await;
+    assert!(answers.iter().all(|answer| answer.status == 302));
+    assert_eq!(scans(&stack).await, 300);
+    eventually("each scan is delivered", async || sink.count() == 300).await;
+    let ids: std::collections::HashSet<String> = sink.received().iter().map(|got| got.id()).collect();
+    assert_eq!(ids.len(), 300);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_card_without_a_qr_code_leads_nowhere() {
+    let stack = Stack::start().await;
+    stack.send(&[person(1)]).await;
+    let code = cards(&stack).await.remove(0);
+    assert_eq!(stack.scan(&code).await.status, 404);
+    assert_eq!((scans(&stack).await, CAMPAIGN), (0, "PA-TEST01"));
+}

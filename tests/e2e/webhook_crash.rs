@@ -1,0 +1,247 @@
+//! Nothing lost: whatever dies, every recorded scan reaches the endpoint at least once, and a copy carries the same
+//! webhook-id.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use pillarbox_tests::{
+    Options, Reaction, Server, ServerKind, Sink, Spawned, Stack, cards, eventually, free_port, people,
+    person, with_qr_codes, with_qr_codes_on,
+};
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
+
+fn quick_leases() -> Vec<(&'static str, String)> {
+    vec![
+        ("DISPATCHER__TIMEOUT_MS", "500".to_owned()),
+        ("DISPATCHER__LEASE_MS", "1500".to_owned()),
+        ("DISPATCHER__RETRY_DELAYS_SECONDS", "1,1,1,1".to_owned()),
+    ]
+}
+
+async fn recorded(stack: &Stack) -> HashSet<String> {
+    let rows = stack.sql.query("SELECT scan_id FROM scans", &[]).await.expect("scans");
+    rows.iter().map(|row| format!("evt_{}", row.get::<_, uuid::Uuid>(0).simple())).collect()
+}
+
+fn delivered(sink: &Sink) -> HashSet<String> {
+    sink.received().iter().map(pillarbox_tests::Received::id).collect()
+}
+
+/// A stack with one card, whose dispatchers are real processes.
+async fn without_dispatcher() -> (Stack, Sink, String) {
+    let (stack, sink) = with_qr_codes(Options { settings: quick_leases(), ..Options::default() }).await;
+    assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
+    let code = cards(&stack).await.remove(0);
+    (stack, sink, code)
+}
+
+async fn dispatcher_dies_at(point: &'static str) {
+    let (stack, sink, code) = without_dispatcher().await;
+    let doomed = tokio::sync::Mutex::new(Spawned::start("dispatcher", &stack.settings, Some(point)));
+    futures_util::future::join_all((0..20).map(|_| stack.scan(&code))).await;
+    eventually("the dispatcher dies at its fail point", async || doomed.lock().await.has_ended()).await;
+    let _second = Spawned::start("dispatcher", &stack.settings, None);
+    let scans = recorded(&stack).await;
+    assert_eq!(scans.len(), 20);
+    eventually("every scan is delivered", async || delivered(&sink) == scans).await;
+    eventually("nothing waits", async || {
+        stack.count("SELECT count(*) FROM deliveries WHERE state = 'delivered'").await == 20
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dispatcher_killed_after_the_claim() {
+    dispatcher_dies_at("delivery.claimed").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dispatcher_killed_after_an_attempt_before_its_record() {
+    dispatcher_dies_at("delivery.attempted").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dispatcher_killed_after_the_record() {
+    dispatcher_dies_at("delivery.recorded").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gateway_killed_after_the_record_before_the_announcement() {
+    let (stack, sink, code) = without_dispatcher().await;
+    let mut settings = stack.settings.clone();
+    let port = free_port();
+    settings.insert("PILLARBOX__GATEWAY__LISTEN".to_owned(), format!("127.0.0.1:{port}"));
+    let doomed = tokio::sync::Mutex::new(Spawned::start("gateway", &settings, Some("scan.recorded")));
+    eventually("the gateway dies at its fail point", async || {
+        let _ = reqwest::get(format!("http://127.0.0.1:{port}/q/{code}")).await;
+        doomed.lock().await.has_ended()
+    })
+    .await;
+    let scans = recorded(&stack).await;
+    assert_eq!(scans.len(), 1);
+    let _dispatcher = Spawned::start("dispatcher", &stack.settings, None);
+    eventually("the scan is delivered", async || delivered(&sink) == scans).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dispatcher_told_to_stop_ends_its_attempts_and_records_them() {
+    let (stack, sink, code) = without_dispatcher().await;
+    let mut dispatcher = Spawned::start("dispatcher", &stack.settings, None);
+    sink.always(Some(Reaction::Hang(Duration::from_millis(300))));
+    stack.scan(&code).await;
+    eventually("an attempt is under way", async || sink.count() == 1).await;
+    assert!(tokio::task::block_in_place(|| dispatcher.terminate()), "it ends well");
+    assert_eq!(stack.count("SELECT count(*) FROM deliveries WHERE state = 'delivered'").await, 1);
+}
+
+/// Real gateways and dispatchers over servers of their own.
+struct World {
+    postgres: Server,
+    broker: Server,
+    settings: HashMap<String, String>,
+    ports: [u16; 2],
+    gateways: Vec<Spawned>,
+    dispatchers: Vec<Spawned>,
+}
+
+/// What can die.
+#[derive(Debug, Clone, Copy)]
+enum Strike {
+    Dispatcher(usize),
+    Gateway(usize),
+    Postgres,
+    Broker,
+    WipedBroker,
+}
+
+impl World {
+    async fn start(sink: &Sink) -> (Self, Stack, Vec<String>) {
+        let postgres = Server::start(ServerKind::Postgres);
+        let broker = Server::start(ServerKind::Rabbitmq);
+        let url = format!("{}?sslmode=disable", postgres.url);
+        store::migrate(&url).await.unwrap();
+        let mut settings = quick_leases();
+        settings.push(("DATABASE__URL", url));
+        settings.push(("BROKER__URL", broker.url.clone()));
+        settings.push(("OUTBOUND__ALLOWED_NETWORKS", "127.0.0.0/8".to_owned()));
+        settings.push(("DISPATCHER__SWEEP_INTERVAL_MS", "200".to_owned()));
+        let (stack, codes) = with_qr_codes_on(settings, sink, &people(1..21)).await;
+        let mut world = Self {
+            postgres,
+            broker,
+            settings: stack.settings.clone(),
+            ports: [free_port(), free_port()],
+            gateways: Vec::new(),
+            dispatchers: Vec::new(),
+        };
+        for index in 0..2 {
+            let gateway = world.spawn_gateway(index);
+            world.gateways.push(gateway);
+            world.dispatchers.push(Spawned::start("dispatcher", &world.settings, None));
+        }
+        (world, stack, codes)
+    }
+
+    fn spawn_gateway(&self, index: usize) -> Spawned {
+        let mut settings = self.settings.clone();
+        settings.insert("PILLARBOX__GATEWAY__LISTEN".to_owned(), format!("127.0.0.1:{}", self.ports[index]));
+        Spawned::start("gateway", &settings, None)
+    }
+
+    /// Something dies; what is ours is started again at once, as a supervisor would.
+    fn strike(&mut self, strike: Strike) {
+        match strike {
+            Strike::Dispatcher(index) => {
+                self.dispatchers[index].kill();
+                self.dispatchers[index] = Spawned::start("dispatcher", &self.settings, None);
+            }
+            Strike::Gateway(index) => {
+                self.gateways[index].kill();
+                self.gateways[index] = self.spawn_gateway(index);
+            }
+            Strike::Postgres => {
+                self.postgres.act("kill");
+                self.postgres.act("start");
+            }
+            Strike::Broker => {
+                self.broker.act("kill");
+                self.broker.act("start");
+            }
+            Strike::WipedBroker => {
+                self.broker.act("wipe");
+                self.broker.act("start");
+            }
+        }
+    }
+}
+
+/// Phones that scan one card after another until told to stop. Returns how many redirects they got.
+async fn phones(ports: [u16; 2], codes: Vec<String>, scanning: Arc<AtomicBool>, redirects: Arc<AtomicUsize>) {
+    let client = reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .timeout(Duration::from_secs(5))
+        .build()
+        .unwrap();
+    for (turn, code) in codes.iter().cycle().enumerate() {
+        if !scanning.load(Ordering::Relaxed) {
+            return;
+        }
+        let answer = client.get(format!("http://127.0.0.1:{}/q/{code}", ports[turn % 2])).send().await;
+        if answer.is_ok_and(|answer| answer.status() == 302) {
+            redirects.fetch_add(1, Ordering::Relaxed);
+        }
+        // A pace, not a wait for a state: a few hundred scans a second in all.
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn chaos_loses_no_recorded_scan_and_copies_carry_the_same_webhook_id() {
+    const SEED: u64 = 20_261_122;
+    const PHONES: usize = 4;
+    let sink = Sink::start().await;
+    let (mut world, stack, codes) = World::start(&sink).await;
+    let (scanning, redirects) = (Arc::new(AtomicBool::new(true)), Arc::<AtomicUsize>::default());
+    let crowd: Vec<_> = (0..PHONES)
+        .map(|_| tokio::spawn(phones(world.ports, codes.clone(), scanning.clone(), redirects.clone())))
+        .collect();
+    let mut random = StdRng::seed_from_u64(SEED);
+    let mut strikes = vec![Strike::Postgres, Strike::Postgres, Strike::Broker, Strike::WipedBroker];
+    strikes.extend([0, 1, 0, 1, 0, 1].map(Strike::Dispatcher));
+    strikes.extend([0, 1, 0].map(Strike::Gateway));
+    strikes.shuffle(&mut random);
+    for strike in &strikes {
+        // Not a wait for a state: the moment of the strike is what is random.
+        tokio::time::sleep(Duration::from_millis(random.random_range(300..1200))).await;
+        tokio::task::block_in_place(|| world.strike(*strike));
+    }
+    scanning.store(false, Ordering::Relaxed);
+    for phone in crowd {
+        phone.await.unwrap();
+    }
+    let stack = stack.reconnected().await;
+    let scans = recorded(&stack).await;
+    eventually("every recorded scan is delivered", async || delivered(&sink).is_superset(&scans)).await;
+    eventually("nothing waits", async || {
+        stack.count("SELECT count(*) FROM deliveries WHERE state = 'waiting'").await == 0
+    })
+    .await;
+    assert_eq!(delivered(&sink), scans, "and nothing else");
+    let (redirects, received) = (redirects.load(Ordering::Relaxed), sink.received());
+    let mut bodies: HashMap<String, _> = HashMap::new();
+    for got in &received {
+        let first = bodies.entry(got.id()).or_insert_with(|| got.body.clone());
+        assert_eq!(*first, got.body, "a copy is the same");
+    }
+    println!(
+        "struck {strikes:?}; {redirects} redirects, {} scans recorded, {} delivered, {} copies",
+        scans.len(),
+        bodies.len(),
+        received.len() - bodies.len()
+    );
+    assert!(scans.len() > 100, "there was a load");
+}

@@ -7,6 +7,7 @@
 mod assess;
 mod calendar;
 mod decide;
+mod detail;
 mod due;
 mod fields;
 mod handler;

@@ -8,17 +8,17 @@ use address::{Verdict, one_line_as_sent};
 use bytes::Bytes;
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use contract::id::{CampaignId, ChargeId};
-use contract::limits::HOMES_PER_REQUEST;
 use contract::send::{Outcome, Reason, SendError, SendResponse, write_response};
 use store::{
-    Campaign, ChargeKind, Lease, LockedCampaign, NeighborhoodSettings, NewCharge, PieceBatch, PieceRow,
-    ReservedSend, StoreError, Transaction,
+    Campaign, ChargeKind, Lease, LockedCampaign, NewCharge, PieceBatch, PieceRow, ReservedSend, StoreError,
+    Transaction,
 };
 use uuid::Uuid;
 
 use crate::Mailer;
 use crate::assess::{Assessed, entry_rows, piece_rows, recipient_rows};
 use crate::decide::{Candidate, Decision, decide};
+use crate::detail::detail;
 use crate::neighborhood::{Mailing, Neighborhoods};
 use crate::prepare::Preparation;
 use crate::rules::StepRules;
@@ -233,62 +233,6 @@ fn outcome(plan: &Plan<'_>, assessed: &Assessed<'_>, decision: Decision, address
             Outcome::not_mailed(reference, address, reason, detail(plan, assessed, reason))
         }
     }
-}
-
-/// A sentence for a person.
-fn detail(plan: &Plan<'_>, assessed: &Assessed<'_>, reason: Reason) -> String {
-    if let Some(neighborhood) = plan.campaign.neighborhood
-        && let Some(detail) = homes_detail(neighborhood, assessed, reason)
-    {
-        return detail;
-    }
-    match (reason, assessed.verdict) {
-        (Reason::InvalidAddress, Verdict::Undeliverable(failure)) => failure.detail(),
-        (Reason::RemovedBySender, _) => "The recipient was removed from the campaign.".to_owned(),
-        (Reason::DoNotMail, _) => "The address is on the campaign's do-not-mail list.".to_owned(),
-        (Reason::DuplicateRecent, _) => {
-            let days = (plan.times.now - plan.times.mailed_since).num_days();
-            format!("The address was mailed for this campaign within the last {days} days.")
-        }
-        (Reason::FilteredLocation, _) => {
-            "The address is outside the area drawn on the campaign's map.".to_owned()
-        }
-        (Reason::FilteredConditions, _) => {
-            "The recipient is kept and waits until it matches the campaign's filter \
-             conditions, which are checked again every day."
-                .to_owned()
-        }
-        (Reason::BudgetExceeded, _) => "The campaign's budget is spent.".to_owned(),
-        (other, _) => other.as_str().replace('_', " "),
-    }
-}
-
-/// A sentence about the homes around a center, for the reasons that are about homes.
-fn homes_detail(
-    neighborhood: NeighborhoodSettings,
-    assessed: &Assessed<'_>,
-    reason: Reason,
-) -> Option<String> {
-    let radius = neighborhood.radius_metres;
-    Some(match reason {
-        Reason::NoHomesFound if assessed.place().is_none() => {
-            "The address could not be located, so no homes around it are known.".to_owned()
-        }
-        Reason::NoHomesFound => format!("No homes are known within {radius} metres of the address."),
-        Reason::RequestCapacityReached => format!(
-            "With the homes around this address the request would pass {HOMES_PER_REQUEST} homes. Send it again in another request."
-        ),
-        Reason::DoNotMail => {
-            "The homes around the address are on the campaign's do-not-mail list.".to_owned()
-        }
-        Reason::DuplicateRecent => {
-            "The homes around the address were mailed for this campaign lately.".to_owned()
-        }
-        Reason::FilteredLocation => {
-            "The homes around the address are outside the area drawn on the campaign's map.".to_owned()
-        }
-        _ => return None,
-    })
 }
 
 /// Writes everything that the request leaves. The statements do not need each other's results, so they travel

@@ -46,7 +46,8 @@ pub struct Neighborhood {
     pub homes: Vec<Home>,
 }
 
-/// Subqueries with a limit keep the plan to look-ups in the keys, whatever the statistics say.
+/// Subqueries with a limit keep the plan to look-ups in the keys, whatever the statistics say. In a ZIP without points
+/// only the first is made.
 const LOOK_UP: &str = "
     SELECT asked.position, coalesce(in_zip.points, 0), known_street.found IS NOT NULL,
         exact.latitude, exact.longitude, exact.plus4, exact.residential,
@@ -56,12 +57,12 @@ const LOOK_UP: &str = "
         AS asked (zip, address_id, house_id, house_end, street_key, position)
     LEFT JOIN LATERAL (SELECT points FROM address_zips WHERE zip = asked.zip LIMIT 1) in_zip ON true
     LEFT JOIN LATERAL (SELECT true AS found FROM address_streets
-        WHERE zip = asked.zip AND street_key = asked.street_key LIMIT 1) known_street ON true
+        WHERE in_zip.points > 0 AND zip = asked.zip AND street_key = asked.street_key LIMIT 1) known_street ON true
     LEFT JOIN LATERAL (SELECT latitude, longitude, plus4, residential FROM address_points
-        WHERE zip = asked.zip AND address_id = asked.address_id LIMIT 1) exact ON true
+        WHERE in_zip.points > 0 AND zip = asked.zip AND address_id = asked.address_id LIMIT 1) exact ON true
     -- The last of the house: a unit, if it has any.
     LEFT JOIN LATERAL (SELECT address_id, latitude, longitude, plus4, residential FROM address_points
-        WHERE zip = asked.zip AND address_id BETWEEN asked.house_id AND asked.house_end
+        WHERE in_zip.points > 0 AND zip = asked.zip AND address_id BETWEEN asked.house_id AND asked.house_end
         ORDER BY zip DESC, address_id DESC LIMIT 1) house ON true";
 
 const STREETS: &str = "

@@ -1,0 +1,97 @@
+//! What address points confirm of an address.
+
+use address::{AddressInput, Evidence, Failure, Level, Place, Reading, Street, Strictness, Verdict, parse};
+use proptest::prelude::*;
+
+fn input(address_1: &str) -> AddressInput<'_> {
+    AddressInput { address_1, city: "Austin", state: "TX", zip: "78701", ..AddressInput::default() }
+}
+
+fn place() -> Place {
+    Place { latitude: 30.27, longitude: -97.74, plus4: Some("1234".to_owned()), residential: Some(true) }
+}
+
+#[test]
+fn each_evidence_has_its_level_and_says_what_is_lacking() {
+    let confirmed = |evidence| Reading::of(input("1 Main St Apt 4")).confirmed(evidence);
+    let nothing = confirmed(Evidence::Nothing);
+    assert_eq!(nothing.level, Level::Zip);
+    assert!(matches!(nothing.shortfall, Some(Failure::UnknownStreet { .. })));
+    let street = confirmed(Evidence::Street);
+    assert_eq!(street.level, Level::Street);
+    assert!(matches!(street.shortfall, Some(Failure::UnknownNumber { .. })));
+    let house = confirmed(Evidence::House(place()));
+    assert_eq!((house.level, house.latitude), (Level::Street, Some(30.27)));
+    assert!(matches!(house.shortfall, Some(Failure::UnknownUnit(_))));
+    let point = confirmed(Evidence::DeliveryPoint(place()));
+    assert_eq!((point.level, point.shortfall.is_none()), (Level::DeliveryPoint, true));
+    assert_eq!(point.one_line, "1 Main St Apt 4, Austin, TX 78701-1234");
+    assert_eq!((point.longitude, point.residential), (Some(-97.74), Some(true)));
+}
+
+#[test]
+fn a_strictness_accepts_its_level_and_what_is_above() {
+    for (evidence, accepted) in [
+        (Evidence::Nothing, [true, false, false]),
+        (Evidence::Street, [true, true, false]),
+        (Evidence::DeliveryPoint(place()), [true, true, true]),
+    ] {
+        let verdicts = Strictness::ALL.map(|strictness| {
+            let verdict = Reading::of(input("1 Main St")).confirmed(evidence.clone()).demand(strictness);
+            matches!(verdict, Verdict::Deliverable(_))
+        });
+        assert_eq!(verdicts, accepted, "{evidence:?}");
+    }
+}
+
+#[test]
+fn a_unit_lies_within_its_house_and_another_house_does_not() {
+    let id = |line| parse(input(line)).id();
+    let house = id("1 Main St");
+    assert_eq!(house, house.house());
+    for unit in ["1 Main St Apt 4", "1 Main St # 9", "1 Main St Bldg 2"] {
+        assert_eq!(id(unit).house(), house);
+        assert!(id(unit) > house && id(unit) <= house.last_of_house(), "{unit}");
+    }
+    assert_ne!(id("2 Main St Apt 4").house(), house);
+}
+
+#[test]
+fn another_street_of_the_name_keeps_number_and_unit_and_is_a_correction() {
+    let reading = Reading::of(input("8 n main ave apt 4"));
+    let street = Street { name: "Main".to_owned(), suffix: "St".to_owned(), ..Street::default() };
+    let corrected = reading.on_street(&street);
+    assert_eq!(corrected.id(), parse(input("8 Main St Apt 4")).id());
+    assert_eq!(corrected.point_key(), Reading::of(input("8 Main St Apt 4")).point_key());
+    assert_eq!(corrected.point_key().name_key, reading.point_key().name_key);
+    let Verdict::Deliverable(verified) = corrected.verdict() else { panic!("undeliverable") };
+    assert_eq!(verified.one_line, "8 Main St Apt 4, Austin, TX 78701");
+    assert_eq!(
+        (verified.corrections[0].from.as_str(), verified.corrections[0].to.as_str()),
+        ("N Main Ave", "Main St")
+    );
+}
+
+#[test]
+fn boxes_and_failures_are_in_no_zip() {
+    for line in ["PO Box 7", "RR 2 Box 18", "Main St", ""] {
+        assert!(!Reading::of(input(line)).point_key().is_in_zip(), "{line}");
+    }
+    let unknown_zip = AddressInput { zip: "00000", ..input("1 Main St") };
+    assert!(!Reading::of(unknown_zip).point_key().is_in_zip());
+}
+
+proptest! {
+    #[test]
+    fn the_key_of_a_standard_form_is_the_key_of_what_was_sent(
+        number in 1_u32..99_999,
+        name in "[A-Za-z]{3,10}( [A-Za-z]{3,8})?",
+        suffix in prop::sample::select(vec!["street", "AVE", "Blvd.", "ct", ""]),
+        unit in prop::sample::select(vec!["", " Apt 4", " #12B", " suite 200"]),
+    ) {
+        let line = format!("{number} {name} {suffix}{unit}");
+        let sent = Reading::of(input(&line));
+        let standard = sent.parsed().line1.clone();
+        prop_assert_eq!(Reading::of(input(&standard)).point_key(), sent.point_key());
+    }
+}

@@ -114,7 +114,9 @@ fn a_neighbouring_post_office_is_kept_as_sent() {
 
 #[test]
 fn a_city_elsewhere_in_the_state_contradicts_the_zip() {
-    for (city, state, zip) in [("Houston", "TX", "78701"), ("Miami", "FL", "32301"), ("Los Angeles", "CA", "94105")] {
+    for (city, state, zip) in
+        [("Houston", "TX", "78701"), ("Miami", "FL", "32301"), ("Los Angeles", "CA", "94105")]
+    {
         assert!(matches!(failure("123 Main St", [city, state, zip]), Failure::CityNotInZip { .. }), "{city}");
     }
     for city in ["!!", "12345"] {

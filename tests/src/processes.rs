@@ -89,6 +89,9 @@ impl Spawned {
             .args(arguments)
             .env_remove("PILLARBOX_FAIL_POINT")
             .env("PILLARBOX__ADMIN__LISTEN", "127.0.0.1:0")
+            // As in the image.
+            .env("MALLOC_ARENA_MAX", "2")
+            .env("MALLOC_MMAP_THRESHOLD_", "131072")
             .envs(settings)
             .stdin(Stdio::null())
             .stdout(Stdio::null());

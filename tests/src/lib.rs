@@ -3,6 +3,7 @@
 
 mod crm;
 mod database;
+mod logs;
 mod people;
 mod points;
 mod processes;

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::logs::log_file;
+
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
 /// What a private server is.
@@ -94,7 +96,7 @@ impl Spawned {
             .env("MALLOC_MMAP_THRESHOLD_", "131072")
             .envs(settings)
             .stdin(Stdio::null())
-            .stdout(Stdio::null());
+            .stdout(log_file(name).map_or_else(Stdio::null, Stdio::from));
         if let Some(point) = fail_point {
             command.env("PILLARBOX_FAIL_POINT", point);
         }

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use verification::Verify;
 
 use crate::database::{Database, connect};
+use crate::logs::keep_logs_of_this_process;
 use crate::{CAMPAIGN, KEY};
 
 static NUMBER: AtomicU32 = AtomicU32::new(0);
@@ -146,6 +147,7 @@ impl Stack {
 
     async fn build(options: Options, settings: HashMap<String, String>) -> Self {
         service::install_crypto();
+        keep_logs_of_this_process();
         let database = settings["PILLARBOX__DATABASE__URL"].clone();
         let clock = Clock::system();
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");

@@ -61,9 +61,6 @@ pub(crate) enum Reserved {
 /// Why a request could not be reserved. Nothing of it stays.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReserveError {
-    /// Another request has made columns meanwhile: prepare again with the new ones.
-    #[error("the team's columns have changed")]
-    ColumnsChanged,
     /// The request fails as a whole.
     #[error(transparent)]
     Refused(SendError),
@@ -82,7 +79,6 @@ pub(crate) fn mailed_since(campaign: &Campaign, window_days: i32, now: DateTime<
 pub(crate) async fn reserve(mailer: &Mailer, plan: &Plan<'_>) -> Result<Reserved, ReserveError> {
     let mut connection = mailer.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    make_columns(&transaction, plan).await?;
     let campaign = plan.campaign;
     let locked = transaction.campaign_lock(campaign.team_id, &campaign.campaign_id).await?;
     if !locked.is_active {
@@ -94,22 +90,6 @@ pub(crate) async fn reserve(mailer: &Mailer, plan: &Plan<'_>) -> Result<Reserved
     let reserved = write(&transaction, plan, &decided, &draft).await?;
     transaction.commit().await?;
     Ok(reserved)
-}
-
-/// Makes the request's new columns, if the team's columns are still those that it was prepared with.
-async fn make_columns(transaction: &Transaction<'_>, plan: &Plan<'_>) -> Result<(), ReserveError> {
-    let fields = &plan.preparation.fields;
-    let new = fields.new_columns();
-    if new.is_empty() {
-        return Ok(());
-    }
-    let team_id = plan.campaign.team_id;
-    let stored = transaction.column_list_locked(team_id).await?;
-    if stored.len() + new.len() != fields.columns().len() {
-        return Err(ReserveError::ColumnsChanged);
-    }
-    transaction.column_create(team_id, new, plan.times.now).await?;
-    Ok(())
 }
 
 /// What becomes of each recipient.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use address::Verdict;
 use bytes::Bytes;
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
@@ -10,7 +11,7 @@ use contract::id::{CampaignId, RequestId, TeamId};
 use contract::limits::CENTERS_PER_REQUEST;
 use contract::send::{SendError, SendRequest, fingerprint, parse};
 use service::{Config, fail_point};
-use store::{Campaign, Claim, Lease, RecipientFacts, ReservedSend, StoreError, StoredEntry, retry};
+use store::{Campaign, Claim, Column, Lease, RecipientFacts, ReservedSend, StoreError, StoredEntry, retry};
 use uuid::Uuid;
 use verification::VerifyError;
 
@@ -27,9 +28,6 @@ use crate::settle::{settle_send, unsettled};
 
 /// How often a request that waits for an equal one looks for its answer.
 const WAIT_INTERVAL: Duration = Duration::from_millis(50);
-
-/// Times that a request is prepared anew because others made columns meanwhile.
-const PREPARATIONS: usize = 5;
 
 /// A request as it came from the queue.
 pub(crate) struct Incoming {
@@ -138,7 +136,6 @@ async fn fail(mailer: &Mailer, lease: Lease, error: ReserveError) -> SendError {
         }
         ReserveError::Store(StoreError::LeaseLost) => return SendError::DeadlinePassed,
         ReserveError::Store(error) => internal(error),
-        ReserveError::ColumnsChanged => SendError::InternalError,
     };
     if let Err(error) = mailer.process.store.send_release(lease).await {
         tracing::warn!(%error, "a failed request keeps its claim until the lease runs out");
@@ -146,7 +143,7 @@ async fn fail(mailer: &Mailer, lease: Lease, error: ReserveError) -> SendError {
     error
 }
 
-/// Verifies, judges and reserves. Prepares again when other requests made columns meanwhile.
+/// Verifies, judges and reserves.
 async fn take_effect(
     mailer: &Mailer,
     lease: Lease,
@@ -154,23 +151,17 @@ async fn take_effect(
     step: &StepRules<'_>,
     request: &SendRequest<'_>,
 ) -> Result<Reserved, ReserveError> {
-    let mut result = Err(ReserveError::ColumnsChanged);
-    for _ in 0..PREPARATIONS {
-        let preparation = sort_fields(mailer, campaign.team_id, request).await?;
-        result = prepare_and_reserve(mailer, lease, campaign, step, &preparation).await;
-        if !matches!(result, Err(ReserveError::ColumnsChanged)) {
-            break;
-        }
+    let columns = mailer.process.store.column_list(campaign.team_id).await?;
+    let mut preparation = sort_fields(mailer, request, columns);
+    let inputs: Vec<_> = preparation.recipients.iter().map(|recipient| recipient.address()).collect();
+    let verdicts = mailer.verifier.verify(&inputs, campaign.strictness).await.map_err(unverified)?;
+    if !preparation.fields.new_columns().is_empty() {
+        preparation = make_columns(mailer, campaign.team_id, request).await?;
     }
-    result
+    judge_and_reserve(mailer, lease, campaign, step, &preparation, &verdicts).await
 }
 
-async fn sort_fields<'a>(
-    mailer: &Mailer,
-    team_id: TeamId,
-    request: &'a SendRequest<'_>,
-) -> Result<Preparation<'a>, StoreError> {
-    let columns = mailer.process.store.column_list(team_id).await?;
+fn sort_fields<'a>(mailer: &Mailer, request: &'a SendRequest<'_>, columns: Vec<Column>) -> Preparation<'a> {
     let settings = &mailer.process.config.mailer;
     let limits = ColumnLimits {
         per_request: settings.new_columns_per_request,
@@ -178,21 +169,41 @@ async fn sort_fields<'a>(
     };
     let types = request.field_types.iter().map(|(name, column_type)| (name.as_ref(), *column_type));
     let fields = Fields::new(columns, types, limits);
-    Ok(tokio::task::block_in_place(|| prepare(request, fields)))
+    tokio::task::block_in_place(|| prepare(request, fields))
 }
 
-async fn prepare_and_reserve(
+/// Makes the request's new columns, under the team's lock and in a transaction of its own, so that it is short however
+/// many recipients the request has and whatever other requests make. Only a request that is about to take effect comes
+/// here; should it fail after all, its columns stay, and a repeat finds them.
+async fn make_columns<'a>(
+    mailer: &Mailer,
+    team_id: TeamId,
+    request: &'a SendRequest<'_>,
+) -> Result<Preparation<'a>, StoreError> {
+    retry(|| async {
+        let mut connection = mailer.process.store.connection().await?;
+        let transaction = connection.begin().await?;
+        let columns = transaction.column_list_locked(team_id).await?;
+        let preparation = sort_fields(mailer, request, columns);
+        let new = preparation.fields.new_columns();
+        transaction.column_create(team_id, new, mailer.process.clock.now()).await?;
+        transaction.commit().await?;
+        Ok(preparation)
+    })
+    .await
+}
+
+async fn judge_and_reserve(
     mailer: &Mailer,
     lease: Lease,
     campaign: &Campaign,
     step: &StepRules<'_>,
     preparation: &Preparation<'_>,
+    verdicts: &[Verdict],
 ) -> Result<Reserved, ReserveError> {
     let rules = AudienceRules::compile(campaign, |key| preparation.fields.column_type(key))
         .map_err(ReserveError::Refused)?;
-    let inputs: Vec<_> = preparation.recipients.iter().map(|recipient| recipient.address()).collect();
-    let verdicts = mailer.verifier.verify(&inputs, campaign.strictness).await.map_err(unverified)?;
-    let assessed = tokio::task::block_in_place(|| identify(&preparation.recipients, &verdicts));
+    let assessed = tokio::task::block_in_place(|| identify(&preparation.recipients, verdicts));
     let (facts, stored) = look_up(mailer, campaign, (&rules, step), &assessed).await?;
     let zone = time_zone(campaign);
     let times = times(&mailer.process.config, campaign, zone, step, mailer.process.clock.now());

@@ -3,7 +3,6 @@
 //! A record that is malformed in itself stays raw until it is looked at alone, so that it never stops the rest.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Deserialize;
@@ -81,9 +80,9 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The values by field key, absent ones as none; `None` when `fields` is not an object.
-    pub fn fields(&self) -> Option<BTreeMap<Cow<'a, str>, &'a RawValue>> {
-        let Some(raw) = self.fields else { return Some(BTreeMap::new()) };
+    /// Field keys and values as they were sent, a key given twice twice; `None` when `fields` is not an object.
+    pub fn fields(&self) -> Option<Vec<(Cow<'a, str>, &'a RawValue)>> {
+        let Some(raw) = self.fields else { return Some(Vec::new()) };
         serde_json::Deserializer::from_str(raw.get()).deserialize_map(FieldsVisitor).ok()
     }
 }
@@ -137,16 +136,16 @@ impl<'de> Visitor<'de> for RecordVisitor {
 struct FieldsVisitor;
 
 impl<'de> Visitor<'de> for FieldsVisitor {
-    type Value = BTreeMap<Cow<'de, str>, &'de RawValue>;
+    type Value = Vec<(Cow<'de, str>, &'de RawValue)>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("an object of field keys and values")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut fields = BTreeMap::new();
+        let mut fields = Vec::new();
         while let Some((Text(key), value)) = map.next_entry::<Text<'de>, &RawValue>()? {
-            fields.insert(key, value);
+            fields.push((key, value));
         }
         Ok(fields)
     }

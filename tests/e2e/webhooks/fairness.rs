@@ -1,5 +1,6 @@
 //! No endpoint stands in another's way, and no retry in a first attempt's.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use chrono::TimeDelta;
@@ -50,4 +51,19 @@ async fn retries_never_hold_back_first_attempts() {
     })
     .await;
     assert!(ids.len() < 80, "most retries still wait");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn any_number_of_replicas_share_the_work_and_make_no_attempt_twice() {
+    let (stack, sink) = with_qr_codes(Options { dispatchers: 3, ..Options::default() }).await;
+    stack.send(&[person(1)]).await;
+    let code = cards(&stack).await.remove(0);
+    futures_util::future::join_all((0..300).map(|_| stack.scan(&code))).await;
+    eventually("all are delivered", async || {
+        stack.count("SELECT count(*) FROM deliveries WHERE state = 'delivered'").await == 300
+    })
+    .await;
+    assert_eq!(sink.count(), 300);
+    let ids: HashSet<String> = sink.received().iter().map(Received::id).collect();
+    assert_eq!(ids.len(), 300);
 }

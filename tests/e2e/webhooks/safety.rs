@@ -1,6 +1,7 @@
 //! Only hosts on the public internet are asked.
 
 use dispatcher::manage;
+use pillarbox_tests::{Options, Sink, Spawned, cards, eventually, person, with_qr_codes};
 
 use super::World;
 
@@ -33,4 +34,20 @@ async fn only_public_addresses_are_saved_and_asked() {
     world.until_attempts(1).await;
     let error = world.deliveries().await[0].attempts[0]["error"].clone();
     assert_eq!(error, "the host is not on the public internet");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn proxies_from_the_environment_are_not_used() {
+    let (stack, sink) = with_qr_codes(Options::default()).await;
+    let proxy = Sink::start().await;
+    let mut settings = stack.settings.clone();
+    for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"] {
+        settings.insert(name.to_owned(), proxy.url.clone());
+    }
+    let _dispatcher = Spawned::start("dispatcher", &settings, None);
+    stack.send(&[person(1)]).await;
+    let code = cards(&stack).await.remove(0);
+    stack.scan(&code).await;
+    eventually("the endpoint gets it", async || sink.count() == 1).await;
+    assert_eq!(proxy.count(), 0);
 }

@@ -18,7 +18,7 @@ pub use crm::{Crm, INTEGRATION_KEY};
 pub use database::Database;
 pub use people::{ADDRESS, people, person};
 pub use points::{MAIN_STREET, PointFile, center};
-pub use processes::{Server, ServerKind, Spawned, free_port, pillarbox};
+pub use processes::{Server, ServerKind, Spawned, free_port, operate};
 pub use sink::{Reaction, Received, Sink};
 pub use smtp::{Mailed, SmtpSecurity, SmtpServer};
 pub use stack::{Answer, Options, Stack, eventually, settings_of};

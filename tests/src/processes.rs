@@ -130,7 +130,7 @@ impl Spawned {
 }
 
 /// Runs the operator's command line with these settings to its end; returns what it wrote to the standard output.
-pub fn pillarbox(arguments: &[&str], settings: &HashMap<String, String>) -> String {
+pub fn operate(arguments: &[&str], settings: &HashMap<String, String>) -> String {
     let output = Command::new(binaries().join("pillarbox"))
         .args(arguments)
         .envs(settings)

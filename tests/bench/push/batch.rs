@@ -29,7 +29,7 @@ pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
     for round in 0..ROUNDS {
         let numbers = round * BATCH..(round + 1) * BATCH;
         new.push(client.push(numbers.clone()).await?);
-        bare.push(insert_bare(&sql, numbers).await?);
+        bare.push(insert_bare(&sql, Uuid::nil(), numbers).await?);
     }
     client.complete().await?;
     client.begin().await?;
@@ -65,8 +65,12 @@ fn per_second(time: Duration) -> f64 {
     (THROUGHPUT_BATCHES * BATCH) as f64 / time.as_secs_f64()
 }
 
-/// The same rows, in the same table, under an integration of their own: one prepared statement.
-async fn insert_bare(sql: &Sql, numbers: std::ops::Range<usize>) -> anyhow::Result<Duration> {
+/// The same rows, in the same table, under this integration: one prepared statement.
+pub async fn insert_bare(
+    sql: &Sql,
+    integration_id: Uuid,
+    numbers: std::ops::Range<usize>,
+) -> anyhow::Result<Duration> {
     let ids: Vec<String> = numbers.clone().map(external_id).collect();
     let values: Vec<String> = numbers.map(|number| fields(number).to_string()).collect();
     let statement = sql
@@ -78,7 +82,7 @@ async fn insert_bare(sql: &Sql, numbers: std::ops::Range<usize>) -> anyhow::Resu
         )
         .await?;
     let begun = Instant::now();
-    sql.execute(&statement, &[&Uuid::nil(), &ids, &values]).await?;
+    sql.execute(&statement, &[&integration_id, &ids, &values]).await?;
     Ok(begun.elapsed())
 }
 

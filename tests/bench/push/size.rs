@@ -3,6 +3,7 @@
 use uuid::Uuid;
 
 use crate::figures::Figure;
+use crate::push::batch::insert_bare;
 use crate::push::client::integration_id;
 use crate::push::complete::settle;
 use crate::push::{BATCH, ROUNDS, Stack};
@@ -16,32 +17,39 @@ pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
     let sql = stack.database.client().await?;
     let client = stack.client(3)?;
     client.declare().await?;
-    let mut medians = Vec::new();
+    let integration_id = integration_id(&stack.database, 3).await?;
+    let (mut medians, mut bare_medians) = (Vec::new(), Vec::new());
     let mut count = 0;
     for size in [SMALL, LARGE] {
         step(&format!("fill the table up to {size} contacts"));
         // Of the same integration, so that its own index entries are as many.
-        fill(&sql, integration_id(&stack.database, 3).await?, count, size).await?;
+        fill(&sql, integration_id, count, size).await?;
         count = size;
         settle(&sql).await?;
         client.begin().await?;
         // The first batches find nothing in memory.
-        let (mut new, first) = (Samples::default(), usize::try_from(size)? * 10);
+        let (mut new, mut bare, first) =
+            (Samples::default(), Samples::default(), usize::try_from(size)? * 10);
         for round in 0..2 * ROUNDS {
-            let start = first + round * BATCH;
+            let start = first + 2 * round * BATCH;
             let time = client.push(start..start + BATCH).await?;
+            let bare_time = insert_bare(&sql, integration_id, start + BATCH..start + 2 * BATCH).await?;
             if round >= ROUNDS {
                 new.push(time);
+                bare.push(bare_time);
             }
         }
         let end = "UPDATE syncs SET status = 'expired' WHERE status = 'open'";
         sql.batch_execute(end).await?;
         medians.push(new.median_ms());
+        bare_medians.push(bare.median_ms());
     }
     Ok(vec![
         Figure::new("new batch among 100,000 contacts", medians[0], "ms"),
         Figure::new("new batch among 10,000,000 contacts", medians[1], "ms"),
         Figure::new("10,000,000 / 100,000", medians[1] / medians[0], "x").at_most(1.3),
+        Figure::new("bare INSERT of the same rows among 100,000", bare_medians[0], "ms"),
+        Figure::new("bare INSERT of the same rows among 10,000,000", bare_medians[1], "ms"),
     ])
 }
 

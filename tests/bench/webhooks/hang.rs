@@ -9,11 +9,12 @@ use crate::webhooks::leisure::latencies;
 use crate::webhooks::load::percentile;
 use crate::webhooks::team::{self, HANGING, HEALTHY, scan_steadily};
 
+/// Scans of each campaign.
 const PER_SECOND: usize = 100;
 
 /// Both runs are made so often in turn, so that what the machine does meanwhile falls on both.
-const ROUNDS: usize = 3;
-const SECONDS_PER_ROUND: usize = 7;
+const ROUNDS: usize = 4;
+const SECONDS_PER_ROUND: usize = 6;
 
 pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
     let mut figures = Vec::new();
@@ -55,7 +56,7 @@ async fn beside(stack: &Stack, campaign: &str) -> anyhow::Result<Vec<f64>> {
         stack.cards.iter().filter(|card| card.campaign == campaign).map(|card| card.path.clone()).collect();
     let paths = paths.into_iter().cycle().take(PER_SECOND * SECONDS_PER_ROUND).collect();
     let others = scan_steadily(&stack.fleet.url, paths, PER_SECOND, 16);
-    let (latencies, others) = tokio::join!(latencies(stack, 50 * SECONDS_PER_ROUND), others);
+    let (latencies, others) = tokio::join!(latencies(stack, PER_SECOND, SECONDS_PER_ROUND), others);
     others?;
     latencies
 }

@@ -1,6 +1,6 @@
 //! What is read back.
 
-use pillarbox_tests::{Crm, pillarbox};
+use pillarbox_tests::{Crm, operate};
 use serde_json::{Value, json};
 use store::BookCursor;
 
@@ -204,7 +204,7 @@ async fn contacts_appear_in_the_teams_address_book_under_the_columns_that_their_
     assert_eq!(shown, ["a", "b"]);
     assert_eq!(json!(lines[0].built_in), json!({"first_name": "Ann"}));
     assert_eq!(json!(lines[0].custom), json!({"score": score[..600]}));
-    let written = pillarbox(&["address-book", "Test"], &crm.stack.settings);
+    let written = operate(&["address-book", "Test"], &crm.stack.settings);
     let written: Vec<Value> = written.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(json!(written), json!(lines), "the operator sees the same");
 }

@@ -20,3 +20,15 @@ pub fn field(file: &str, name: &str) -> Option<String> {
         (key.trim() == name).then(|| value.trim().to_owned())
     })
 }
+
+/// Processor seconds that all cores have been busy since the machine started; `None` where the kernel does not tell.
+pub fn busy_seconds() -> Option<f64> {
+    /// Clock ticks in a second, as the kernel counts processor time for programs.
+    const TICKS_PER_SECOND: f64 = 100.0;
+    let text = std::fs::read_to_string("/proc/stat").ok()?;
+    let ticks: Vec<f64> =
+        text.lines().next()?.split_whitespace().skip(1).filter_map(|ticks| ticks.parse().ok()).collect();
+    // User, nice, system, idle, waiting for disks, interrupts of two kinds, taken by the host; the rest is in user.
+    let idle: f64 = ticks.get(3..5)?.iter().sum();
+    Some((ticks.get(..8)?.iter().sum::<f64>() - idle) / TICKS_PER_SECOND)
+}

@@ -26,6 +26,7 @@ type Bench = (&'static str, fn() -> BoxFuture<'static, anyhow::Result<Vec<Figure
 const BENCHES: &[Bench] = &[
     ("send", || Box::pin(send::run())),
     ("push", || Box::pin(push::run())),
+    ("push-large", || Box::pin(push::run_large())),
     ("addresses", || Box::pin(addresses::run())),
     ("webhooks", || Box::pin(webhooks::run())),
 ];
@@ -81,4 +82,12 @@ async fn run() -> anyhow::Result<()> {
 /// Tells how far the run is: on the standard error, so that the figures can be piped.
 fn step(text: &str) {
     eprintln!("  {text}");
+}
+
+/// Tells figures as soon as they are known: what comes later may fail.
+fn tell(figures: Vec<Figure>) -> Vec<Figure> {
+    for figure in &figures {
+        step(&format!("  {figure}"));
+    }
+    figures
 }

@@ -1,5 +1,5 @@
-//! `bench push`: batches of contacts, new and unchanged, alone and four at a time, in small and large tables, and the
-//! completion of a full sync.
+//! `bench push`: batches of contacts, new and unchanged, alone and four at a time, and the completion of a full sync;
+//! `bench push-large`: the same batch in a small and in a large table.
 
 mod batch;
 mod client;
@@ -10,7 +10,7 @@ use crate::database::Database;
 use crate::figures::Figure;
 use crate::fleet::Fleet;
 use crate::push::client::{Client, provision};
-use crate::step;
+use crate::{step, tell};
 
 /// Records in a batch.
 const BATCH: usize = contract::limits::RECORDS_PER_BATCH;
@@ -25,26 +25,41 @@ struct Stack {
 }
 
 impl Stack {
+    async fn start(name: &str) -> anyhow::Result<Self> {
+        step("prepare a team with integrations");
+        let database = Database::migrated(name).await?;
+        provision(&database).await?;
+        let mut fleet = Fleet::start(&database, 0).await?;
+        fleet.add_syncer().await?;
+        let stack = Self { database, fleet };
+        stack.client(0)?.until_ready().await?;
+        Ok(stack)
+    }
+
+    async fn end(self) -> anyhow::Result<()> {
+        drop(self.fleet);
+        self.database.remove().await
+    }
+
     /// A client of the integration with this number.
     fn client(&self, number: usize) -> anyhow::Result<Client> {
         Client::new(&self.fleet.url, number)
     }
 }
 
-/// Measures everything about pushes.
+/// Measures pushes and completions.
 pub async fn run() -> anyhow::Result<Vec<Figure>> {
-    step("prepare a team with integrations");
-    let database = Database::migrated("bench_push").await?;
-    provision(&database).await?;
-    let mut fleet = Fleet::start(&database, 0).await?;
-    fleet.add_syncer().await?;
-    let stack = Stack { database, fleet };
-    stack.client(0)?.until_ready().await?;
-
-    let mut figures = batch::measure(&stack).await?;
+    let stack = Stack::start("bench_push").await?;
+    let mut figures = tell(batch::measure(&stack).await?);
     figures.extend(complete::measure(&stack).await?);
-    figures.extend(size::measure(&stack).await?);
-    drop(stack.fleet);
-    stack.database.remove().await?;
+    stack.end().await?;
+    Ok(figures)
+}
+
+/// Measures pushes into tables of different sizes.
+pub async fn run_large() -> anyhow::Result<Vec<Figure>> {
+    let stack = Stack::start("bench_push_large").await?;
+    let figures = size::measure(&stack).await?;
+    stack.end().await?;
     Ok(figures)
 }

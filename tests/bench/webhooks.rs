@@ -14,9 +14,9 @@ mod waiting;
 use crate::database::Database;
 use crate::figures::Figure;
 use crate::fleet::Fleet;
-use crate::step;
 use crate::webhooks::sink::Sink;
 use crate::webhooks::team::Card;
+use crate::{step, tell};
 
 /// A stack with mailed cards and a sink that hears of their scans.
 struct Stack {
@@ -29,10 +29,10 @@ struct Stack {
 impl Stack {
     async fn start() -> anyhow::Result<Self> {
         let database = Database::migrated("bench_webhooks").await?;
-        let mut fleet = Fleet::start(&database, 1).await?;
-        fleet.add_dispatcher().await?;
         let sink = Sink::start().await?;
         team::provision(&database, &sink.url).await?;
+        let mut fleet = Fleet::start(&database, 1).await?;
+        fleet.add_dispatcher().await?;
         let cards = team::mail(&database, &fleet.url).await?;
         Ok(Self { database, fleet, sink, cards })
     }
@@ -42,10 +42,10 @@ impl Stack {
 pub async fn run() -> anyhow::Result<Vec<Figure>> {
     step("prepare a team and its cards");
     let mut stack = Stack::start().await?;
-    let mut figures = load::measure(&mut stack).await?;
-    figures.extend(leisure::measure(&stack).await?);
-    figures.extend(hang::measure(&stack).await?);
-    figures.extend(waiting::measure(&stack).await?);
+    let mut figures = tell(load::measure(&mut stack).await?);
+    figures.extend(tell(leisure::measure(&stack).await?));
+    figures.extend(tell(hang::measure(&stack).await?));
+    figures.extend(tell(waiting::measure(&stack).await?));
     drop(stack.fleet);
     stack.database.remove().await?;
     Ok(figures)

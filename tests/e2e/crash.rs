@@ -1,15 +1,14 @@
 //! Any crash, nothing twice: the real processes are killed at named points and at random, the broker and the
 //! database are killed and wiped, and each address ends with one card and one charge.
 
-use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use pillarbox_tests::{
-    CAMPAIGN, KEY, Options, Server, ServerKind, Slow, Spawned, Stack, eventually, free_port, people,
+    CAMPAIGN, KEY, Options, Server, ServerKind, Servers, Slow, Spawned, Stack, Strike, World, eventually,
+    free_port, people,
 };
+use rand::SeedableRng;
 use rand::rngs::StdRng;
-use rand::seq::SliceRandom;
-use rand::{RngExt, SeedableRng};
 use serde_json::{Value, json};
 
 fn quick_leases() -> Vec<(&'static str, String)> {
@@ -215,115 +214,23 @@ async fn a_reply_lost_with_the_broker_is_found_in_the_database() {
     assert_one_card_each(&stack, 3).await;
 }
 
-/// Real gateways and mailers over servers of their own.
-struct World {
-    postgres: Server,
-    broker: Server,
-    settings: HashMap<String, String>,
-    ports: [u16; 2],
-    gateways: Vec<Spawned>,
-    mailers: Vec<Spawned>,
-}
-
-impl World {
-    async fn start() -> (Self, Stack) {
-        let postgres = Server::start(ServerKind::Postgres);
-        let broker = Server::start(ServerKind::Rabbitmq);
-        let url = format!("{}?sslmode=disable", postgres.url);
-        store::migrate(&url).await.unwrap();
-        let mut settings = quick_leases();
-        settings.push(("DATABASE__URL", url));
-        settings.push(("BROKER__URL", broker.url.clone()));
-        settings.push(("GATEWAY__CALL_DEADLINE_MS", "8000".to_owned()));
-        // Provisions the team and looks into the database; its own gateway has no worker and is not used.
-        let stack = Stack::on(settings).await;
-        stack.campaign(json!({})).await;
-        let mut world = Self {
-            postgres,
-            broker,
-            settings: stack.settings.clone(),
-            ports: [free_port(), free_port()],
-            gateways: Vec::new(),
-            mailers: Vec::new(),
-        };
-        for index in 0..2 {
-            let gateway = world.spawn_gateway(index);
-            world.gateways.push(gateway);
-            world.mailers.push(Spawned::start("mailer", &world.settings, None));
-        }
-        (world, stack)
-    }
-
-    fn spawn_gateway(&self, index: usize) -> Spawned {
-        let mut settings = self.settings.clone();
-        settings.insert("PILLARBOX__GATEWAY__LISTEN".to_owned(), format!("127.0.0.1:{}", self.ports[index]));
-        Spawned::start("gateway", &settings, None)
-    }
-
-    /// Something dies; what is ours is started again at once, as a supervisor would.
-    fn strike(&mut self, strike: Strike) {
-        match strike {
-            Strike::Mailer(index) => {
-                self.mailers[index].kill();
-                self.mailers[index] = Spawned::start("mailer", &self.settings, None);
-            }
-            Strike::Gateway(index) => {
-                self.gateways[index].kill();
-                self.gateways[index] = self.spawn_gateway(index);
-            }
-            Strike::Postgres => {
-                self.postgres.act("kill");
-                self.postgres.act("start");
-            }
-            Strike::Broker => {
-                self.broker.act("kill");
-                self.broker.act("start");
-            }
-            Strike::WipedBroker => {
-                self.broker.act("wipe");
-                self.broker.act("start");
-            }
-        }
-    }
-}
-
-/// What can die.
-#[derive(Debug, Clone, Copy)]
-enum Strike {
-    Mailer(usize),
-    Gateway(usize),
-    Postgres,
-    Broker,
-    WipedBroker,
-}
-
-/// Every kind of death a few times, in an order that the seed gives.
-fn strikes(random: &mut StdRng) -> Vec<Strike> {
-    use Strike::{Broker, Gateway, Mailer, Postgres, WipedBroker};
-    let mut strikes = vec![
-        Mailer(0),
-        Mailer(1),
-        Mailer(0),
-        Mailer(1),
-        Gateway(0),
-        Gateway(1),
-        Gateway(0),
-        Postgres,
-        Postgres,
-    ];
-    strikes.extend([Broker, Broker, WipedBroker, WipedBroker]);
-    strikes.shuffle(random);
+/// Every kind of death a few times.
+fn strikes() -> Vec<Strike> {
+    use Strike::{Broker, Gateway, Postgres, WipedBroker, Worker};
+    let mut strikes = vec![Postgres, Postgres, Broker, Broker, WipedBroker, WipedBroker];
+    strikes.extend([0, 1, 0, 1].map(Worker));
+    strikes.extend([0, 1, 0].map(Gateway));
     strikes
 }
 
 /// Sends a batch to one gateway or the other until it is answered.
-async fn insist(ports: [u16; 2], batch: Vec<Value>, until: Instant) -> Vec<Value> {
+async fn insist(urls: &[String; 2], batch: Vec<Value>, until: Instant) -> Vec<Value> {
     let client = reqwest::Client::builder().timeout(Duration::from_secs(12)).build().unwrap();
     let body = json!({"campaign_id": CAMPAIGN, "recipients": batch}).to_string();
     let mut turn = 0;
     while Instant::now() < until {
         turn += 1;
-        let url = format!("http://127.0.0.1:{}/api/v1/recipients", ports[turn % 2]);
+        let url = format!("{}/api/v1/recipients", urls[turn % 2]);
         let answer = client.post(url).header("x-api-key", KEY).body(body.clone()).send().await;
         if let Ok(answer) = answer
             && answer.status() == 200
@@ -340,19 +247,25 @@ async fn insist(ports: [u16; 2], batch: Vec<Value>, until: Instant) -> Vec<Value
 async fn chaos_leaves_one_card_and_one_charge_for_each_address() {
     const SEED: u64 = 20_261_121;
     const CLIENTS: usize = 4;
-    let (mut world, stack) = World::start().await;
-    let ports = world.ports;
+    let servers = Servers::start().await;
+    let mut settings = quick_leases();
+    settings.extend(servers.settings());
+    settings.push(("GATEWAY__CALL_DEADLINE_MS", "8000".to_owned()));
+    // Provisions the team and looks into the database; its own gateway has no worker and is not used.
+    let stack = Stack::on(settings).await;
+    stack.campaign(json!({})).await;
+    let mut world = World::start(servers, "mailer", &stack.settings);
     let striking = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
     let clients: Vec<_> = (0..CLIENTS)
         .map(|client| {
-            let striking = striking.clone();
+            let (striking, urls) = (striking.clone(), world.urls());
             tokio::spawn(async move {
                 let mut sent = 0;
                 // Batches of neighbours overlap, so that requests also meet on the same addresses.
                 while sent < 3 || (striking.load(std::sync::atomic::Ordering::Relaxed) && sent < 400) {
                     let first = 1 + client * 10_000 + sent * 15;
                     let until = Instant::now() + Duration::from_secs(120);
-                    insist(ports, people(first..first + 20), until).await;
+                    insist(&urls, people(first..first + 20), until).await;
                     sent += 1;
                 }
                 sent
@@ -360,12 +273,8 @@ async fn chaos_leaves_one_card_and_one_charge_for_each_address() {
         })
         .collect();
     let mut random = StdRng::seed_from_u64(SEED);
-    let strikes = strikes(&mut random);
-    for strike in &strikes {
-        // Not a wait for a state: the moment of the strike is what is random.
-        tokio::time::sleep(Duration::from_millis(random.random_range(300..1500))).await;
-        tokio::task::block_in_place(|| world.strike(*strike));
-    }
+    let mut strikes = strikes();
+    world.suffer(&mut strikes, Duration::from_millis(1500), &mut random).await;
     striking.store(false, std::sync::atomic::Ordering::Relaxed);
     let mut batches = 0;
     let mut addresses = 0;

@@ -18,6 +18,5 @@ mod push;
 mod replay;
 mod response;
 mod scans;
-mod webhook_crash;
 mod webhooks;
 mod wire;

@@ -33,6 +33,23 @@ async fn a_scan_is_redirected_to_the_links_with_fields_filled_in_and_never_cache
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn values_are_percent_encoded_in_the_path_and_in_the_query() {
+    let mut person = person(1);
+    person["first_name"] = "Ann & Bob?".into();
+    person["offer"] = "50% off/today".into();
+    let (stack, sink, code) = with_card(person).await;
+    let (query, path) =
+        ("https://example.com/?name=Ann%20%26%20Bob%3F", "https://example.com/offer/50%25%20off%2Ftoday");
+    assert_eq!(stack.scan(&code).await.headers["location"], query);
+    assert_eq!(stack.scan(&format!("{code}-2")).await.headers["location"], path);
+    eventually("both are delivered", async || sink.count() == 2).await;
+    let mut sent_to: Vec<Value> =
+        sink.received().iter().map(|got| got.json()["destination"].clone()).collect();
+    sent_to.sort_by_key(ToString::to_string);
+    assert_eq!(sent_to, [query, path]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_fallback_link_is_used_when_a_needed_field_is_empty() {
     let (stack, _, code) = with_card(person(1)).await;
     assert_eq!(stack.scan(&format!("{code}-2")).await.headers["location"], "https://example.com/back");

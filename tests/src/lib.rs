@@ -1,6 +1,7 @@
 //! What the end-to-end tests and the benchmarks share: databases of their own, the processes in this process or
 //! as real ones, and people to mail.
 
+mod chaos;
 mod crm;
 mod database;
 mod logs;
@@ -8,16 +9,19 @@ mod people;
 mod points;
 mod processes;
 mod sink;
+mod smtp;
 mod stack;
 mod verifiers;
 mod webhooks;
 
+pub use chaos::{Servers, Strike, World};
 pub use crm::{Crm, INTEGRATION_KEY};
 pub use database::Database;
 pub use people::{ADDRESS, people, person};
 pub use points::{MAIN_STREET, PointFile, center};
-pub use processes::{Server, ServerKind, Spawned, free_port};
+pub use processes::{Server, ServerKind, Spawned, free_port, operate};
 pub use sink::{Reaction, Received, Sink};
+pub use smtp::{Mailed, SmtpSecurity, SmtpServer};
 pub use stack::{Answer, Options, Stack, eventually, settings_of};
 pub use verifiers::{Down, Slow};
 pub use webhooks::{cards, with_qr_codes, with_qr_codes_on};

@@ -131,6 +131,19 @@ impl Spawned {
     }
 }
 
+/// Runs the operator's command line with these settings to its end; returns what it wrote to the standard output.
+pub fn operate(arguments: &[&str], settings: &HashMap<String, String>) -> String {
+    let output = Command::new(binaries().join("pillarbox"))
+        .args(arguments)
+        .envs(settings)
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .expect("the command runs");
+    assert!(output.status.success(), "{arguments:?} failed");
+    String::from_utf8(output.stdout).expect("text")
+}
+
 /// Where cargo puts the binaries: beside a program that it built as one, above a test, which lies in `deps`.
 fn binaries() -> PathBuf {
     let program = std::env::current_exe().expect("this program has a path");

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use chrono::TimeDelta;
 use lettre::message::{Mailbox, header::ContentType};
 use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 use service::{Process, config};
 use store::{StoreError, TakenEmail};
+use url::Url;
 
 /// Time to hand an e-mail over.
 const SEND_TIMEOUT: Duration = Duration::from_secs(20);
@@ -36,6 +37,7 @@ impl Mail {
         let way = if settings.smtp_url.is_empty() {
             Way::Folder(settings.outbox_folder.clone())
         } else {
+            refuse_password_in_the_clear(&settings.smtp_url)?;
             let transport = AsyncSmtpTransport::<Tokio1Executor>::from_url(&settings.smtp_url);
             Way::Smtp(transport.context("email.smtp_url")?.timeout(Some(SEND_TIMEOUT)).build())
         };
@@ -58,6 +60,18 @@ impl Mail {
             Way::Folder(folder) => write(folder, email, &message.formatted()).await,
         }
     }
+}
+
+/// A URL with a password must make the connection secure before the password is told.
+fn refuse_password_in_the_clear(smtp_url: &str) -> anyhow::Result<()> {
+    let url = Url::parse(smtp_url).context("email.smtp_url")?;
+    let asks_for_tls = url.scheme() == "smtps"
+        || url.query_pairs().any(|(name, value)| name == "tls" && value == "required");
+    ensure!(
+        asks_for_tls || url.password().is_none(),
+        "email.smtp_url has a password, so it must be smtps://... or end with ?tls=required"
+    );
+    Ok(())
 }
 
 /// Writes an e-mail as a file that mail programs open. Whoever reads the folder sees whole files only.

@@ -9,11 +9,16 @@ use contract::limits::DELIVERIES_SHOWN;
 use service::fail_point;
 use store::{FailureRules, MadeAttempt, StoreError, retry};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use crate::Dispatcher;
 
 /// Attempts in one statement.
 const BATCH: usize = 256;
+
+/// How long results are gathered before they are written: one statement for many costs a fraction of one for each,
+/// and nobody waits for it.
+const GATHERING: Duration = Duration::from_millis(5);
 
 /// Pause before a statement is sent again after the database was lost.
 const FAILURE_PAUSE: Duration = Duration::from_millis(250);
@@ -41,7 +46,7 @@ const DISABLED: (&str, &str) = (
 /// Records until the attempts end.
 pub(crate) async fn run(dispatcher: Arc<Dispatcher>, mut results: mpsc::Receiver<MadeAttempt>) {
     let mut batch = Vec::new();
-    while results.recv_many(&mut batch, BATCH).await > 0 {
+    while gather(&mut results, &mut batch).await {
         mark_shown(&mut batch);
         let disabled = record(&dispatcher, &batch).await;
         fail_point::pass("delivery.recorded");
@@ -56,6 +61,21 @@ pub(crate) async fn run(dispatcher: Arc<Dispatcher>, mut results: mpsc::Receiver
             }
         }
     }
+}
+
+/// Takes the next results, one at least; false when there will be none.
+async fn gather(results: &mut mpsc::Receiver<MadeAttempt>, batch: &mut Vec<MadeAttempt>) -> bool {
+    if results.recv_many(batch, BATCH).await == 0 {
+        return false;
+    }
+    let until = Instant::now() + GATHERING;
+    while batch.len() < BATCH {
+        match tokio::time::timeout_at(until, results.recv_many(batch, BATCH - batch.len())).await {
+            Ok(more) if more > 0 => {}
+            _ => break,
+        }
+    }
+    true
 }
 
 /// Of each endpoint only the newest deliveries are shown; older ones of the same batch need no record.

@@ -111,7 +111,18 @@ mod tests {
         let links = links(["https://a.example/{{offer}}", "{{page}}"]);
         let fallback = "https://example.com/front https://example.com/back";
         assert_eq!(rendered(&links, "Ann", &[]), fallback);
-        assert_eq!(rendered(&links, "Ann", &[("offer", "a b"), ("page", "javascript:alert(1)")]), fallback);
+        let values = [("offer", ".."), ("page", "javascript:alert(1)")];
+        assert_eq!(rendered(&links, "Ann", &values), fallback);
+    }
+
+    #[test]
+    fn values_are_encoded_and_part_by_spaces_no_link_from_the_next() {
+        let links = links(["https://a.example/{{offer}}", "https://b.example/?q={{offer}}"]);
+        assert_eq!(
+            rendered(&links, "Ann", &[("offer", "2 for 1 https://c.example/")]),
+            "https://a.example/2%20for%201%20https%3A%2F%2Fc.example%2F \
+             https://b.example/?q=2%20for%201%20https%3A%2F%2Fc.example%2F"
+        );
     }
 
     #[test]

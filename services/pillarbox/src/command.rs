@@ -9,6 +9,7 @@ use store::Role;
 
 use crate::apply::{Email, Name};
 pub use crate::endpoint_command::{EndpointCommand, EndpointOf};
+pub use crate::integration_command::{IntegrationCommand, IntegrationName, SyncCommand};
 use crate::money::Money;
 
 /// Runs Pillarbox: the database, teams and what belongs to them. Settings come from PILLARBOX_CONFIG and
@@ -73,6 +74,11 @@ pub enum Command {
     /// Syncs of an integration.
     #[command(subcommand)]
     Sync(SyncCommand),
+    /// Write a team's address book, one JSON object a line: those who were mailed, then the contacts of integrations.
+    AddressBook {
+        /// The team's name or id.
+        team: String,
+    },
     /// Webhook endpoints of a team.
     #[command(subcommand)]
     Endpoint(EndpointCommand),
@@ -265,47 +271,6 @@ impl From<StrictnessName> for address::Strictness {
             StrictnessName::DeliveryPoint => Self::DeliveryPoint,
         }
     }
-}
-
-/// Integrations.
-#[derive(Debug, Subcommand)]
-pub enum IntegrationCommand {
-    /// List a team's integrations.
-    List {
-        /// The team's name or id.
-        team: String,
-    },
-    /// Refuse its requests until it is resumed.
-    Pause(IntegrationName),
-    /// Refuse its requests; for one that the owner is done with.
-    Disconnect(IntegrationName),
-    /// Take its requests again.
-    Resume(IntegrationName),
-}
-
-/// Syncs of an integration.
-#[derive(Debug, Subcommand)]
-pub enum SyncCommand {
-    /// List an integration's syncs, the newest first.
-    List {
-        /// Which integration.
-        #[command(flatten)]
-        integration: IntegrationName,
-        /// How many at the most.
-        #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(i64).range(1..=1000))]
-        limit: i64,
-    },
-    /// Restore the contacts that the last removing sync removed. Those deleted by the CRM stay removed.
-    UndoRemoval(IntegrationName),
-}
-
-/// An integration of a team.
-#[derive(Debug, Args)]
-pub struct IntegrationName {
-    /// The team's name or id.
-    pub team: String,
-    /// The integration's name.
-    pub name: String,
 }
 
 /// Where to post what.

@@ -9,6 +9,7 @@ pub mod apply;
 pub mod command;
 pub mod demo;
 mod endpoint_command;
+mod integration_command;
 pub mod money;
 mod operate;
 pub mod report;

@@ -1,5 +1,6 @@
 //! Commands on one thing at a time, each an answer of the database put into words.
 
+pub(crate) mod address_book;
 pub(crate) mod balance;
 pub(crate) mod campaign;
 pub(crate) mod check;

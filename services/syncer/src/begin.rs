@@ -38,8 +38,12 @@ impl Change for Begin {
             let open = OpenSync { sync_id: open.id, mode: open.mode, expires_at: open.expires_at };
             return Err(PushError::SyncInProgress(open).into());
         }
-        let open =
-            OpenSync { sync_id: SyncId::new(), mode: self.request.mode, expires_at: now + self.expiry };
+        let latest = transaction.sync_latest_id(self.integration_id).await?;
+        let open = OpenSync {
+            sync_id: SyncId::after(latest),
+            mode: self.request.mode,
+            expires_at: now + self.expiry,
+        };
         transaction.sync_begin(self.integration_id, &open, now).await?;
         Ok(json(&open))
     }

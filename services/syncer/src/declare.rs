@@ -4,9 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use audience::{BuiltIn, fold_name};
 use bytes::Bytes;
-use contract::id::TeamId;
+use contract::id::{IntegrationId, RequestId, TeamId};
 use contract::limits::DECLARED_FIELDS;
 use contract::push::{DeclareAnswer, Field, PushContext, PushError, read_declaration};
+use queue::Call;
+use service::fail_point;
 use store::{Column, ColumnKind, ColumnSource, StoreError, retry};
 
 use crate::handler::json;
@@ -23,27 +25,33 @@ struct Declared {
     no_longer_sent: Vec<String>,
 }
 
-/// Declares fields and makes their columns of the address book. Sent again it changes nothing.
-pub(crate) async fn declare(
-    syncer: &Syncer,
+/// A declaration.
+struct Declaration {
+    request_id: RequestId,
     team_id: TeamId,
-    context: &PushContext,
-    body: &[u8],
-) -> Result<Bytes, PushError> {
-    let sent = read_declaration(body)?;
-    retry(|| apply(syncer, team_id, context, &sent)).await.map_err(internal)?
+    integration_id: IntegrationId,
+    fields: Vec<Field>,
 }
 
-async fn apply(
-    syncer: &Syncer,
-    team_id: TeamId,
-    context: &PushContext,
-    sent: &[Field],
-) -> Result<Result<Bytes, PushError>, StoreError> {
+/// Declares fields and makes their columns of the address book. Sent again it changes nothing.
+pub(crate) async fn declare(syncer: &Syncer, call: &Call, context: &PushContext) -> Result<Bytes, PushError> {
+    let declaration = Declaration {
+        request_id: RequestId(call.id),
+        team_id: TeamId(call.team),
+        integration_id: context.integration_id,
+        fields: read_declaration(&call.body)?,
+    };
+    retry(|| apply(syncer, &declaration)).await.map_err(internal)?
+}
+
+async fn apply(syncer: &Syncer, declaration: &Declaration) -> Result<Result<Bytes, PushError>, StoreError> {
+    let Declaration { request_id, team_id, integration_id, fields: ref sent } = *declaration;
     let now = syncer.process.clock.now();
     let mut connection = syncer.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    let stored = transaction.field_list_locked(context.integration_id).await?;
+    let stored = transaction.field_list_locked(integration_id).await?;
+    // A worker that died before its reply has added them already.
+    let added_before = transaction.field_count_added_by(integration_id, request_id).await?;
     let declared = match merge(stored, sent) {
         Ok(declared) => declared,
         Err(error) => return Ok(Err(error)),
@@ -54,9 +62,11 @@ async fn apply(
         return Ok(Err(PushError::FieldLocked { fields: locked }));
     }
     transaction.column_declare(team_id, &wanted_columns(sent), now).await?;
-    transaction.field_save(context.integration_id, &declared.fields, now).await?;
+    transaction.field_save(integration_id, &declared.fields, request_id, now).await?;
     transaction.commit().await?;
+    fail_point::pass("push.declared");
     let Declared { added, no_longer_sent, .. } = declared;
+    let added = added + usize::try_from(added_before).unwrap_or(0);
     Ok(Ok(json(&DeclareAnswer { ok: true, added, no_longer_sent })))
 }
 

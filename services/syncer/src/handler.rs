@@ -1,7 +1,6 @@
 //! Between the queue and the operations: messages in, replies out.
 
 use bytes::Bytes;
-use contract::id::TeamId;
 use contract::message::{
     BEGIN_V1, COMPLETE_V1, COMPLETE_VALIDATE_V1, DECLARE_V1, PUSH_V1, PUSH_VALIDATE_V1, REPLY_ERROR,
     REPLY_OK, REPLY_REPLAYED,
@@ -42,7 +41,7 @@ impl PushHandler {
             BEGIN_V1 => begin::begin(syncer, context, body).await,
             PUSH_V1 => push::push(syncer, context, body).await,
             COMPLETE_V1 => complete::complete(syncer, context, body).await,
-            DECLARE_V1 => declare::declare(syncer, TeamId(call.team), context, body).await.map(Answer::New),
+            DECLARE_V1 => declare::declare(syncer, call, context).await.map(Answer::New),
             PUSH_VALIDATE_V1 => validate::push(syncer, context, body).await.map(Answer::New),
             COMPLETE_VALIDATE_V1 => validate::complete(syncer, context, body).await.map(Answer::New),
             _ => return None,

@@ -2,7 +2,7 @@
 //! forgetting what is old.
 //!
 //! A request in reading order: [`handler`] → [`once`] (the same request is done once) → [`begin`], [`push`] or
-//! [`complete`]. A declaration, [`declare`], needs no key: sent again it changes nothing. What would only be
+//! [`complete`]. A declaration, [`declare`], needs no key: done again it changes nothing and answers the same. What would only be
 //! checked is in [`validate`].
 
 mod begin;

@@ -62,6 +62,24 @@ uuid_id!(
     /// A sync of an integration; public.
     SyncId
 );
+impl SyncId {
+    /// A new id that is above `latest`, the integration's last one, so that ids are in the order of begins also when
+    /// they are made by machines whose clocks differ.
+    pub fn after(latest: Option<Self>) -> Self {
+        /// Bits of a UUID of version 7 below its milliseconds.
+        const BELOW_TIME: u32 = 80;
+        let new = Self::new();
+        match latest {
+            Some(latest) if latest >= new => {
+                let next_millisecond = (latest.0.as_u128() >> BELOW_TIME) + 1;
+                let below_time = new.0.as_u128() & ((1 << BELOW_TIME) - 1);
+                Self(Uuid::from_u128(next_millisecond << BELOW_TIME | below_time))
+            }
+            _ => new,
+        }
+    }
+}
+
 uuid_id!(
     /// A design document.
     DesignId
@@ -143,6 +161,20 @@ impl fmt::Display for CampaignId {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sync_id_is_above_the_latest_ones_though_that_one_was_made_by_a_clock_ahead() {
+        let now = SyncId::new();
+        assert!(SyncId::after(Some(now)) > now);
+        let ahead = SyncId(Uuid::from_u128(now.0.as_u128() + (3_600_000 << 80)));
+        let mut latest = ahead;
+        for _ in 0..100 {
+            let next = SyncId::after(Some(latest));
+            assert!(next > latest, "{next} after {latest}");
+            assert_eq!((next.0.get_version_num(), next.0.get_variant()), (7, uuid::Variant::RFC4122));
+            latest = next;
+        }
+    }
 
     #[test]
     fn campaign_id_is_pa_and_six_characters_and_case_sensitive() {

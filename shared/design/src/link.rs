@@ -1,10 +1,15 @@
 //! Links.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use url::Url;
 
 use crate::limits::LINK_CHARS;
 use crate::template::{Rendered, Template};
+
+/// What is encoded in a value that stands within a link: all but the unreserved characters (RFC 3986 §2.3), as simple
+/// expansion in URI templates does (RFC 6570 §3.2.2).
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// An https link, for what prints and what a QR code falls back to.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -31,9 +36,23 @@ impl Destination {
 
     /// The link with a recipient's values; `None` when a needed field is empty or what comes of it is no http
     /// or https link, so that the fallback link prints.
+    ///
+    /// A value is text, which is percent-encoded: it stays within the one part of the path or query where the
+    /// template has it. Only a value that the link begins with is itself a link, taken as it is.
     pub fn render<'v>(&self, lookup: impl Fn(&str) -> Option<&'v str>) -> Option<String> {
-        let Rendered { text, empty_fields } = self.0.render(lookup);
+        // No encoding keeps these from leading up the path.
+        let value = |name: &str| lookup(name).filter(|value| !matches!(value.trim(), "." | ".."));
+        let Rendered { text, empty_fields } = self.0.render_with(value, push_value);
         (empty_fields.is_empty() && web_link(&text).is_ok()).then_some(text)
+    }
+}
+
+fn push_value(link: &mut String, value: &str) {
+    let value = value.trim();
+    if link.is_empty() {
+        link.push_str(value);
+    } else {
+        link.extend(utf8_percent_encode(value, RESERVED));
     }
 }
 
@@ -80,6 +99,8 @@ impl TryFrom<String> for Destination {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn destination(text: &str) -> Result<Destination, String> {
@@ -121,5 +142,64 @@ mod tests {
         let part = destination("https://example.com/{{code}}").unwrap();
         assert_eq!(part.render(|_| None), None);
         assert_eq!(part.render(|_| Some("7")).as_deref(), Some("https://example.com/7"));
+    }
+
+    #[test]
+    fn a_value_is_percent_encoded_and_stays_where_the_template_has_it() {
+        let link =
+            destination("https://example.com/a/{{path}}/b?x={{query}}&y=1#{{fragment|top of page}}").unwrap();
+        let rendered = |value: &'static str| {
+            let filled = |name: &str| (name != "fragment").then_some(value);
+            link.render(filled).unwrap()
+        };
+        for (value, encoded) in [
+            ("plain-Text_1.5~", "plain-Text_1.5~"),
+            ("two words", "two%20words"),
+            ("a/b?c=d&e#f", "a%2Fb%3Fc%3Dd%26e%23f"),
+            ("100%", "100%25"),
+            ("%2F", "%252F"),
+            ("a+b", "a%2Bb"),
+            ("../../x", "..%2F..%2Fx"),
+            ("\\evil.example", "%5Cevil.example"),
+            ("José", "Jos%C3%A9"),
+            ("東京", "%E6%9D%B1%E4%BA%AC"),
+            ("line\nbreak", "line%0Abreak"),
+        ] {
+            let expected = format!("https://example.com/a/{encoded}/b?x={encoded}&y=1#top%20of%20page");
+            assert_eq!(rendered(value), expected);
+            assert_eq!(Url::parse(&expected).unwrap().as_str(), expected, "and no reader changes it");
+        }
+    }
+
+    #[test]
+    fn a_value_cannot_lead_up_the_path_or_to_another_host() {
+        let path = destination("https://example.com/a/{{code}}").unwrap();
+        assert_eq!((path.render(|_| Some(".")), path.render(|_| Some(".."))), (None, None));
+        let host = destination("https://{{shop}}.example.com/").unwrap();
+        assert_eq!(host.render(|_| Some("north")).as_deref(), Some("https://north.example.com/"));
+        for value in ["evil.example/", "evil.example#", "evil.example\\", "evil@", "a:1"] {
+            assert_eq!(host.render(|_| Some(value)), None, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_the_link_begins_with_is_the_link_and_those_behind_it_are_encoded() {
+        let link = destination("{{link}}?name={{name}}").unwrap();
+        let value = |name: &str| Some(if name == "link" { "https://a.example/b%20c/d" } else { "A & B" });
+        assert_eq!(link.render(value).as_deref(), Some("https://a.example/b%20c/d?name=A%20%26%20B"));
+        assert_eq!(destination("{{link}}").unwrap().render(|_| Some("https://a.example/b c")), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_value_comes_back_from_the_query_as_it_was(value in "\\PC{1,40}") {
+            let trimmed = value.trim();
+            prop_assume!(!matches!(trimmed, "" | "." | ".."));
+            let link = destination("https://example.com/{{value}}?v={{value}}&end=1").unwrap();
+            let link = Url::parse(&link.render(|_| Some(&value)).unwrap()).unwrap();
+            let pairs: Vec<_> = link.query_pairs().into_owned().collect();
+            prop_assert_eq!(pairs, [("v".to_owned(), trimmed.to_owned()), ("end".to_owned(), "1".to_owned())]);
+            prop_assert_eq!(link.path_segments().unwrap().count(), 1);
+        }
     }
 }

@@ -104,14 +104,23 @@ impl Template {
     /// The text with the values that `lookup` gives by field name. A value that is absent or blank gives way
     /// to the default; without one the field is listed as empty.
     pub fn render<'v>(&self, lookup: impl Fn(&str) -> Option<&'v str>) -> Rendered<'_> {
+        self.render_with(lookup, |text, value| text.push_str(value))
+    }
+
+    /// As [`Template::render`], where `push` adds each value or default to the text before it.
+    pub(crate) fn render_with<'v>(
+        &self,
+        lookup: impl Fn(&str) -> Option<&'v str>,
+        push: impl Fn(&mut String, &str),
+    ) -> Rendered<'_> {
         let mut rendered = Rendered { text: String::new(), empty_fields: Vec::new() };
         for part in &self.parts {
             match part {
                 Part::Text(text) => rendered.text.push_str(text),
                 Part::Field { name, default } => {
                     match (lookup(name).filter(|value| !is_blank(value)), default) {
-                        (Some(value), _) => rendered.text.push_str(value),
-                        (None, Some(default)) => rendered.text.push_str(default),
+                        (Some(value), _) => push(&mut rendered.text, value),
+                        (None, Some(default)) => push(&mut rendered.text, default),
                         (None, None) if rendered.empty_fields.contains(&name.as_str()) => {}
                         (None, None) => rendered.empty_fields.push(name),
                     }

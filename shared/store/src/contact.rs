@@ -1,11 +1,13 @@
 //! The contacts of integrations.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use contract::id::{IntegrationId, SyncId};
 use contract::push::AcceptedUpsert;
 use tokio_postgres::Row;
+use uuid::Uuid;
 
 use crate::error::Result;
 use crate::pool::{Store, Transaction};
@@ -16,9 +18,9 @@ pub struct ContactBatch<'a> {
     /// Contacts to make or to change.
     pub upserts: &'a [AcceptedUpsert<'a>],
     /// External ids of contacts to remove.
-    pub deletes: &'a [std::borrow::Cow<'a, str>],
+    pub deletes: &'a [Cow<'a, str>],
     /// External ids of contacts that only count as received.
-    pub seen: &'a [std::borrow::Cow<'a, str>],
+    pub seen: &'a [Cow<'a, str>],
 }
 
 /// A contact.
@@ -54,36 +56,92 @@ fn contact(row: &Row) -> Result<Contact> {
     })
 }
 
-/// Finds each contact by its index, then writes those that are new or change, and only those. They are written in the
-/// order of their ids, deletes among the upserts: two batches that meet wait for each other and never in a ring.
-/// A contact that is to be deleted and was never there is nothing to write; one that a full sync missed is written,
-/// so that no undo brings it back. The subquery's LIMIT makes Postgres
-/// look contacts up one by one whatever it believes of the table's size.
+/// Finds each contact by its index and tells what it means to upsert it: nothing, when its last upsert had the same
+/// values. The subquery's LIMIT makes Postgres look contacts up one by one whatever it believes of the table's size.
+const COMPARE: &str = "
+    SELECT coalesce(array_agg(contact_number) FILTER (WHERE is_same), '{}'),
+        coalesce(array_agg(position) FILTER (WHERE NOT is_same), '{}'),
+        coalesce(array_agg(position) FILTER (WHERE contact_number IS NULL), '{}')
+    FROM (
+        SELECT sent.position, stored.contact_number, stored.is_same
+        FROM unnest($2::text[], $3::uuid[]) WITH ORDINALITY AS sent (external_id, fingerprint, position)
+        LEFT JOIN LATERAL (
+            SELECT contact_number, removed_at IS NULL AND fingerprint IS NOT DISTINCT FROM sent.fingerprint AS is_same
+            FROM contacts WHERE integration_id = $1 AND external_id = sent.external_id LIMIT 1) AS stored ON true
+    ) AS compared";
+
+/// Writes contacts that are new or change, and only those. They are written in the order of their ids, deletes among
+/// the upserts: two batches that meet wait for each other and never in a ring. An 'insert' is an upsert of a contact
+/// that was not there a moment ago, and is not looked up again. A contact that is to be deleted and was never there is
+/// nothing to write; one that a full sync missed is written, so that no undo brings it back.
 const APPLY: &str = "
     WITH sent AS (
-        SELECT external_id, operation, fields::jsonb AS fields
-        FROM unnest($2::text[], $3::text[], $4::text[]) AS sent (external_id, operation, fields)
+        SELECT external_id, operation, fields::jsonb AS fields, fingerprint
+        FROM unnest($2::text[], $3::text[], $4::text[], $5::uuid[]) AS sent (external_id, operation, fields, fingerprint)
     ), found AS MATERIALIZED (
         SELECT sent.*, stored.contact_number, stored.removed_at IS NOT NULL AS is_removed,
             stored.removed_in IS NOT NULL AS is_missed, stored.fields @> sent.fields AS is_same
         FROM sent LEFT JOIN LATERAL (
             SELECT contact_number, removed_at, removed_in, fields FROM contacts
-            WHERE integration_id = $1 AND external_id = sent.external_id LIMIT 1) AS stored ON true
+            WHERE sent.operation <> 'insert' AND integration_id = $1 AND external_id = sent.external_id LIMIT 1
+        ) AS stored ON true
     ), written AS (
         INSERT INTO contacts AS existing
-            (integration_id, external_id, fields, removed_at, changed_in, created_at, changed_at)
-        SELECT $1, external_id, fields, CASE operation WHEN 'delete' THEN $6::timestamptz END, $5, $6, $6
+            (integration_id, external_id, fields, fingerprint, removed_at, changed_in, created_at, changed_at)
+        SELECT $1, external_id, fields, fingerprint, CASE operation WHEN 'delete' THEN $7::timestamptz END, $6, $7, $7
         FROM found
-        WHERE operation = 'upsert' AND (contact_number IS NULL OR is_removed OR NOT is_same)
+        WHERE operation = 'insert'
+            OR operation = 'upsert' AND (contact_number IS NULL OR is_removed OR NOT is_same)
             OR operation = 'delete' AND contact_number IS NOT NULL AND (NOT is_removed OR is_missed)
         ORDER BY external_id COLLATE \"C\"
         ON CONFLICT (integration_id, external_id) DO UPDATE SET fields = existing.fields || excluded.fields,
-            removed_at = excluded.removed_at, removed_in = NULL, changed_in = excluded.changed_in,
-            changed_at = excluded.changed_at
+            fingerprint = excluded.fingerprint, removed_at = excluded.removed_at, removed_in = NULL,
+            changed_in = excluded.changed_in, changed_at = excluded.changed_at
         RETURNING contact_number
     )
     SELECT ARRAY(SELECT contact_number FROM found WHERE contact_number IS NOT NULL
                  UNION SELECT contact_number FROM written)";
+
+/// The columns of records to be written.
+#[derive(Default)]
+struct Rows<'a> {
+    external_ids: Vec<&'a str>,
+    operations: Vec<&'a str>,
+    fields: Vec<String>,
+    fingerprints: Vec<Option<Uuid>>,
+}
+
+impl<'a> Rows<'a> {
+    fn push_upserts(
+        &mut self,
+        operation: &'a str,
+        upserts: &'a [AcceptedUpsert<'a>],
+        fingerprints: &[Uuid],
+        positions: &[i64],
+    ) -> Result<()> {
+        for position in positions {
+            // Postgres counts from 1.
+            let Some(index) = usize::try_from(*position).ok().and_then(|position| position.checked_sub(1))
+            else {
+                continue;
+            };
+            self.external_ids.push(&upserts[index].external_id);
+            self.operations.push(operation);
+            self.fields.push(serde_json::to_string(&upserts[index].values)?);
+            self.fingerprints.push(Some(fingerprints[index]));
+        }
+        Ok(())
+    }
+
+    fn push_others(&mut self, operation: &'a str, external_ids: &'a [Cow<'a, str>]) {
+        for external_id in external_ids {
+            self.external_ids.push(external_id);
+            self.operations.push(operation);
+            self.fields.push("{}".to_owned());
+            self.fingerprints.push(None);
+        }
+    }
+}
 
 impl Transaction<'_> {
     /// Applies a batch: makes, changes, restores and removes contacts. Returns the numbers of all that stand in it and
@@ -98,26 +156,40 @@ impl Transaction<'_> {
         batch: ContactBatch<'_>,
         now: DateTime<Utc>,
     ) -> Result<Vec<i64>> {
-        let size = batch.upserts.len() + batch.deletes.len() + batch.seen.len();
-        let mut external_ids: Vec<&str> = Vec::with_capacity(size);
-        let mut operations: Vec<&str> = Vec::with_capacity(size);
-        let mut fields: Vec<String> = Vec::with_capacity(size);
-        for upsert in batch.upserts {
-            external_ids.push(&upsert.external_id);
-            operations.push("upsert");
-            fields.push(serde_json::to_string(&upsert.fields)?);
+        let mut rows = Rows::default();
+        let mut received = self.contact_compare(integration_id, batch.upserts, &mut rows).await?;
+        rows.push_others("delete", batch.deletes);
+        rows.push_others("see", batch.seen);
+        if rows.external_ids.is_empty() {
+            return Ok(received);
         }
-        for (external_id, operation) in
-            batch.deletes.iter().map(|id| (id, "delete")).chain(batch.seen.iter().map(|id| (id, "see")))
-        {
-            external_ids.push(external_id);
-            operations.push(operation);
-            fields.push("{}".to_owned());
-        }
+        let Rows { external_ids, operations, fields, fingerprints } = rows;
         let row = self
-            .row(APPLY, &[&integration_id.0, &external_ids, &operations, &fields, &sync_id.0, &now])
+            .row(
+                APPLY,
+                &[&integration_id.0, &external_ids, &operations, &fields, &fingerprints, &sync_id.0, &now],
+            )
             .await?;
-        Ok(row.map(|row| row.get(0)).unwrap_or_default())
+        received.extend(row.map(|row| row.get::<_, Vec<i64>>(0)).unwrap_or_default());
+        Ok(received)
+    }
+
+    /// Returns the numbers of contacts that stand as these upserts want them; adds the other upserts to `rows`.
+    async fn contact_compare<'a>(
+        &self,
+        integration_id: IntegrationId,
+        upserts: &'a [AcceptedUpsert<'a>],
+        rows: &mut Rows<'a>,
+    ) -> Result<Vec<i64>> {
+        let external_ids: Vec<&str> = upserts.iter().map(|upsert| &*upsert.external_id).collect();
+        let fingerprints: Vec<Uuid> =
+            upserts.iter().map(|upsert| Uuid::from_bytes(upsert.values.fingerprint().0)).collect();
+        let Some(row) = self.row(COMPARE, &[&integration_id.0, &external_ids, &fingerprints]).await? else {
+            return Ok(Vec::new());
+        };
+        rows.push_upserts("upsert", upserts, &fingerprints, &row.get::<_, Vec<i64>>(1))?;
+        rows.push_upserts("insert", upserts, &fingerprints, &row.get::<_, Vec<i64>>(2))?;
+        Ok(row.get(0))
     }
 }
 

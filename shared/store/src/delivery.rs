@@ -134,35 +134,47 @@ impl AfterAttempt {
     }
 }
 
-// Each lane is read from its own place in the index, and rows that another worker holds are passed over.
-// A test may be sent to an endpoint that gets nothing else.
+// Each lane is read from its own place in the index, and rows that another worker holds are passed over. A test may be
+// sent to an endpoint that gets nothing else. Rows are found by their place and looked up one by one (ctid, LIMIT), so
+// that the plan is the same however fast the tables grow. The commit does not wait for the disk: a claim that a crash of
+// the database forgets is made again.
 const CLAIM: &str = "
-    WITH due AS MATERIALIZED (
-        SELECT waiting.team_id, waiting.endpoint_id, waiting.delivery_id, waiting.event_id, endpoint.url,
-            endpoint.secret, endpoint.earlier_secret, endpoint.earlier_secret_until
-        FROM unnest($1::uuid[], $2::boolean[], $3::bigint[]) AS lane (endpoint_id, is_retry, room)
-        CROSS JOIN LATERAL (
-            SELECT * FROM endpoints WHERE endpoints.endpoint_id = lane.endpoint_id AND state <> 'deleted' OFFSET 0
-        ) endpoint
-        CROSS JOIN LATERAL (
-            SELECT team_id, endpoint_id, delivery_id, event_id FROM deliveries
-            WHERE state = 'waiting' AND endpoint_id = lane.endpoint_id AND is_retry = lane.is_retry AND due_at <= $4
-                AND (endpoint.state = 'active' OR kind = 'test')
-            ORDER BY due_at LIMIT lane.room FOR UPDATE SKIP LOCKED
-        ) waiting
+    WITH relaxed AS MATERIALIZED (
+        SELECT set_config('synchronous_commit', 'off', true)
+    ), claimed AS (
+        UPDATE deliveries SET lease_id = $5, due_at = $6 WHERE ctid = ANY (ARRAY(
+            SELECT waiting.ctid
+            FROM unnest($1::uuid[], $2::boolean[], $3::bigint[]) AS lane (endpoint_id, is_retry, room)
+            CROSS JOIN LATERAL (
+                SELECT state FROM endpoints WHERE endpoint_id = lane.endpoint_id AND state <> 'deleted' LIMIT 1
+            ) endpoint
+            CROSS JOIN LATERAL (
+                SELECT ctid FROM deliveries
+                WHERE state = 'waiting' AND endpoint_id = lane.endpoint_id AND is_retry = lane.is_retry
+                    AND due_at <= $4 AND (endpoint.state = 'active' OR kind = 'test')
+                ORDER BY due_at LIMIT lane.room FOR UPDATE SKIP LOCKED
+            ) waiting))
+        RETURNING team_id, endpoint_id, is_retry, delivery_id, kind, event_id, attempts
     )
-    UPDATE deliveries SET lease_id = $5, due_at = $6
-    FROM due, events event
-    WHERE deliveries.team_id = due.team_id AND deliveries.endpoint_id = due.endpoint_id
-        AND deliveries.delivery_id = due.delivery_id
-        AND event.team_id = due.team_id AND event.event_id = due.event_id
-    RETURNING deliveries.team_id, deliveries.endpoint_id, deliveries.is_retry, deliveries.delivery_id,
-        deliveries.kind, deliveries.event_id, event.is_test, event.body, deliveries.attempts, due.url,
-        due.secret, CASE WHEN due.earlier_secret_until > $4 THEN due.earlier_secret END AS earlier_secret";
+    SELECT claimed.*, event.is_test, event.body, endpoint.url, endpoint.secret,
+        CASE WHEN endpoint.earlier_secret_until > $4 THEN endpoint.earlier_secret END AS earlier_secret
+    FROM claimed
+    CROSS JOIN LATERAL (
+        SELECT is_test, body FROM events
+        WHERE events.team_id = claimed.team_id AND events.event_id = claimed.event_id LIMIT 1
+    ) event
+    CROSS JOIN LATERAL (
+        SELECT url, secret, earlier_secret, earlier_secret_until FROM endpoints
+        WHERE endpoints.team_id = claimed.team_id AND endpoints.endpoint_id = claimed.endpoint_id LIMIT 1
+    ) endpoint
+    CROSS JOIN relaxed";
 
-// A statement that is sent again because its end was not known finds no row of its lease, and counts nothing twice.
+// A statement that is sent again because its end was not known finds no row of its lease, and counts nothing twice. As
+// with a claim, what a crash of the database forgets is done again: the delivery arrives twice.
 const RECORD: &str = "
-    WITH done AS MATERIALIZED (
+    WITH relaxed AS MATERIALIZED (
+        SELECT set_config('synchronous_commit', 'off', true)
+    ), done AS MATERIALIZED (
         SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::text[],
                 $7::timestamptz[], $8::integer[], $9::smallint[], $10::text[], $11::text[], $12::boolean[],
                 $13::boolean[])
@@ -218,7 +230,7 @@ const RECORD: &str = "
                 coalesce(last_error, '')), $15, $15
         FROM counted WHERE is_disabled OR is_warned
     )
-    SELECT team_id, endpoint_id FROM counted WHERE is_disabled";
+    SELECT counted.team_id, counted.endpoint_id FROM relaxed LEFT JOIN counted ON is_disabled";
 
 // From one lane to the next along the index, so that the cost is the lanes' number and not the deliveries'.
 const LANES: &str = "
@@ -320,7 +332,9 @@ impl Store {
                 ],
             )
             .await?;
-        Ok(rows.iter().map(|row| (TeamId(row.get(0)), EndpointId(row.get(1)))).collect())
+        // A row without an endpoint stands for none.
+        let disabled = rows.iter().filter_map(|row| Some((row.get::<_, Option<Uuid>>(0)?, row.get(1))));
+        Ok(disabled.map(|(team_id, endpoint_id)| (TeamId(team_id), EndpointId(endpoint_id))).collect())
     }
 
     /// The lanes with deliveries waiting, in their order after `after`; at most `limit`.

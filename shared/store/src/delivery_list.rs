@@ -11,6 +11,9 @@ use uuid::Uuid;
 use crate::error::{Result, StoreError};
 use crate::pool::Store;
 
+/// Attempts that one call of [`Store::attempt_trim`] forgets.
+const TRIMMED_ROWS: i64 = 20_000;
+
 /// A delivery, for lists.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DeliverySummary {
@@ -174,7 +177,8 @@ impl Store {
         Err(StoreError::Limit(format!("the endpoint is {}; resume it first", state.as_str())))
     }
 
-    /// Of these endpoints, forgets the attempts of all deliveries but those that are shown.
+    /// Of these endpoints, forgets the attempts of all deliveries but those that are shown, 20,000 at the most: the
+    /// rest goes the next time, or by age. Returns how many.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
@@ -182,17 +186,20 @@ impl Store {
         let team_ids: Vec<Uuid> = endpoints.iter().map(|(team_id, _)| team_id.0).collect();
         let endpoint_ids: Vec<Uuid> = endpoints.iter().map(|(_, endpoint_id)| endpoint_id.0).collect();
         self.execute(
-            "DELETE FROM attempts USING (
-                 SELECT touched.team_id, touched.endpoint_id, oldest.delivery_id
+            "DELETE FROM attempts WHERE ctid = ANY (ARRAY(
+                 SELECT hidden.ctid
                  FROM unnest($1::uuid[], $2::uuid[]) AS touched (team_id, endpoint_id)
                  CROSS JOIN LATERAL (
                      SELECT delivery_id FROM deliveries
                      WHERE deliveries.team_id = touched.team_id AND deliveries.endpoint_id = touched.endpoint_id
                      ORDER BY delivery_id DESC OFFSET $3::bigint - 1 LIMIT 1) oldest
-             ) shown
-             WHERE attempts.team_id = shown.team_id AND attempts.endpoint_id = shown.endpoint_id
-                 AND attempts.delivery_id < shown.delivery_id",
-            &[&team_ids, &endpoint_ids, &DELIVERIES_SHOWN],
+                 CROSS JOIN LATERAL (
+                     SELECT ctid FROM attempts
+                     WHERE attempts.team_id = touched.team_id AND attempts.endpoint_id = touched.endpoint_id
+                         AND attempts.delivery_id < oldest.delivery_id
+                     LIMIT $4) hidden
+                 LIMIT $4))",
+            &[&team_ids, &endpoint_ids, &DELIVERIES_SHOWN, &TRIMMED_ROWS],
         )
         .await
     }

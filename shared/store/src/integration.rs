@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
-use contract::id::{IntegrationId, TeamId};
+use contract::id::{IntegrationId, RequestId, TeamId};
 use contract::push::{Field, FieldType, Semantic};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
@@ -212,7 +212,22 @@ impl Transaction<'_> {
         self.rows(FIELDS, &[&integration_id.0]).await?.iter().map(field).collect()
     }
 
-    /// Writes an integration's declared fields, which must hold those declared before.
+    /// How many of the declared fields this request has added: none, unless it was done before and comes again.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn field_count_added_by(
+        &self,
+        integration_id: IntegrationId,
+        request_id: RequestId,
+    ) -> Result<i64> {
+        let sql = "SELECT count(*) FROM integration_fields WHERE integration_id = $1 AND added_by = $2";
+        let row = self.row(sql, &[&integration_id.0, &request_id.0]).await?;
+        Ok(row.map_or(0, |row| row.get(0)))
+    }
+
+    /// Writes an integration's declared fields, which must hold those declared before. New ones are added by this
+    /// request.
     ///
     /// # Errors
     /// [`StoreError::Refused`] when two fields claim one semantic.
@@ -220,6 +235,7 @@ impl Transaction<'_> {
         &self,
         integration_id: IntegrationId,
         fields: &[Field],
+        request_id: RequestId,
         now: DateTime<Utc>,
     ) -> Result<()> {
         // A semantic can move from one field to another: the index is checked row by row, so all go first.
@@ -228,13 +244,14 @@ impl Transaction<'_> {
         let json = serde_json::to_value(fields)?;
         self.execute(
             "INSERT INTO integration_fields AS existing
-                 (integration_id, key, position, label, type, options, semantic, declared_at)
+                 (integration_id, key, position, label, type, options, semantic, declared_at, added_by)
              SELECT $1, field->>'key', position::integer, field->>'label', field->>'type',
-                 ARRAY(SELECT jsonb_array_elements_text(coalesce(field->'options', '[]'))), field->>'semantic', $3
+                 ARRAY(SELECT jsonb_array_elements_text(coalesce(field->'options', '[]'))), field->>'semantic', $3,
+                 $4
              FROM jsonb_array_elements($2) WITH ORDINALITY AS sent (field, position)
              ON CONFLICT (integration_id, key) DO UPDATE SET label = excluded.label, type = excluded.type,
                  options = excluded.options, semantic = excluded.semantic",
-            &[&integration_id.0, &json, &now],
+            &[&integration_id.0, &json, &now, &request_id.0],
         )
         .await?;
         Ok(())

@@ -10,12 +10,6 @@ use tokio_postgres::Row;
 use crate::error::{Result, StoreError};
 use crate::pool::{Store, Transaction};
 
-/// How long a statement over all contacts of an integration may run, in place of the usual bound.
-const WHOLE_TIMEOUT: &str = "10min";
-
-/// Memory for the set of received contacts while a full sync completes; past it Postgres uses files.
-const COMPLETE_WORK_MEMORY: &str = "64MB";
-
 /// What one batch adds to a sync's counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BatchCounts {
@@ -36,15 +30,6 @@ pub struct CountedBatch {
     pub batch: i64,
     /// The number before its first issue's.
     pub issues_before: i64,
-}
-
-/// What completing a full sync would remove.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Removal {
-    /// Contacts that the sync did not receive.
-    pub count: i64,
-    /// All contacts that are not removed.
-    pub contacts: i64,
 }
 
 /// An open sync past its time counts as expired from that moment, whether or not somebody wrote it down.
@@ -78,7 +63,7 @@ impl Store {
         integration_id: IntegrationId,
         now: DateTime<Utc>,
     ) -> Result<Option<SyncView>> {
-        // Ids grow with time, as UUIDs of version 7 do.
+        // Ids of an integration grow from one begin to the next.
         let sql =
             format!("SELECT {COLUMNS} FROM syncs WHERE integration_id = $1 ORDER BY sync_id DESC LIMIT 1");
         self.row(&sql, &[&integration_id.0, &now]).await?.as_ref().map(sync).transpose()
@@ -200,28 +185,6 @@ impl Store {
             .await?;
         Ok(row.map_or(0, |row| row.get::<_, i64>(0).unsigned_abs()))
     }
-
-    /// Restores what the last removal removed. Contacts that came back or were deleted since stay as they are.
-    /// Returns how many were restored.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`] when there is no removal to take back.
-    pub async fn sync_undo_removal(&self, integration_id: IntegrationId, now: DateTime<Utc>) -> Result<i64> {
-        let mut connection = self.connection().await?;
-        let transaction = connection.begin().await?;
-        transaction.integration_hold(integration_id).await?;
-        transaction.allow_whole().await?;
-        let sync_id = transaction.sync_mark_undone(integration_id, now).await?;
-        let restored = transaction
-            .execute(
-                "UPDATE contacts SET removed_at = NULL, removed_in = NULL, changed_at = $3
-                 WHERE integration_id = $1 AND removed_in = $2",
-                &[&integration_id.0, &sync_id.0, &now],
-            )
-            .await?;
-        transaction.commit().await?;
-        Ok(restored.cast_signed())
-    }
 }
 
 impl Transaction<'_> {
@@ -238,6 +201,15 @@ impl Transaction<'_> {
             "SELECT {COLUMNS} FROM syncs WHERE integration_id = $1 AND status = 'open' AND expires_at > $2"
         );
         self.row(&sql, &[&integration_id.0, &now]).await?.as_ref().map(sync).transpose()
+    }
+
+    /// The id of the sync that was begun last. The integration is held alone, so that nobody begins one meanwhile.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn sync_latest_id(&self, integration_id: IntegrationId) -> Result<Option<SyncId>> {
+        let sql = "SELECT sync_id FROM syncs WHERE integration_id = $1 ORDER BY sync_id DESC LIMIT 1";
+        Ok(self.row(sql, &[&integration_id.0]).await?.map(|row| SyncId(row.get(0))))
     }
 
     /// Begins a sync. The integration is held alone and has no open sync; one whose time has passed expires.
@@ -307,56 +279,6 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// What completing the full sync would remove now.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the database cannot be asked.
-    pub async fn sync_removal(&self, integration_id: IntegrationId, sync_id: SyncId) -> Result<Removal> {
-        self.prepare_removal().await?;
-        let sql = format!(
-            "SELECT count(*), (SELECT count(*) FROM contacts WHERE integration_id = $1 AND removed_at IS NULL)
-             FROM ({NOT_RECEIVED}) AS missing"
-        );
-        let row = self.row(&sql, &[&integration_id.0, &sync_id.0]).await?;
-        Ok(row.map_or(Removal { count: 0, contacts: 0 }, |row| Removal {
-            count: row.get(0),
-            contacts: row.get(1),
-        }))
-    }
-
-    /// Removes the contacts that the full sync did not receive. The integration is held alone. Returns how many.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the database cannot be asked.
-    pub async fn sync_remove_missing(
-        &self,
-        integration_id: IntegrationId,
-        sync_id: SyncId,
-        now: DateTime<Utc>,
-    ) -> Result<i64> {
-        self.prepare_removal().await?;
-        // The missing ones are found in two indexes; only they are read and written.
-        let sql = format!(
-            "UPDATE contacts SET removed_at = $3, removed_in = $2, changed_in = $2, changed_at = $3
-             WHERE integration_id = $1 AND removed_at IS NULL AND contact_number = ANY (ARRAY({NOT_RECEIVED}))"
-        );
-        let removed = self.execute(&sql, &[&integration_id.0, &sync_id.0, &now]).await?;
-        Ok(removed.cast_signed())
-    }
-
-    /// Settings under which a set of any size is compared: without statistics Postgres may guess it tiny and
-    /// compare each contact with each.
-    async fn prepare_removal(&self) -> Result<()> {
-        self.execute("SET LOCAL enable_nestloop = off", &[]).await?;
-        self.execute(&format!("SET LOCAL work_mem = '{COMPLETE_WORK_MEMORY}'"), &[]).await?;
-        self.allow_whole().await
-    }
-
-    async fn allow_whole(&self) -> Result<()> {
-        self.execute(&format!("SET LOCAL statement_timeout = '{WHOLE_TIMEOUT}'"), &[]).await?;
-        Ok(())
-    }
-
     /// Completes a sync. The integration is held alone.
     ///
     /// # Errors
@@ -386,27 +308,4 @@ impl Transaction<'_> {
         .await?;
         Ok(())
     }
-
-    /// Marks the last removal as taken back; returns its sync.
-    async fn sync_mark_undone(&self, integration_id: IntegrationId, now: DateTime<Utc>) -> Result<SyncId> {
-        let row = self
-            .row(
-                "UPDATE syncs SET undone_at = $2 WHERE undone_at IS NULL AND (integration_id, sync_id) IN (
-                     SELECT integration_id, sync_id FROM syncs
-                     WHERE integration_id = $1 AND status = 'completed' AND marked_removed > 0
-                     ORDER BY sync_id DESC LIMIT 1)
-                 RETURNING sync_id",
-                &[&integration_id.0, &now],
-            )
-            .await?
-            .ok_or_else(|| StoreError::NotFound("a removal that can be taken back".to_owned()))?;
-        Ok(SyncId(row.get(0)))
-    }
 }
-
-/// Numbers of the contacts that stand and were not received. Both sides come from an index or a narrow table.
-const NOT_RECEIVED: &str = "SELECT contact_number FROM contacts
-    WHERE integration_id = $1 AND removed_at IS NULL AND NOT EXISTS (
-        SELECT 1 FROM (SELECT unnest(contact_numbers) AS received_number FROM sync_received
-                       WHERE integration_id = $1 AND sync_id = $2) AS received
-        WHERE received_number = contact_number)";

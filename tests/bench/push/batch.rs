@@ -8,6 +8,7 @@ use tokio_postgres::Client as Sql;
 use uuid::Uuid;
 
 use crate::figures::Figure;
+use crate::machine;
 use crate::push::client::{Client, external_id, fields};
 use crate::push::{BATCH, ROUNDS, Stack};
 use crate::samples::Samples;
@@ -28,7 +29,7 @@ pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
     for round in 0..ROUNDS {
         let numbers = round * BATCH..(round + 1) * BATCH;
         new.push(client.push(numbers.clone()).await?);
-        bare.push(insert_bare(&sql, numbers).await?);
+        bare.push(insert_bare(&sql, Uuid::nil(), numbers).await?);
     }
     client.complete().await?;
     client.begin().await?;
@@ -40,8 +41,11 @@ pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
     let first = ROUNDS * BATCH;
     let one = throughput(&[&client], first).await?;
     let four = [stack.client(0)?, stack.client(0)?, stack.client(0)?, stack.client(0)?];
+    let before = machine::busy_seconds();
     let four = throughput(&four.iter().collect::<Vec<_>>(), first + THROUGHPUT_BATCHES * BATCH).await?;
+    let busy = machine::busy_seconds().zip(before).map_or(0.0, |(after, before)| after - before);
     client.complete().await?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from) as f64;
     Ok(vec![
         Figure::new("batch of 1000 new contacts, end to end", new.median_ms(), "ms"),
         Figure::new("bare INSERT ... ON CONFLICT of the same rows", bare.median_ms(), "ms"),
@@ -52,6 +56,8 @@ pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
         Figure::new("4 pushers on one sync", per_second(four), "contacts/s"),
         Figure::new("time of 4 pushers / of one", four.as_secs_f64() / one.as_secs_f64(), "x")
             .at_most(1.0 / 1.6),
+        // What bounds them, clients and servers together on one machine.
+        Figure::new("all cores busy with 4 pushers", busy / four.as_secs_f64() / cores * 100.0, "%"),
     ])
 }
 
@@ -59,8 +65,12 @@ fn per_second(time: Duration) -> f64 {
     (THROUGHPUT_BATCHES * BATCH) as f64 / time.as_secs_f64()
 }
 
-/// The same rows, in the same table, under an integration of their own: one prepared statement.
-async fn insert_bare(sql: &Sql, numbers: std::ops::Range<usize>) -> anyhow::Result<Duration> {
+/// The same rows, in the same table, under this integration: one prepared statement.
+pub async fn insert_bare(
+    sql: &Sql,
+    integration_id: Uuid,
+    numbers: std::ops::Range<usize>,
+) -> anyhow::Result<Duration> {
     let ids: Vec<String> = numbers.clone().map(external_id).collect();
     let values: Vec<String> = numbers.map(|number| fields(number).to_string()).collect();
     let statement = sql
@@ -72,7 +82,7 @@ async fn insert_bare(sql: &Sql, numbers: std::ops::Range<usize>) -> anyhow::Resu
         )
         .await?;
     let begun = Instant::now();
-    sql.execute(&statement, &[&Uuid::nil(), &ids, &values]).await?;
+    sql.execute(&statement, &[&integration_id, &ids, &values]).await?;
     Ok(begun.elapsed())
 }
 

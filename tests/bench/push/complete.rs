@@ -55,6 +55,8 @@ pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
         Figure::new("complete / bare UPDATE", ms(time) / ms(marked), "x").at_most(2.0),
         Figure::new("push of another integration, alone", ms(alone), "ms"),
         Figure::new("push of another integration, meanwhile", ms(meanwhile), "ms"),
+        // One that waited would take as long as the rest of the completion.
+        Figure::new("push meanwhile / complete", ms(meanwhile) / ms(time), "x").at_most(0.5),
     ])
 }
 

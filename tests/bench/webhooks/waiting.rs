@@ -24,7 +24,7 @@ pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
         .execute(
             &format!(
                 "WITH endpoint AS ({endpoint}), new AS (
-                     SELECT gen_random_uuid() AS event_id FROM generate_series(1, $2)
+                     SELECT gen_random_uuid() AS event_id FROM generate_series(1, $2::bigint)
                  ), event AS (
                      INSERT INTO events (team_id, event_id, is_test, body, created_at)
                      SELECT team_id, event_id, false, repeat('x', 500), now() FROM new, endpoint

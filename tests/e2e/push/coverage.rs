@@ -72,6 +72,11 @@ const RULES: &[(&str, &str)] = &[
     ("retry", "idempotency::a_retry_gets_the_same_answer_byte_for_byte_marked_as_replayed"),
     ("keys of an integration", "access::an_integration_holds_at_most_2_active_keys"),
     ("revocation", "access::a_revoked_key_opens_nothing_at_once"),
+    (
+        "a declaration's answer",
+        "fields::a_declaration_whose_worker_dies_before_its_reply_gets_the_answer_that_it_would_have_got",
+    ),
+    ("latest", "reading::the_latest_sync_is_the_one_begun_last_though_another_workers_clock_was_ahead"),
     ("killed workers", "model::contacts_are_those_of_the_model_whenever_the_worker_is_killed"),
 ];
 

@@ -1,7 +1,8 @@
 //! Declaring and reading the schema.
 
-use pillarbox_tests::Crm;
+use pillarbox_tests::{Crm, Spawned, eventually};
 use serde_json::{Value, json};
+use tokio::sync::Mutex;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn declare_adds_changes_and_lists_what_is_no_longer_sent() {
@@ -81,4 +82,20 @@ async fn a_declared_field_becomes_a_column_of_the_address_book() {
         2,
         "semantic fields fill built-in ones"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_declaration_whose_worker_dies_before_its_reply_gets_the_answer_that_it_would_have_got() {
+    let crm = Crm::with_syncers(Vec::new(), 0).await;
+    let doomed = Mutex::new(Spawned::start("syncer", &crm.stack.settings, Some("push.declared")));
+    crm.until_ready().await;
+    let revive = async {
+        eventually("the syncer dies", async || doomed.lock().await.has_ended()).await;
+        Spawned::start("syncer", &crm.stack.settings, None)
+    };
+    let fields = json!([{"key": "tier"}, {"key": "since", "type": "date"}]);
+    let (declared, _second) = tokio::join!(crm.declare(fields.clone()), revive);
+    assert_eq!(declared.json(), json!({"ok": true, "added": 2, "noLongerSent": []}));
+    let another_request = crm.declare(fields).await.json();
+    assert_eq!(another_request["added"], 0, "declared for the first time by the request before");
 }

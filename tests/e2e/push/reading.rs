@@ -1,6 +1,6 @@
 //! What is read back.
 
-use pillarbox_tests::Crm;
+use pillarbox_tests::{Crm, operate};
 use serde_json::{Value, json};
 use store::BookCursor;
 
@@ -167,6 +167,26 @@ async fn syncs_are_listed_the_newest_first() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_latest_sync_is_the_one_begun_last_though_another_workers_clock_was_ahead() {
+    let crm = Crm::start().await;
+    crm.sync("full", &[record("a", "Ann")]).await;
+    // As a worker whose clock is an hour ahead would have named it.
+    let ahead = uuid::Uuid::new_v7(uuid::Timestamp::from_unix(
+        uuid::NoContext,
+        (chrono::Utc::now().timestamp() + 3_600).cast_unsigned(),
+        0,
+    ));
+    crm.stack.sql.execute("UPDATE syncs SET sync_id = $1", &[&ahead]).await.unwrap();
+    let begun = crm.begin("full").await.json()["syncId"].clone();
+    assert_eq!(crm.get("/sync").await.json()["sync"]["id"], begun);
+    let listed = crm.get("/syncs").await.json();
+    assert_eq!((&listed["syncs"][0]["id"], &listed["syncs"][1]["id"]), (&begun, &json!(ahead)));
+    crm.push(&[record("a", "Ann")]).await;
+    crm.complete(json!({})).await;
+    assert_eq!(crm.get("/contacts?externalId=a").await.json()["lastSyncId"], begun);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn contacts_appear_in_the_teams_address_book_under_the_columns_that_their_fields_fill() {
     let crm = Crm::start().await;
     let score = format!("0.{}", "7".repeat(700));
@@ -184,4 +204,7 @@ async fn contacts_appear_in_the_teams_address_book_under_the_columns_that_their_
     assert_eq!(shown, ["a", "b"]);
     assert_eq!(json!(lines[0].built_in), json!({"first_name": "Ann"}));
     assert_eq!(json!(lines[0].custom), json!({"score": score[..600]}));
+    let written = operate(&["address-book", "Test"], &crm.stack.settings);
+    let written: Vec<Value> = written.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(json!(written), json!(lines), "the operator sees the same");
 }

@@ -3,7 +3,6 @@
 //! A record that is malformed in itself stays raw until it is looked at alone, so that it never stops the rest.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Deserialize;
@@ -42,27 +41,42 @@ pub struct Record<'a> {
     pub fields: Option<&'a RawValue>,
 }
 
+/// A batch's object. Its records are an array, or whatever is to be refused.
 #[derive(Deserialize)]
-struct Envelope<'a> {
-    #[serde(borrow)]
-    records: Option<&'a RawValue>,
+struct Envelope<T> {
+    records: Option<T>,
+}
+
+/// The records that a batch may have, and how many there were.
+struct Records<'a> {
+    records: Vec<&'a RawValue>,
+    received: usize,
 }
 
 /// Takes a batch apart. Errors: `invalid_json`, `invalid_request`, `too_many_records`.
 pub fn split_batch(body: &[u8]) -> Result<Batch<'_>, PushError> {
-    let envelope: Envelope<'_> = read_object(body)?;
-    let raw = envelope
-        .records
-        .filter(|raw| raw.get().starts_with('['))
-        .ok_or_else(|| PushError::InvalidRequest("records must be an array of records.".to_owned()))?;
-    let (records, received) =
-        serde_json::Deserializer::from_str(raw.get())
-            .deserialize_seq(RecordsVisitor)
-            .map_err(|error| PushError::InvalidRequest(format!("records cannot be read: {error}.")))?;
+    // Nearly every batch is well-formed, and then it is walked over once. Why another one is not, the careful way tells.
+    let Records { records, received } = split_well_formed(body).map_or_else(|| split_carefully(body), Ok)?;
     if received > RECORDS_PER_BATCH {
         return Err(PushError::TooManyRecords { received });
     }
     Ok(Batch { records })
+}
+
+fn split_well_formed(body: &[u8]) -> Option<Records<'_>> {
+    let text = std::str::from_utf8(body).ok()?;
+    // An array of arrays would be taken for an envelope without names.
+    let object = text.trim_start().starts_with('{').then_some(text)?;
+    serde_json::from_str::<Envelope<Records<'_>>>(object).ok()?.records
+}
+
+fn split_carefully(body: &[u8]) -> Result<Records<'_>, PushError> {
+    let Envelope { records } = read_object::<Envelope<&RawValue>>(body)?;
+    let raw = records
+        .filter(|raw| raw.get().starts_with('['))
+        .ok_or_else(|| PushError::InvalidRequest("records must be an array of records.".to_owned()))?;
+    serde_json::from_str(raw.get())
+        .map_err(|error| PushError::InvalidRequest(format!("records cannot be read: {error}.")))
 }
 
 impl<'a> Record<'a> {
@@ -81,10 +95,16 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The values by field key, absent ones as none; `None` when `fields` is not an object.
-    pub fn fields(&self) -> Option<BTreeMap<Cow<'a, str>, &'a RawValue>> {
-        let Some(raw) = self.fields else { return Some(BTreeMap::new()) };
+    /// Field keys and values as they were sent, a key given twice twice; `None` when `fields` is not an object.
+    pub fn fields(&self) -> Option<Vec<(Cow<'a, str>, &'a RawValue)>> {
+        let Some(raw) = self.fields else { return Some(Vec::new()) };
         serde_json::Deserializer::from_str(raw.get()).deserialize_map(FieldsVisitor).ok()
+    }
+}
+
+impl<'de> Deserialize<'de> for Records<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(RecordsVisitor)
     }
 }
 
@@ -92,21 +112,21 @@ impl<'a> Record<'a> {
 struct RecordsVisitor;
 
 impl<'de> Visitor<'de> for RecordsVisitor {
-    type Value = (Vec<&'de RawValue>, usize);
+    type Value = Records<'de>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("an array of records")
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
-        let (mut records, mut count) = (Vec::new(), 0);
+        let (mut records, mut received) = (Vec::new(), 0);
         while let Some(record) = sequence.next_element::<&RawValue>()? {
-            if count < RECORDS_PER_BATCH {
+            if received < RECORDS_PER_BATCH {
                 records.push(record);
             }
-            count += 1;
+            received += 1;
         }
-        Ok((records, count))
+        Ok(Records { records, received })
     }
 }
 
@@ -137,16 +157,16 @@ impl<'de> Visitor<'de> for RecordVisitor {
 struct FieldsVisitor;
 
 impl<'de> Visitor<'de> for FieldsVisitor {
-    type Value = BTreeMap<Cow<'de, str>, &'de RawValue>;
+    type Value = Vec<(Cow<'de, str>, &'de RawValue)>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("an object of field keys and values")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut fields = BTreeMap::new();
+        let mut fields = Vec::new();
         while let Some((Text(key), value)) = map.next_entry::<Text<'de>, &RawValue>()? {
-            fields.insert(key, value);
+            fields.push((key, value));
         }
         Ok(fields)
     }

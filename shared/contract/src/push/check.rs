@@ -1,7 +1,7 @@
 //! Which records of a batch are accepted, and with which values (contract: Rejection codes).
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use serde_json::value::RawValue;
 
@@ -11,10 +11,13 @@ use crate::push::body::string;
 use crate::push::field::{Field, Semantic};
 use crate::push::issue::{DryRunAnswer, IssueCode, PushAnswer, Rejection, Warning, group_warnings};
 use crate::push::value::{Scalar, is_complete_email};
+use crate::push::values::Values;
 
-/// The declared fields, by key.
+/// The declared fields.
 pub struct Schema<'s> {
-    fields: HashMap<&'s str, &'s Field>,
+    fields: &'s [Field],
+    /// Where each stands, by key.
+    positions: HashMap<&'s str, usize>,
 }
 
 /// A contact to make or to change. Fields that are absent keep their stored values.
@@ -22,8 +25,8 @@ pub struct Schema<'s> {
 pub struct AcceptedUpsert<'a> {
     /// The caller's id of the contact.
     pub external_id: Cow<'a, str>,
-    /// Values by field key, as they are stored.
-    pub fields: BTreeMap<&'a str, Cow<'a, str>>,
+    /// The values to store.
+    pub values: Values<'a>,
 }
 
 /// A batch after the check. `upserts`, `deletes` and `rejections` together are its records.
@@ -63,7 +66,9 @@ impl Refusal {
 impl<'s> Schema<'s> {
     /// The schema of these fields.
     pub fn new(fields: &'s [Field]) -> Self {
-        Self { fields: fields.iter().map(|field| (field.key.as_str(), field)).collect() }
+        let positions =
+            fields.iter().enumerate().map(|(position, field)| (field.key.as_str(), position)).collect();
+        Self { fields, positions }
     }
 }
 
@@ -91,7 +96,7 @@ pub fn check_batch<'a>(batch: &Batch<'a>, schema: &Schema<'a>) -> CheckedBatch<'
 
 /// What an accepted record asks for.
 enum Accepted<'a> {
-    Upsert(BTreeMap<&'a str, Cow<'a, str>>),
+    Upsert(Values<'a>),
     Delete,
 }
 
@@ -103,8 +108,8 @@ impl<'a> CheckedBatch<'a> {
         outcome: Result<Accepted<'a>, Refusal>,
     ) {
         match (outcome, external_id) {
-            (Ok(Accepted::Upsert(fields)), Some(external_id)) => {
-                self.upserts.push(AcceptedUpsert { external_id, fields });
+            (Ok(Accepted::Upsert(values)), Some(external_id)) => {
+                self.upserts.push(AcceptedUpsert { external_id, values });
             }
             (Ok(Accepted::Delete), Some(external_id)) => self.deletes.push(external_id),
             // A record is only accepted by its external id.
@@ -199,30 +204,48 @@ impl<'a> Checker<'_, 'a> {
 
     fn check_fields(
         &self,
-        sent: BTreeMap<Cow<'a, str>, &'a RawValue>,
+        sent: Vec<(Cow<'a, str>, &'a RawValue)>,
         warnings: &mut Vec<Warning>,
-    ) -> Result<BTreeMap<&'a str, Cow<'a, str>>, Refusal> {
-        let (mut fields, mut dropped) = (BTreeMap::new(), Vec::new());
-        for (key, raw) in sent {
-            let field = *self.schema.fields.get(key.as_ref()).ok_or_else(|| {
-                let message = format!("The field {} was not declared.", shown(&key));
-                Refusal::of_field(IssueCode::UnknownField, &key, message)
-            })?;
+    ) -> Result<Values<'a>, Refusal> {
+        let (mut values, mut dropped) = (Values::default(), Vec::new());
+        for (position, raw) in self.in_order(sent)? {
+            let field = &self.schema.fields[position];
             let value = Scalar::read(raw).and_then(|scalar| scalar.fit(field.field_type, &field.options));
             match value {
                 Some(value) => {
                     check_email(field, &value)?;
-                    fields.insert(field.key.as_str(), value);
+                    values.push(&field.key, value);
                 }
                 None if field.semantic.is_some() => {
-                    return Err(Refusal::of_field(IssueCode::InvalidType, &key, misfit(field)));
+                    return Err(Refusal::of_field(IssueCode::InvalidType, &field.key, misfit(field)));
                 }
                 None => dropped.push(field),
             }
         }
         // Only an accepted record has warnings.
         warnings.extend(dropped.into_iter().map(|field| self.warning(field)));
-        Ok(fields)
+        Ok(values)
+    }
+
+    /// What was sent as positions in the schema and values, in the schema's order. Of a field given twice the last
+    /// value stays.
+    fn in_order(
+        &self,
+        sent: Vec<(Cow<'a, str>, &'a RawValue)>,
+    ) -> Result<Vec<(usize, &'a RawValue)>, Refusal> {
+        let mut found = Vec::with_capacity(sent.len());
+        for (key, raw) in sent {
+            let position = *self.schema.positions.get(key.as_ref()).ok_or_else(|| {
+                let message = format!("The field {} was not declared.", shown(&key));
+                Refusal::of_field(IssueCode::UnknownField, &key, message)
+            })?;
+            found.push((position, raw));
+        }
+        // The sort keeps the order of equal ones: from the last to the first.
+        found.reverse();
+        found.sort_by_key(|(position, _)| *position);
+        found.dedup_by_key(|(position, _)| *position);
+        Ok(found)
     }
 
     fn warning(&self, field: &Field) -> Warning {

@@ -54,13 +54,14 @@ impl RequestHash {
 
     /// Of a batch: its records as they were sent, whatever stands between them.
     pub fn of_records(records: &[&RawValue]) -> Self {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(b"push");
+        // In one piece: many small ones cost several times as much.
+        let mut bytes = b"push".to_vec();
+        bytes.reserve(records.iter().map(|record| record.get().len() + 1).sum());
         for record in records {
-            hasher.update(&[0xff]);
-            hasher.update(record.get().as_bytes());
+            bytes.push(0xff);
+            bytes.extend_from_slice(record.get().as_bytes());
         }
-        Self(*hasher.finalize().as_bytes())
+        Self(*blake3::hash(&bytes).as_bytes())
     }
 }
 

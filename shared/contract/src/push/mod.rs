@@ -13,6 +13,7 @@ mod issue;
 mod read;
 mod sync;
 mod value;
+mod values;
 
 pub use batch::{Batch, Operation, Record, split_batch};
 pub use check::{AcceptedUpsert, CheckedBatch, Schema, check_batch};
@@ -30,3 +31,4 @@ pub use sync::{
     BeginAnswer, BeginRequest, CompleteAnswer, CompleteRequest, DeclareAnswer, OpenSync, PushContext,
     SyncMode, SyncStatus, ValidatedComplete, timestamp,
 };
+pub use values::{Fingerprint, Values};

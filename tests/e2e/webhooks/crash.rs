@@ -7,12 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pillarbox_tests::{
-    Options, Reaction, Server, ServerKind, Sink, Spawned, Stack, cards, eventually, free_port, people,
+    Options, Reaction, Servers, Sink, Spawned, Stack, Strike, World, cards, eventually, free_port, people,
     person, with_qr_codes, with_qr_codes_on,
 };
+use rand::SeedableRng;
 use rand::rngs::StdRng;
-use rand::seq::SliceRandom;
-use rand::{RngExt, SeedableRng};
 
 fn quick_leases() -> Vec<(&'static str, String)> {
     vec![
@@ -100,89 +99,13 @@ async fn a_dispatcher_told_to_stop_ends_its_attempts_and_records_them() {
     assert_eq!(stack.count("SELECT count(*) FROM deliveries WHERE state = 'delivered'").await, 1);
 }
 
-/// Real gateways and dispatchers over servers of their own.
-struct World {
-    postgres: Server,
-    broker: Server,
-    settings: HashMap<String, String>,
-    ports: [u16; 2],
-    gateways: Vec<Spawned>,
-    dispatchers: Vec<Spawned>,
-}
-
-/// What can die.
-#[derive(Debug, Clone, Copy)]
-enum Strike {
-    Dispatcher(usize),
-    Gateway(usize),
-    Postgres,
-    Broker,
-    WipedBroker,
-}
-
-impl World {
-    async fn start(sink: &Sink) -> (Self, Stack, Vec<String>) {
-        let postgres = Server::start(ServerKind::Postgres);
-        let broker = Server::start(ServerKind::Rabbitmq);
-        let url = format!("{}?sslmode=disable", postgres.url);
-        store::migrate(&url).await.unwrap();
-        let mut settings = quick_leases();
-        settings.push(("DATABASE__URL", url));
-        settings.push(("BROKER__URL", broker.url.clone()));
-        settings.push(("OUTBOUND__ALLOWED_NETWORKS", "127.0.0.0/8".to_owned()));
-        settings.push(("DISPATCHER__SWEEP_INTERVAL_MS", "200".to_owned()));
-        let (stack, codes) = with_qr_codes_on(settings, sink, &people(1..21)).await;
-        let mut world = Self {
-            postgres,
-            broker,
-            settings: stack.settings.clone(),
-            ports: [free_port(), free_port()],
-            gateways: Vec::new(),
-            dispatchers: Vec::new(),
-        };
-        for index in 0..2 {
-            let gateway = world.spawn_gateway(index);
-            world.gateways.push(gateway);
-            world.dispatchers.push(Spawned::start("dispatcher", &world.settings, None));
-        }
-        (world, stack, codes)
-    }
-
-    fn spawn_gateway(&self, index: usize) -> Spawned {
-        let mut settings = self.settings.clone();
-        settings.insert("PILLARBOX__GATEWAY__LISTEN".to_owned(), format!("127.0.0.1:{}", self.ports[index]));
-        Spawned::start("gateway", &settings, None)
-    }
-
-    /// Something dies; what is ours is started again at once, as a supervisor would.
-    fn strike(&mut self, strike: Strike) {
-        match strike {
-            Strike::Dispatcher(index) => {
-                self.dispatchers[index].kill();
-                self.dispatchers[index] = Spawned::start("dispatcher", &self.settings, None);
-            }
-            Strike::Gateway(index) => {
-                self.gateways[index].kill();
-                self.gateways[index] = self.spawn_gateway(index);
-            }
-            Strike::Postgres => {
-                self.postgres.act("kill");
-                self.postgres.act("start");
-            }
-            Strike::Broker => {
-                self.broker.act("kill");
-                self.broker.act("start");
-            }
-            Strike::WipedBroker => {
-                self.broker.act("wipe");
-                self.broker.act("start");
-            }
-        }
-    }
-}
-
 /// Phones that scan one card after another until told to stop. Returns how many redirects they got.
-async fn phones(ports: [u16; 2], codes: Vec<String>, scanning: Arc<AtomicBool>, redirects: Arc<AtomicUsize>) {
+async fn phones(
+    urls: [String; 2],
+    codes: Vec<String>,
+    scanning: Arc<AtomicBool>,
+    redirects: Arc<AtomicUsize>,
+) {
     let client = reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
         .timeout(Duration::from_secs(5))
@@ -192,7 +115,7 @@ async fn phones(ports: [u16; 2], codes: Vec<String>, scanning: Arc<AtomicBool>, 
         if !scanning.load(Ordering::Relaxed) {
             return;
         }
-        let answer = client.get(format!("http://127.0.0.1:{}/q/{code}", ports[turn % 2])).send().await;
+        let answer = client.get(format!("{}/q/{code}", urls[turn % 2])).send().await;
         if answer.is_ok_and(|answer| answer.status() == 302) {
             redirects.fetch_add(1, Ordering::Relaxed);
         }
@@ -206,21 +129,22 @@ async fn chaos_loses_no_recorded_scan_and_copies_carry_the_same_webhook_id() {
     const SEED: u64 = 20_261_122;
     const PHONES: usize = 4;
     let sink = Sink::start().await;
-    let (mut world, stack, codes) = World::start(&sink).await;
+    let servers = Servers::start().await;
+    let mut settings = quick_leases();
+    settings.extend(servers.settings());
+    settings.push(("OUTBOUND__ALLOWED_NETWORKS", "127.0.0.0/8".to_owned()));
+    settings.push(("DISPATCHER__SWEEP_INTERVAL_MS", "200".to_owned()));
+    let (stack, codes) = with_qr_codes_on(settings, &sink, &people(1..21)).await;
+    let mut world = World::start(servers, "dispatcher", &stack.settings);
     let (scanning, redirects) = (Arc::new(AtomicBool::new(true)), Arc::<AtomicUsize>::default());
     let crowd: Vec<_> = (0..PHONES)
-        .map(|_| tokio::spawn(phones(world.ports, codes.clone(), scanning.clone(), redirects.clone())))
+        .map(|_| tokio::spawn(phones(world.urls(), codes.clone(), scanning.clone(), redirects.clone())))
         .collect();
     let mut random = StdRng::seed_from_u64(SEED);
     let mut strikes = vec![Strike::Postgres, Strike::Postgres, Strike::Broker, Strike::WipedBroker];
-    strikes.extend([0, 1, 0, 1, 0, 1].map(Strike::Dispatcher));
+    strikes.extend([0, 1, 0, 1, 0, 1].map(Strike::Worker));
     strikes.extend([0, 1, 0].map(Strike::Gateway));
-    strikes.shuffle(&mut random);
-    for strike in &strikes {
-        // Not a wait for a state: the moment of the strike is what is random.
-        tokio::time::sleep(Duration::from_millis(random.random_range(300..1200))).await;
-        tokio::task::block_in_place(|| world.strike(*strike));
-    }
+    world.suffer(&mut strikes, Duration::from_millis(1200), &mut random).await;
     scanning.store(false, Ordering::Relaxed);
     for phone in crowd {
         phone.await.unwrap();

@@ -1,0 +1,44 @@
+//! What can be typed about integrations.
+
+use clap::{Args, Subcommand};
+
+/// Integrations.
+#[derive(Debug, Subcommand)]
+pub enum IntegrationCommand {
+    /// List a team's integrations.
+    List {
+        /// The team's name or id.
+        team: String,
+    },
+    /// Refuse its requests until it is resumed.
+    Pause(IntegrationName),
+    /// Refuse its requests; for one that the owner is done with.
+    Disconnect(IntegrationName),
+    /// Take its requests again.
+    Resume(IntegrationName),
+}
+
+/// Syncs of an integration.
+#[derive(Debug, Subcommand)]
+pub enum SyncCommand {
+    /// List an integration's syncs, the newest first.
+    List {
+        /// Which integration.
+        #[command(flatten)]
+        integration: IntegrationName,
+        /// How many at the most.
+        #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(i64).range(1..=1000))]
+        limit: i64,
+    },
+    /// Restore the contacts that the last removing sync removed. Those deleted by the CRM stay removed.
+    UndoRemoval(IntegrationName),
+}
+
+/// An integration of a team.
+#[derive(Debug, Args)]
+pub struct IntegrationName {
+    /// The team's name or id.
+    pub team: String,
+    /// The integration's name.
+    pub name: String,
+}

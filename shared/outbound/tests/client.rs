@@ -1,0 +1,165 @@
+//! The client against hosts that do as they like. What they answer is written byte for byte.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use outbound::{Answer, Client, Policy, RequestError, Target};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufStream};
+use tokio::net::{TcpListener, TcpStream};
+
+/// Longer than any answer of these tests takes.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A host that answers each request with these bytes.
+struct Host {
+    url: String,
+    connections: Arc<AtomicUsize>,
+}
+
+impl Host {
+    async fn start(answer: impl Into<Vec<u8>>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/hook", listener.local_addr().unwrap());
+        let (connections, answer) = (Arc::<AtomicUsize>::default(), Arc::new(answer.into()));
+        let counted = connections.clone();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                counted.fetch_add(1, Ordering::Relaxed);
+                tokio::spawn(serve(stream, answer.clone()));
+            }
+        });
+        Self { url, connections }
+    }
+
+    fn connections(&self) -> usize {
+        self.connections.load(Ordering::Relaxed)
+    }
+}
+
+async fn serve(stream: TcpStream, answer: Arc<Vec<u8>>) -> std::io::Result<()> {
+    let mut stream = BufStream::new(stream);
+    while read_request(&mut stream).await? {
+        stream.write_all(&answer).await?;
+        stream.flush().await?;
+    }
+    Ok(())
+}
+
+/// Reads one request; false at the end of the connection.
+async fn read_request(stream: &mut BufStream<TcpStream>) -> std::io::Result<bool> {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        if stream.read_line(&mut line).await? == 0 {
+            return Ok(false);
+        }
+        if line == "\r\n" {
+            break;
+        }
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+    }
+    stream.read_exact(&mut vec![0; length]).await?;
+    Ok(true)
+}
+
+fn client() -> Client {
+    Client::new(Policy::new(&["127.0.0.0/8".parse().unwrap()])).unwrap()
+}
+
+async fn post_within(client: &Client, url: &str, timeout: Duration) -> Result<Answer, RequestError> {
+    let target = Target::parse(url).unwrap();
+    client.post(&target, HeaderMap::new(), Bytes::from_static(b"{}"), 2_048, timeout).await
+}
+
+async fn post(client: &Client, url: &str) -> Result<Answer, RequestError> {
+    post_within(client, url, PATIENCE).await
+}
+
+fn with_body(body: &str) -> String {
+    format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len())
+}
+
+#[tokio::test]
+async fn connections_are_kept_alive() {
+    let (host, client) = (Host::start(with_body("ok")).await, client());
+    for _ in 0..5 {
+        assert_eq!(post(&client, &host.url).await.unwrap(), Answer { status: 200, body: b"ok".to_vec() });
+    }
+    assert_eq!(host.connections(), 1);
+}
+
+#[tokio::test]
+async fn an_answer_is_kept_and_read_to_a_bound() {
+    let client = client();
+    let medium = Host::start(with_body(&"x".repeat(50_000))).await;
+    for _ in 0..2 {
+        assert_eq!(post(&client, &medium.url).await.unwrap().body, vec![b'x'; 2_048]);
+    }
+    assert_eq!(medium.connections(), 1, "the rest is thrown away, so that the connection can be used again");
+    let endless = Host::start(format!("HTTP/1.1 200 OK\r\n\r\n{}", "x".repeat(10_000_000))).await;
+    for _ in 0..2 {
+        assert_eq!(post(&client, &endless.url).await.unwrap().body, vec![b'x'; 2_048]);
+    }
+    assert_eq!(endless.connections(), 2, "so much is not read: the connection is closed");
+}
+
+#[tokio::test]
+async fn endless_headers_and_what_is_no_http_are_no_answer() {
+    let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "a: b\r\n".repeat(10_000));
+    let long = format!("HTTP/1.1 200 OK\r\na: {}\r\n\r\n", "x".repeat(10_000_000));
+    for answer in [many, long, "SSH-2.0-test\r\n".to_owned(), "\0\0\0\0\0\0\0\0\r\n\r\n".to_owned()] {
+        let host = Host::start(answer).await;
+        assert!(matches!(post(&client(), &host.url).await, Err(RequestError::Http(_))));
+    }
+}
+
+#[tokio::test]
+async fn an_answer_whose_body_never_ends_is_none_within_the_time_limit() {
+    let begun = "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n123";
+    let host = Host::start(begun).await;
+    let answer = post_within(&client(), &host.url, Duration::from_millis(100)).await;
+    assert_eq!(answer.unwrap_err().to_string(), "no answer within 0.1 seconds");
+}
+
+#[tokio::test]
+async fn redirects_are_not_followed() {
+    let elsewhere = Host::start(with_body("")).await;
+    let answer = format!("HTTP/1.1 307 Moved\r\nlocation: {}\r\ncontent-length: 0\r\n\r\n", elsewhere.url);
+    let host = Host::start(answer).await;
+    assert_eq!(post(&client(), &host.url).await.unwrap().status, 307);
+    assert_eq!(elsewhere.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_kept_connection_that_the_host_has_closed_is_replaced() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let mut stream = BufStream::new(stream);
+            read_request(&mut stream).await.unwrap();
+            stream.write_all(with_body("once").as_bytes()).await.unwrap();
+            stream.flush().await.unwrap();
+        }
+    });
+    let client = client();
+    for _ in 0..3 {
+        assert_eq!(post(&client, &url).await.unwrap().body, b"once");
+    }
+}
+
+#[tokio::test]
+async fn nobody_listening_is_a_failure_that_says_so() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    drop(listener);
+    let error = post(&client(), &url).await.unwrap_err().to_string();
+    assert!(error.starts_with("cannot connect: "), "{error}");
+}

@@ -1,0 +1,92 @@
+//! The e-mails to a team go out over SMTP.
+
+use pillarbox_tests::{
+    Options, Reaction, SmtpSecurity, SmtpServer, Spawned, Stack, cards, eventually, person, with_qr_codes,
+};
+
+/// A team that is to be written to, and the dispatcher that does it over this server.
+async fn warned_over(server: &SmtpServer, url: &str) -> (Stack, Spawned) {
+    let settings = vec![
+        ("EMAIL__SMTP_URL", url.to_owned()),
+        ("EMAIL__PAUSE_MS", "50".to_owned()),
+        ("DISPATCHER__WARN_AFTER", "1".to_owned()),
+    ];
+    let (stack, sink) = with_qr_codes(Options { settings, ..Options::default() }).await;
+    sink.always(Some(Reaction::Answer(500, String::new())));
+    stack.send(&[person(1)]).await;
+    let code = cards(&stack).await.remove(0);
+    assert_eq!(stack.scan(&code).await.status, 302);
+    let mut settings = stack.settings.clone();
+    // The one certificate that this process trusts.
+    settings.insert("SSL_CERT_FILE".to_owned(), server.certificate.display().to_string());
+    (stack, Spawned::start("dispatcher", &settings, None))
+}
+
+async fn until_sent(stack: &Stack) {
+    eventually("the e-mail is sent", async || {
+        stack.count("SELECT count(*) FROM emails WHERE sent_at IS NOT NULL").await == 1
+    })
+    .await;
+}
+
+async fn until_attempts(stack: &Stack, attempts: i64) {
+    eventually("it is tried again", async || {
+        stack.count("SELECT coalesce(max(attempts), 0)::bigint FROM emails").await >= attempts
+    })
+    .await;
+}
+
+async fn sends_over(security: SmtpSecurity) {
+    let server = SmtpServer::start(security).await;
+    let (stack, _dispatcher) = warned_over(&server, &server.url).await;
+    until_sent(&stack).await;
+    let mailed = server.mailed();
+    assert_eq!(mailed.len(), 1);
+    assert_eq!(mailed[0].recipients, ["owner@example.com"]);
+    let text = &mailed[0].text;
+    for line in ["To: owner@example.com", "Subject: A webhook endpoint is failing", "answered with 500"] {
+        assert!(text.contains(line), "{line} in {text}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_email_goes_out_over_starttls_with_a_password() {
+    sends_over(SmtpSecurity::StartTls).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_email_goes_out_over_implicit_tls_with_a_password() {
+    sends_over(SmtpSecurity::Implicit).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_email_that_the_server_refuses_for_now_is_sent_again_once() {
+    let server = SmtpServer::start(SmtpSecurity::StartTls).await;
+    server.refuse(2);
+    let (stack, _dispatcher) = warned_over(&server, &server.url).await;
+    until_sent(&stack).await;
+    assert_eq!((server.refusals_left(), server.mailed().len()), (0, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_password_is_told_to_a_server_without_tls_or_with_a_strange_certificate() {
+    let without_tls = SmtpServer::start(SmtpSecurity::None).await;
+    let (stack, _dispatcher) = warned_over(&without_tls, &without_tls.url).await;
+    until_attempts(&stack, 2).await;
+    let (trusted, strange) =
+        (SmtpServer::start(SmtpSecurity::StartTls).await, SmtpServer::start(SmtpSecurity::StartTls).await);
+    let (stack, _other_dispatcher) = warned_over(&trusted, &strange.url).await;
+    until_attempts(&stack, 2).await;
+    for server in [without_tls, strange] {
+        assert_eq!((server.passwords(), server.mailed()), (0, Vec::new()));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_password_without_tls_is_refused_when_the_process_starts() {
+    let server = SmtpServer::start(SmtpSecurity::None).await;
+    let in_the_clear = server.url.replace("?tls=required", "");
+    let (_stack, mut dispatcher) = warned_over(&server, &in_the_clear).await;
+    assert!(!tokio::task::block_in_place(|| dispatcher.wait()), "it does not start");
+    assert_eq!(server.passwords(), 0);
+}

@@ -1,0 +1,69 @@
+//! No endpoint stands in another's way, and no retry in a first attempt's.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use dispatcher::manage;
+use pillarbox_tests::{Options, Reaction, Received, Sink, cards, eventually, person, with_qr_codes};
+
+use super::{World, failing};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_endpoint_that_hangs_delays_no_other_and_has_only_its_share() {
+    let settings = vec![("DISPATCHER__DISABLE_AFTER", "100000".to_owned())];
+    let (stack, healthy) = with_qr_codes(Options { dispatchers: 1, settings, ..Options::default() }).await;
+    let hanging = Sink::start().await;
+    hanging.always(Some(Reaction::Hang(Duration::from_secs(60))));
+    let team = stack.store.team_by_name("Test").await.unwrap().team_id;
+    manage::add(&stack.store, &stack.policy(), team, &hanging.url, None, stack.now()).await.unwrap();
+    stack.send(&[person(1)]).await;
+    let code = cards(&stack).await.remove(0);
+    futures_util::future::join_all((0..200).map(|_| stack.scan(&code))).await;
+    // All of them, while every attempt at the other one still hangs.
+    eventually("the healthy endpoint gets its events", async || healthy.count() == 200).await;
+    assert!(hanging.most_under_way() <= 32, "{}", hanging.most_under_way());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn retries_never_hold_back_first_attempts() {
+    let settings =
+        vec![("DISPATCHER__CONCURRENCY", "8".to_owned()), ("DISPATCHER__DISABLE_AFTER", "100000".to_owned())];
+    let world = World::with(settings).await;
+    world.sink.always(failing());
+    for _ in 0..40 {
+        world.scan().await;
+    }
+    world.until_attempts(40).await;
+    // Forty retries fall due at an endpoint that hangs now; then it works, for new scans too.
+    world.sink.next((0..40).map(|_| Reaction::Hang(Duration::from_secs(9))));
+    world.sink.always(None);
+    world.stack.clock.advance(TimeDelta::minutes(6));
+    eventually("retries are under way", async || world.sink.count() > 40).await;
+    let before = world.sink.count();
+    world.sink.next([]);
+    world.scan().await;
+    eventually("the new scan gets through", async || world.sink.count() > before).await;
+    let newest = world.deliveries().await.remove(0);
+    let ids: Vec<String> = world.sink.received().iter().map(Received::id).collect();
+    eventually("it is the new one", async || {
+        world.sink.received().iter().any(|got| got.id() == newest.event_id)
+    })
+    .await;
+    assert!(ids.len() < 80, "most retries still wait");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn any_number_of_replicas_share_the_work_and_make_no_attempt_twice() {
+    let (stack, sink) = with_qr_codes(Options { dispatchers: 3, ..Options::default() }).await;
+    stack.send(&[person(1)]).await;
+    let code = cards(&stack).await.remove(0);
+    futures_util::future::join_all((0..300).map(|_| stack.scan(&code))).await;
+    eventually("all are delivered", async || {
+        stack.count("SELECT count(*) FROM deliveries WHERE state = 'delivered'").await == 300
+    })
+    .await;
+    assert_eq!(sink.count(), 300);
+    let ids: HashSet<String> = sink.received().iter().map(Received::id).collect();
+    assert_eq!(ids.len(), 300);
+}

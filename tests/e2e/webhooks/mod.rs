@@ -1,0 +1,87 @@
+//! Webhook deliveries: the contract's Events, Delivery rules and Webhook endpoint, and what we add to them.
+
+mod coverage;
+mod crash;
+mod delivery;
+mod email;
+mod fairness;
+mod owner;
+mod safety;
+mod state;
+
+use contract::id::{EndpointId, TeamId};
+use dispatcher::manage;
+use pillarbox_tests::{Options, Reaction, Received, Sink, Stack, cards, eventually, person, with_qr_codes};
+
+/// A stack with one card and one endpoint.
+struct World {
+    stack: Stack,
+    sink: Sink,
+    code: String,
+    team: TeamId,
+    endpoint: EndpointId,
+}
+
+fn failing() -> Option<Reaction> {
+    Some(Reaction::Answer(500, "no <b>luck</b>".to_owned()))
+}
+
+impl World {
+    async fn start() -> Self {
+        Self::with(Vec::new()).await
+    }
+
+    async fn with(settings: Vec<(&'static str, String)>) -> Self {
+        let (stack, sink) = with_qr_codes(Options { dispatchers: 1, settings, ..Options::default() }).await;
+        assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
+        let code = cards(&stack).await.remove(0);
+        let team = stack.store.team_by_name("Test").await.unwrap().team_id;
+        let endpoint = stack.store.endpoint_list(team).await.unwrap()[0].endpoint_id;
+        Self { stack, sink, code, team, endpoint }
+    }
+
+    async fn scan(&self) {
+        assert_eq!(self.stack.scan(&self.code).await.status, 302);
+    }
+
+    async fn until_received(&self, count: usize) -> Vec<Received> {
+        eventually("the endpoint gets it", async || self.sink.count() >= count).await;
+        assert_eq!(self.sink.count(), count);
+        self.sink.received()
+    }
+
+    /// Until the deliveries are in these states, in their order.
+    async fn until_states(&self, states: &[&str]) {
+        let list = || async {
+            let rows = self
+                .stack
+                .sql
+                .query("SELECT state FROM deliveries ORDER BY created_at, delivery_id", &[])
+                .await;
+            rows.unwrap().iter().map(|row| row.get::<_, String>(0)).collect::<Vec<_>>()
+        };
+        eventually(&format!("the deliveries are {states:?}"), async || list().await == states).await;
+    }
+
+    /// Until no claimed delivery is on its way, after so many attempts.
+    async fn until_attempts(&self, attempts: i64) {
+        let sql = "SELECT coalesce(sum(attempts), 0)::bigint FROM deliveries WHERE lease_id IS NULL";
+        eventually("the attempts are recorded", async || self.stack.count(sql).await == attempts).await;
+    }
+
+    async fn state(&self) -> store::Endpoint {
+        self.stack.store.endpoint_get(self.team, self.endpoint).await.unwrap()
+    }
+
+    async fn deliveries(&self) -> Vec<store::DeliverySummary> {
+        self.stack.store.delivery_list(self.team, self.endpoint).await.unwrap()
+    }
+
+    async fn pause(&self) {
+        manage::pause(&self.stack.store, self.team, self.endpoint, self.stack.now()).await.unwrap();
+    }
+
+    async fn resume(&self) {
+        manage::resume(&self.stack.store, self.team, self.endpoint, self.stack.now()).await.unwrap();
+    }
+}

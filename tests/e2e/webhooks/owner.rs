@@ -1,0 +1,144 @@
+//! What people do with endpoints: scope, test events, redelivery, replay, signatures, provisioning.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use chrono::TimeDelta;
+use dispatcher::manage;
+use pillarbox_tests::{CAMPAIGN, Received, Sink, cards, eventually, people};
+use serde_json::{Value, json};
+use standardwebhooks::Webhook;
+
+use super::{World, failing};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn scope_is_all_campaigns_later_ones_too_or_chosen_ones() {
+    let world = World::start().await;
+    let chosen = Sink::start().await;
+    let policy = world.stack.policy();
+    let (store, now) = (&world.stack.store, world.stack.now());
+    let scope = [CAMPAIGN.parse().unwrap()];
+    manage::add(store, &policy, world.team, &chosen.url, Some(&scope), now).await.unwrap();
+    let later =
+        json!({"id": "PA-LATER1", "name": "Later", "steps": [{"design": "Codes", "postage": "standard"}]});
+    world.stack.campaign(later).await;
+    world.stack.send_to("PA-LATER1", &people(2..3)).await;
+    let codes = cards(&world.stack).await;
+    for code in &codes {
+        world.stack.scan(code).await;
+    }
+    world.until_received(2).await;
+    eventually("the chosen campaign's scan arrives", async || chosen.count() == 1).await;
+    assert_eq!(chosen.received()[0].json()["campaign"]["id"], CAMPAIGN);
+    let stranger = ["PA-NOBODY".parse().unwrap()];
+    assert!(manage::add(store, &policy, world.team, &chosen.url, Some(&stranger), now).await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_test_event_is_never_retried_and_never_counts() {
+    let world = World::start().await;
+    world.sink.always(failing());
+    let test = || manage::send_test(&world.stack.store, world.team, world.endpoint, world.stack.now());
+    for _ in 0..25 {
+        test().await.unwrap();
+    }
+    world.until_states(&["failed"; 25]).await;
+    let state = world.state().await;
+    assert_eq!((state.state, state.failures_in_row), (store::EndpointState::Active, 0));
+    world.stack.clock.advance(TimeDelta::hours(7));
+    world.sink.always(None);
+    // It can be sent to a paused endpoint, to see whether it works.
+    world.pause().await;
+    test().await.unwrap();
+    let received = world.until_received(26).await;
+    let got = &received[25];
+    assert!(got.id().starts_with("evt_test_") && got.json()["id"] == got.id().as_str());
+    assert_eq!((&got.json()["test"], &got.json()["event"]), (&true.into(), &"qr.scanned".into()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn redeliver_sends_again_with_the_same_webhook_id_once_and_counts() {
+    let world = World::start().await;
+    world.scan().await;
+    world.until_states(&["delivered"]).await;
+    world.sink.always(failing());
+    let delivery = world.deliveries().await.remove(0);
+    let (store, now) = (&world.stack.store, world.stack.now());
+    manage::redeliver(store, world.team, world.endpoint, delivery.delivery_id, now).await.unwrap();
+    world.until_states(&["delivered", "failed"]).await;
+    let received = world.until_received(2).await;
+    assert_eq!((received[0].id(), &received[0].body), (received[1].id(), &received[1].body));
+    assert_eq!(world.state().await.failures_in_row, 1);
+    world.pause().await;
+    assert!(manage::redeliver(store, world.team, world.endpoint, delivery.delivery_id, now).await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_failed_since_a_time_are_replayed() {
+    let world = World::with(vec![("DISPATCHER__RETRY_DELAYS_SECONDS", String::new())]).await;
+    world.sink.always(failing());
+    world.scan().await;
+    world.until_states(&["failed"]).await;
+    world.stack.clock.advance(TimeDelta::hours(1));
+    let since = world.stack.now();
+    for _ in 0..2 {
+        world.scan().await;
+    }
+    world.until_states(&["failed"; 3]).await;
+    world.sink.always(None);
+    let replayed =
+        manage::replay_failed(&world.stack.store, world.team, world.endpoint, since, world.stack.now()).await;
+    assert_eq!(replayed.unwrap(), 2);
+    world.until_states(&["failed", "delivered", "delivered"]).await;
+    let ids: std::collections::HashSet<String> =
+        world.until_received(5).await.iter().map(Received::id).collect();
+    assert_eq!(ids.len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn signatures_are_opt_in_and_both_keys_sign_for_a_while_after_a_rotation() {
+    let world = World::start().await;
+    let (store, hour) = (&world.stack.store, TimeDelta::hours(1));
+    let sign = || manage::sign(store, world.team, world.endpoint, hour, world.stack.now());
+    let signatures = |got: &Received| -> Vec<String> {
+        got.headers["webhook-signature"].to_str().unwrap().split(' ').map(str::to_owned).collect()
+    };
+    let first = sign().await.unwrap().reveal();
+    world.scan().await;
+    assert_eq!(signatures(&world.until_received(1).await[0]).len(), 1);
+    let second = sign().await.unwrap().reveal();
+    world.scan().await;
+    let got = world.until_received(2).await.remove(1);
+    let key = |text: &str| STANDARD.decode(text.strip_prefix("whsec_").unwrap()).unwrap();
+    assert!(key(&first).len() >= 24 && key(&first) != key(&second));
+    assert_eq!(signatures(&got).len(), 2);
+    for secret in [&first, &second] {
+        // As an integrator checks it, with the library of the specification.
+        Webhook::new(secret).unwrap().verify(&got.body, &got.headers).unwrap();
+    }
+    assert!(Webhook::new(&first).unwrap().verify(b"{}", &got.headers).is_err());
+    world.stack.clock.advance(hour * 2);
+    world.scan().await;
+    assert_eq!(signatures(&world.until_received(3).await[2]).len(), 1);
+    manage::stop_signing(store, world.team, world.endpoint, world.stack.now()).await.unwrap();
+    world.scan().await;
+    assert!(!world.until_received(4).await[3].headers.contains_key("webhook-signature"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn endpoints_are_provisioned_repeatably() {
+    let world = World::start().await;
+    let apply =
+        |endpoint: Value| world.stack.apply(json!({"teams": [{"name": "Test", "endpoints": [endpoint]}]}));
+    let url = world.sink.url.clone();
+    let made = apply(json!({"url": url, "campaigns": [CAMPAIGN], "signed": true})).await;
+    let endpoint = &made["teams"][0]["endpoints"][0];
+    assert!(endpoint["secret"].as_str().unwrap().starts_with("whsec_"));
+    assert_eq!(endpoint["endpoint_id"], world.endpoint.to_string());
+    let again = apply(json!({"url": url, "campaigns": [CAMPAIGN], "signed": true})).await;
+    assert_eq!(again["teams"][0]["endpoints"][0]["secret"], Value::Null);
+    let state = world.state().await;
+    assert_eq!((state.campaigns, state.is_signed), (Some(vec![CAMPAIGN.to_owned()]), true));
+    apply(json!({"url": url, "status": "paused"})).await;
+    let state = world.state().await;
+    assert_eq!((state.state, state.campaigns, state.is_signed), (store::EndpointState::Paused, None, false));
+}

@@ -1,0 +1,128 @@
+//! Real gateways and workers over servers of their own, struck again and again while there is a load.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use rand::RngExt;
+use rand::rngs::StdRng;
+use rand::seq::SliceRandom;
+
+use crate::processes::{Server, ServerKind, Spawned, free_port};
+
+/// Gateways, and as many workers.
+const REPLICAS: usize = 2;
+
+/// A database and a broker that nobody else uses.
+pub struct Servers {
+    postgres: Server,
+    broker: Server,
+    database_url: String,
+}
+
+/// What can die.
+#[derive(Debug, Clone, Copy)]
+pub enum Strike {
+    /// The worker with this number.
+    Worker(usize),
+    /// The gateway with this number.
+    Gateway(usize),
+    /// The database's server; it comes back with its data.
+    Postgres,
+    /// The broker; it comes back with its queues.
+    Broker,
+    /// The broker; it comes back empty.
+    WipedBroker,
+}
+
+/// Two gateways and two workers of a kind, each a process.
+pub struct World {
+    servers: Servers,
+    worker: &'static str,
+    settings: HashMap<String, String>,
+    ports: [u16; REPLICAS],
+    gateways: Vec<Spawned>,
+    workers: Vec<Spawned>,
+}
+
+impl Servers {
+    /// Starts both, the database migrated.
+    pub async fn start() -> Self {
+        let (postgres, broker) = (Server::start(ServerKind::Postgres), Server::start(ServerKind::Rabbitmq));
+        let database_url = format!("{}?sslmode=disable", postgres.url);
+        store::migrate(&database_url).await.expect("the database is migrated");
+        Self { postgres, broker, database_url }
+    }
+
+    /// What names them in settings.
+    pub fn settings(&self) -> [(&'static str, String); 2] {
+        [("DATABASE__URL", self.database_url.clone()), ("BROKER__URL", self.broker.url.clone())]
+    }
+}
+
+impl World {
+    /// Starts the processes with the settings of a stack on these servers.
+    pub fn start(servers: Servers, worker: &'static str, settings: &HashMap<String, String>) -> Self {
+        let mut world = Self {
+            servers,
+            worker,
+            settings: settings.clone(),
+            ports: std::array::from_fn(|_| free_port()),
+            gateways: Vec::new(),
+            workers: Vec::new(),
+        };
+        for number in 0..REPLICAS {
+            world.gateways.push(world.start_gateway(number));
+            world.workers.push(world.start_worker());
+        }
+        world
+    }
+
+    /// Where the gateways listen.
+    pub fn urls(&self) -> [String; REPLICAS] {
+        self.ports.map(|port| format!("http://127.0.0.1:{port}"))
+    }
+
+    fn start_gateway(&self, number: usize) -> Spawned {
+        let mut settings = self.settings.clone();
+        let listen = format!("127.0.0.1:{}", self.ports[number]);
+        settings.insert("PILLARBOX__GATEWAY__LISTEN".to_owned(), listen);
+        Spawned::start("gateway", &settings, None)
+    }
+
+    fn start_worker(&self) -> Spawned {
+        Spawned::start(self.worker, &self.settings, None)
+    }
+
+    /// Strikes in an order that the seed gives, with pauses of 0.3 s up to `longest_pause`.
+    pub async fn suffer(&mut self, strikes: &mut [Strike], longest_pause: Duration, random: &mut StdRng) {
+        strikes.shuffle(random);
+        for strike in strikes {
+            // Not a wait for a state: the moment of the strike is what is random.
+            let pause = random.random_range(Duration::from_millis(300)..longest_pause);
+            tokio::time::sleep(pause).await;
+            tokio::task::block_in_place(|| self.strike(*strike));
+        }
+    }
+
+    /// Something dies; it is started again at once, as a supervisor would.
+    fn strike(&mut self, strike: Strike) {
+        match strike {
+            Strike::Worker(number) => {
+                self.workers[number].kill();
+                self.workers[number] = self.start_worker();
+            }
+            Strike::Gateway(number) => {
+                self.gateways[number].kill();
+                self.gateways[number] = self.start_gateway(number);
+            }
+            Strike::Postgres => revive(&self.servers.postgres, "kill"),
+            Strike::Broker => revive(&self.servers.broker, "kill"),
+            Strike::WipedBroker => revive(&self.servers.broker, "wipe"),
+        }
+    }
+}
+
+fn revive(server: &Server, death: &str) {
+    server.act(death);
+    server.act("start");
+}

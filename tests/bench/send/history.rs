@@ -30,16 +30,16 @@ const INDEXES: &str = "
     FROM pg_index WHERE indrelid = $1::text::regclass
         AND NOT EXISTS (SELECT 1 FROM pg_constraint WHERE conindid = indexrelid)";
 
-pub(super) async fn measure(stack: &mut Stack, seeded: Database) -> anyhow::Result<Vec<Figure>> {
+pub(super) async fn measure(stack: &mut Stack, seeded: &Database) -> anyhow::Result<Vec<Figure>> {
     step("prepare 5 million earlier cards, 5 million recipients and 2.5 million entries");
     let begun = std::time::Instant::now();
-    try_join_all(TABLES.map(|(table, sql)| fill(&seeded, table, sql))).await?;
+    try_join_all(TABLES.map(|(table, sql)| fill(seeded, table, sql))).await?;
     let client = seeded.client().await?;
     // The load is written out, so that it is not what the measurement waits for.
     client.batch_execute("VACUUM ANALYZE").await?;
     client.batch_execute("CHECKPOINT").await?;
     step(&format!("prepared in {} s; 5000 recipients over them", begun.elapsed().as_secs()));
-    let mut over = Stack::start(seeded).await?;
+    let mut over = Stack::start(seeded.clone()).await?;
     let (mut without, mut with) = (Samples::default(), Samples::default());
     for round in 0..=ROUNDS {
         let short = stack.sender.send(body(CAMPAIGNS[0], &stack.people.take(LARGE)), LARGE).await?;
@@ -50,7 +50,7 @@ pub(super) async fn measure(stack: &mut Stack, seeded: Database) -> anyhow::Resu
             with.push(long);
         }
     }
-    over.stop().await?;
+    drop(over);
     let ratio = with.median_ms() / without.median_ms();
     Ok(vec![
         Figure::new("5000 recipients over 5 million earlier cards", with.median_ms(), "ms"),

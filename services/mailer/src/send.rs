@@ -19,6 +19,7 @@ use crate::assess::{Assessed, Judgement, identify};
 use crate::calendar::{mail_by_date, next_local_hour};
 use crate::decide::Candidate;
 use crate::fields::{ColumnLimits, Fields};
+use crate::lease::while_held;
 use crate::neighborhood::{Center, Neighborhoods};
 use crate::prepare::{Preparation, prepare};
 use crate::reserve::{Plan, ReserveError, Reserved, Times, mailed_since, reserve};
@@ -51,20 +52,23 @@ pub(crate) async fn send(mailer: &Mailer, incoming: Incoming) -> Result<Bytes, S
     let fingerprint = fingerprint(campaign_id, &request.recipients);
     let lease = match claim(mailer, &incoming, campaign_id, &fingerprint).await? {
         Held::New(lease) => lease,
-        Held::Open(reserved) => {
-            return settle_send(mailer, &reserved, Some(&campaign)).await.map_err(|error| unsettled(&error));
-        }
+        Held::Open(reserved) => return settle(mailer, &reserved, &campaign).await,
         Held::Finished(response) => return Ok(response),
     };
     fail_point::pass("send.claimed");
-    match take_effect(mailer, lease, &campaign, &step, &request).await {
+    match while_held(mailer, lease, take_effect(mailer, lease, &campaign, &step, &request)).await {
         Ok(Reserved::Finished(response)) => Ok(response),
         Ok(Reserved::Open(reserved)) => {
             fail_point::pass("send.reserved");
-            settle_send(mailer, &reserved, Some(&campaign)).await.map_err(|error| unsettled(&error))
+            settle(mailer, &reserved, &campaign).await
         }
         Err(error) => Err(fail(mailer, lease, error).await),
     }
+}
+
+async fn settle(mailer: &Mailer, reserved: &ReservedSend, campaign: &Campaign) -> Result<Bytes, SendError> {
+    let settled = while_held(mailer, reserved.lease, settle_send(mailer, reserved, Some(campaign))).await;
+    settled.map_err(|error| unsettled(&error))
 }
 
 /// A Neighborhood Mail request holds fewer addresses than others.

@@ -183,7 +183,7 @@ impl Transaction<'_> {
             };
         }
         let ids: Vec<Uuid> = rows.iter().map(|_| Uuid::now_v7()).collect();
-        let codes: Vec<CardCode> = rows.iter().map(|_| CardCode::random()).collect();
+        let codes = CardCode::batch(rows.len());
         let codes: Vec<&str> = codes.iter().map(CardCode::as_str).collect();
         let destinations: Vec<&str> = rows.iter().map(|row| row.destinations.as_str()).collect();
         let corrections: Vec<&str> = rows.iter().map(|row| row.corrections.as_str()).collect();

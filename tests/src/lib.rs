@@ -18,7 +18,7 @@ pub use points::{MAIN_STREET, PointFile, center};
 pub use processes::{Server, ServerKind, Spawned, free_port};
 pub use sink::{Reaction, Received, Sink};
 pub use stack::{Answer, Options, Stack, eventually, settings_of};
-pub use verifiers::{Down, Slow};
+pub use verifiers::{Down, Gate, Slow};
 pub use webhooks::{cards, with_qr_codes, with_qr_codes_on};
 
 /// The key that every test's team holds.

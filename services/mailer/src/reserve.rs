@@ -10,13 +10,13 @@ use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use contract::id::{CampaignId, ChargeId};
 use contract::send::{Outcome, Reason, SendError, SendResponse, write_response};
 use store::{
-    Campaign, ChargeKind, Lease, LockedCampaign, NewCharge, PieceBatch, PieceRow, ReservedSend, StoreError,
-    Transaction,
+    Campaign, ChargeKind, EntryRow, Lease, LockedCampaign, NewCharge, PieceBatch, PieceRow, ReservedSend,
+    StoreError, Transaction,
 };
 use uuid::Uuid;
 
 use crate::Mailer;
-use crate::assess::{Assessed, entry_rows, piece_rows, recipient_rows};
+use crate::assess::{Assessed, piece_rows, recipient_rows};
 use crate::decide::{Candidate, Decision, decide};
 use crate::detail::detail;
 use crate::neighborhood::{Mailing, Neighborhoods};
@@ -30,6 +30,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) step: &'a StepRules<'a>,
     pub(crate) preparation: &'a Preparation<'a>,
     pub(crate) assessed: &'a [Assessed<'a>],
+    /// What the request leaves in the address book.
+    pub(crate) entries: &'a [EntryRow<'a>],
     pub(crate) candidates: &'a [Candidate],
     /// Neighborhood Mail: the homes around the recipients.
     pub(crate) neighborhoods: Option<&'a Neighborhoods>,
@@ -81,7 +83,6 @@ pub(crate) fn mailed_since(campaign: &Campaign, window_days: i32, now: DateTime<
 /// Reserves a request.
 pub(crate) async fn reserve(mailer: &Mailer, plan: &Plan<'_>) -> Result<Reserved, ReserveError> {
     let campaign = plan.campaign;
-    let entries = tokio::task::block_in_place(|| entry_rows(plan.assessed, plan.preparation));
     let mut connection = mailer.process.store.connection().await?;
     let transaction = connection.begin().await?;
     make_columns(&transaction, plan).await?;
@@ -94,7 +95,7 @@ pub(crate) async fn reserve(mailer: &Mailer, plan: &Plan<'_>) -> Result<Reserved
         biased;
         decide_and_write(&transaction, plan, locked),
         // These hang on no decision: the database writes them while it is drafted what came of the decisions.
-        transaction.entry_save(campaign.team_id, &entries, plan.times.now),
+        transaction.entry_save(campaign.team_id, plan.entries, plan.times.now),
     )?;
     transaction.commit().await?;
     Ok(reserved)

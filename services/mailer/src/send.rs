@@ -15,7 +15,7 @@ use uuid::Uuid;
 use verification::VerifyError;
 
 use crate::Mailer;
-use crate::assess::{Assessed, Judgement, identify};
+use crate::assess::{Assessed, Judgement, entry_rows, identify};
 use crate::calendar::{mail_by_date, next_local_hour};
 use crate::decide::Candidate;
 use crate::fields::{ColumnLimits, Fields};
@@ -197,7 +197,12 @@ async fn prepare_and_reserve(
     let inputs: Vec<_> = preparation.recipients.iter().map(|recipient| recipient.address()).collect();
     let verdicts = mailer.verifier.verify(&inputs, campaign.strictness).await.map_err(unverified)?;
     let assessed = tokio::task::block_in_place(|| identify(&preparation.recipients, &verdicts));
-    let (facts, stored) = look_up(mailer, campaign, (&rules, step), &assessed).await?;
+    let ((facts, stored), entries) = tokio::try_join!(
+        biased;
+        look_up(mailer, campaign, (&rules, step), &assessed),
+        // While the database looks.
+        async { Ok(tokio::task::block_in_place(|| entry_rows(&assessed, preparation))) },
+    )?;
     let zone = time_zone(campaign);
     let times = times(&mailer.process.config, campaign, zone, step, mailer.process.clock.now());
     let judgement = Judgement {
@@ -220,6 +225,7 @@ async fn prepare_and_reserve(
         step,
         preparation,
         assessed: &assessed,
+        entries: &entries,
         candidates: &candidates,
         destinations: &destinations,
         neighborhoods: neighborhoods.as_ref(),

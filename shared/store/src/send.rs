@@ -298,7 +298,15 @@ impl Transaction<'_> {
                 "UPDATE sends SET state = 'reserved', response = $4, copies = $5, mailed = $6,
                      leased_until = greatest(leased_until, $7)
                  WHERE team_id = $1 AND send_id = $2 AND lease_id = $3 AND state = 'claimed'",
-                &[&lease.team_id.0, &lease.send_id.0, &lease.lease_id, &response, &copies, &mailed, &leased_until],
+                &[
+                    &lease.team_id.0,
+                    &lease.send_id.0,
+                    &lease.lease_id,
+                    &response,
+                    &copies,
+                    &mailed,
+                    &leased_until,
+                ],
             )
             .await?;
         held(changed)

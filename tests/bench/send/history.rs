@@ -46,7 +46,9 @@ pub(super) async fn measure(stack: &mut Stack, seeded: &Database) -> anyhow::Res
     client.batch_execute(IDS).await?;
     let places = places(1..100_000);
     let zips: Vec<&str> = places.iter().map(|place| place.zip.as_str()).collect();
-    client.execute("INSERT INTO earlier_zips SELECT * FROM unnest($1::text[]) WITH ORDINALITY", &[&zips]).await?;
+    client
+        .execute("INSERT INTO earlier_zips SELECT * FROM unnest($1::text[]) WITH ORDINALITY", &[&zips])
+        .await?;
     try_join_all(TABLES.map(|(table, sql)| fill(seeded, table, sql))).await?;
     // The load is written out, so that it is not what the measurement waits for.
     client.batch_execute("VACUUM ANALYZE").await?;

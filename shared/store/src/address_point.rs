@@ -56,7 +56,7 @@ const LOOK_UP: &str = "
         AS asked (zip, address_id, house_id, house_end, street_key, position)
     CROSS JOIN LATERAL (SELECT points FROM address_zips WHERE zip = asked.zip AND points > 0 LIMIT 1) in_zip
     LEFT JOIN LATERAL (SELECT true AS found FROM address_streets
-        WHERE zip = asked.zip AND street_key = asked.street_key LIMIT 1) known_street ON true
+        WHERE zip = asked.zip AND street_key = asked.street_key ORDER BY street_key LIMIT 1) known_street ON true
     LEFT JOIN LATERAL (SELECT latitude, longitude, plus4, residential FROM address_points
         WHERE zip = asked.zip AND address_id = asked.address_id LIMIT 1) exact ON true
     -- The last of the house: a unit, if it has any.

@@ -128,7 +128,6 @@ impl Store {
         let transaction = connection.begin().await?;
         transaction.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY", &[]).await?;
         transaction.execute("SET LOCAL statement_timeout = 0", &[]).await?;
-        transaction.execute("SET LOCAL plan_cache_mode = force_custom_plan", &[]).await?;
         let mut found = Vec::new();
         for (rule, sql) in RULES {
             for row in transaction.rows(sql, &[&stuck_before, &duplicate_days, &LISTED]).await? {

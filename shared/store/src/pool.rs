@@ -120,17 +120,15 @@ impl Store {
     }
 }
 
-/// What every connection has: bounds on what a statement and an abandoned transaction may hold up, and one plan for each
-/// statement. They are written for one, by index whatever the statistics and the parameters say; to plan anew around
-/// arrays of thousands takes longer than to look them up. One statement, because connections through a pooler may
-/// not take start-up options.
+/// What every connection has: bounds on what a statement and an abandoned transaction may hold up. One
+/// statement, because connections through a pooler may not take start-up options.
 async fn prepare_session(
     client: &mut deadpool_postgres::ClientWrapper,
     statement_timeout_ms: u64,
 ) -> std::result::Result<(), deadpool_postgres::HookError> {
     let sql = format!(
         "SET statement_timeout = {statement_timeout_ms}; SET idle_in_transaction_session_timeout = {statement_timeout_ms}; \
-         SET plan_cache_mode = force_generic_plan; SET timezone = 'UTC'"
+         SET timezone = 'UTC'"
     );
     client.batch_execute(&sql).await.map_err(deadpool_postgres::HookError::Backend)
 }

@@ -352,9 +352,7 @@ impl Transaction<'_> {
         self.allow_whole().await
     }
 
-    /// Time, and a plan for this very integration.
     async fn allow_whole(&self) -> Result<()> {
-        self.execute("SET LOCAL plan_cache_mode = force_custom_plan", &[]).await?;
         self.execute(&format!("SET LOCAL statement_timeout = '{WHOLE_TIMEOUT}'"), &[]).await?;
         Ok(())
     }

@@ -4,6 +4,7 @@ use anyhow::Context;
 use tokio_postgres::{Client, NoTls};
 
 /// A database of this name, made anew; what an earlier run left under the name goes.
+#[derive(Clone)]
 pub struct Database {
     name: String,
     /// How to reach it, as a superuser.

@@ -1,5 +1,6 @@
 //! A team with campaigns, people to mail, and requests.
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -30,14 +31,8 @@ const STREETS: [&str; 8] =
 
 const TIERS: [&str; 3] = ["bronze", "silver", "gold"];
 
-const PLACES: [(&str, &str, &str); 6] = [
-    ("Austin", "TX", "78701"),
-    ("New York", "NY", "10001"),
-    ("Chicago", "IL", "60601"),
-    ("Denver", "CO", "80202"),
-    ("Seattle", "WA", "98101"),
-    ("Boston", "MA", "02108"),
-];
+/// ZIPs around Austin: what a business sends at a time is of its region.
+const REGION: RangeInclusive<u32> = 78_600..=78_799;
 
 /// The database through our own statements.
 pub fn store(database: &Database) -> anyhow::Result<Store> {
@@ -69,18 +64,51 @@ pub async fn provision(database: &Database) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A ZIP with its post office.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// The post office's name.
+    pub city: &'static str,
+    /// Two letters.
+    pub state: &'static str,
+    /// Five digits.
+    pub zip: String,
+}
+
+/// The places of the ZIPs that are in use.
+pub fn places(zips: impl Iterator<Item = u32>) -> Vec<Place> {
+    let place = |number| {
+        let zip = format!("{number:05}");
+        let (city, state) = address::zip_place(&zip).filter(|(city, _)| !city.is_empty())?;
+        Some(Place { city, state, zip })
+    };
+    zips.filter_map(place).collect()
+}
+
 /// People nobody has mailed yet, each at an address of its own.
-#[derive(Default)]
 pub struct People {
+    places: Vec<Place>,
     given: usize,
 }
 
+impl Default for People {
+    /// All of one region.
+    fn default() -> Self {
+        Self { places: places(REGION), given: 0 }
+    }
+}
+
 impl People {
+    /// From all over the country, but not from the region.
+    pub fn nationwide() -> Self {
+        Self { places: places((1..100_000).filter(|zip| !REGION.contains(zip))), given: 0 }
+    }
+
     /// The next ones: built-in fields and three custom columns.
     pub fn take(&mut self, count: usize) -> Vec<Value> {
         let first = self.given;
         self.given += count;
-        (first..self.given).map(person).collect()
+        (first..self.given).map(|number| person(number, &self.places)).collect()
     }
 
     /// The next ones, with a note of so many characters each.
@@ -93,10 +121,10 @@ impl People {
     }
 }
 
-fn person(number: usize) -> Value {
-    let street = STREETS[number % STREETS.len()];
-    let (city, state, zip) = PLACES[number / STREETS.len() % PLACES.len()];
-    let house = 1 + number / (STREETS.len() * PLACES.len());
+fn person(number: usize, places: &[Place]) -> Value {
+    let Place { city, state, zip } = &places[number % places.len()];
+    let street = STREETS[number / places.len() % STREETS.len()];
+    let house = 1 + number / (STREETS.len() * places.len());
     json!({
         "reference": format!("customer-{number}"),
         "first_name": "Pat",

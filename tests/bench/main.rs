@@ -1,5 +1,5 @@
-//! `bench [NAME] [--json]`: what a release build does, measured on real processes and servers, each figure beside the
-//! bound that it is to keep. `./dev bench` builds, starts the servers and runs it.
+//! `bench [NAME[/PART]] [--json]`: what a release build does, measured on real processes and servers, each figure beside
+//! the bound that it is to keep. `./dev bench` builds, starts the servers and runs it.
 
 mod addresses;
 mod database;
@@ -19,21 +19,28 @@ use futures_util::future::BoxFuture;
 
 use crate::figures::{Figure, Report};
 
-/// A benchmark: its name, and what measures it.
-type Bench = (&'static str, fn() -> BoxFuture<'static, anyhow::Result<Vec<Figure>>>);
+/// A benchmark. Each is a file of its own.
+struct Bench {
+    name: &'static str,
+    /// What can be measured alone.
+    parts: &'static [&'static str],
+    /// Measures these parts.
+    measure: fn(Vec<&'static str>) -> BoxFuture<'static, anyhow::Result<Vec<Figure>>>,
+}
 
-/// All of them. Each is a file of its own.
+/// All of them.
 const BENCHES: &[Bench] = &[
-    ("send", || Box::pin(send::run())),
-    ("push", || Box::pin(push::run())),
-    ("push-large", || Box::pin(push::run_large())),
-    ("addresses", || Box::pin(addresses::run())),
-    ("webhooks", || Box::pin(webhooks::run())),
+    Bench { name: "send", parts: &send::PARTS, measure: |parts| Box::pin(send::run(parts)) },
+    Bench { name: "push", parts: &[], measure: |_| Box::pin(push::run()) },
+    Bench { name: "push-large", parts: &[], measure: |_| Box::pin(push::run_large()) },
+    Bench { name: "addresses", parts: &[], measure: |_| Box::pin(addresses::run()) },
+    Bench { name: "webhooks", parts: &[], measure: |_| Box::pin(webhooks::run()) },
 ];
 
 /// What the command line asks for.
 struct Arguments {
-    benches: Vec<Bench>,
+    /// Benchmarks, each with the parts to measure.
+    benches: Vec<(&'static Bench, Vec<&'static str>)>,
     is_json: bool,
 }
 
@@ -43,17 +50,34 @@ impl Arguments {
         for argument in arguments {
             if argument == "--json" {
                 parsed.is_json = true;
-            } else if let Some(bench) = BENCHES.iter().find(|(name, _)| *name == argument) {
-                parsed.benches.push(*bench);
+            } else if let Some(found) = find(&argument) {
+                parsed.benches.push(found);
             } else {
-                let known: Vec<_> = BENCHES.iter().map(|(name, _)| *name).collect();
+                let known = BENCHES.iter().flat_map(|bench| {
+                    let parts = bench.parts.iter().map(|part| format!("{}/{part}", bench.name));
+                    std::iter::once(bench.name.to_owned()).chain(parts)
+                });
+                let known: Vec<String> = known.collect();
                 bail!("there is no benchmark {argument:?}; there are: {}", known.join(", "));
             }
         }
         if parsed.benches.is_empty() {
-            parsed.benches.extend(BENCHES);
+            parsed.benches.extend(BENCHES.iter().map(|bench| (bench, bench.parts.to_vec())));
         }
         Ok(parsed)
+    }
+}
+
+/// The benchmark of this name with all its parts, or, for `NAME/PART`, with one of them.
+fn find(wanted: &str) -> Option<(&'static Bench, Vec<&'static str>)> {
+    let (name, part) = match wanted.split_once('/') {
+        Some((name, part)) => (name, Some(part)),
+        None => (wanted, None),
+    };
+    let bench = BENCHES.iter().find(|bench| bench.name == name)?;
+    match part {
+        None => Some((bench, bench.parts.to_vec())),
+        Some(part) => bench.parts.iter().find(|known| **known == part).map(|part| (bench, vec![*part])),
     }
 }
 
@@ -71,9 +95,9 @@ async fn main() -> ExitCode {
 async fn run() -> anyhow::Result<()> {
     let arguments = Arguments::parse(std::env::args().skip(1))?;
     service::install_crypto();
-    for (name, measure) in arguments.benches {
+    for (bench, parts) in arguments.benches {
         let machine = machine::describe();
-        let report = Report { bench: name, machine, figures: measure().await? };
+        let report = Report { bench: bench.name, machine, figures: (bench.measure)(parts).await? };
         report.print(arguments.is_json)?;
     }
     Ok(())

@@ -13,6 +13,9 @@ use crate::fleet::Fleet;
 use crate::load::{People, Sender, provision};
 use crate::step;
 
+/// What can be measured alone.
+pub const PARTS: [&str; 6] = ["share", "copy", "size", "burst", "memory", "history"];
+
 /// Times that each long measurement is taken.
 const ROUNDS: usize = 7;
 
@@ -42,25 +45,42 @@ impl Stack {
     }
 }
 
-/// Measures everything about sends.
-pub async fn run() -> anyhow::Result<Vec<Figure>> {
+/// Measures these parts of what there is about sends.
+pub async fn run(parts: Vec<&str>) -> anyhow::Result<Vec<Figure>> {
     step("prepare a team");
     let database = Database::migrated("bench_send").await?;
     provision(&database).await?;
-    let copies = database.copy("bench_send_copies").await?;
-    let seeded = database.copy("bench_send_history").await?;
+    let fresh = Fresh {
+        copies: database.copy("bench_send_copies").await?,
+        history: database.copy("bench_send_history").await?,
+    };
     let mut stack = Stack::start(database).await?;
-
     let mut figures = Vec::new();
-    figures.extend(told(share::measure(&mut stack).await?));
-    figures.extend(told(copy::measure(&mut stack, &copies).await?));
-    copies.remove().await?;
-    figures.extend(told(size::measure(&mut stack).await?));
-    figures.extend(told(burst::measure(&mut stack).await?));
-    figures.extend(told(memory::measure(&mut stack).await?));
-    figures.extend(told(history::measure(&mut stack, seeded).await?));
+    for part in parts {
+        figures.extend(told(measure(part, &mut stack, &fresh).await?));
+    }
     stack.stop().await?;
+    fresh.copies.remove().await?;
+    fresh.history.remove().await?;
     Ok(figures)
+}
+
+/// Databases that were the same as the stack's before its first request.
+struct Fresh {
+    copies: Database,
+    history: Database,
+}
+
+async fn measure(part: &str, stack: &mut Stack, fresh: &Fresh) -> anyhow::Result<Vec<Figure>> {
+    match part {
+        "share" => share::measure(stack).await,
+        "copy" => copy::measure(stack, &fresh.copies).await,
+        "size" => size::measure(stack).await,
+        "burst" => burst::measure(stack).await,
+        "memory" => memory::measure(stack).await,
+        "history" => history::measure(stack, &fresh.history).await,
+        other => anyhow::bail!("nothing is called {other}"),
+    }
 }
 
 /// The same figures, told as soon as they are known: the whole takes minutes.

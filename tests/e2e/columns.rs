@@ -171,3 +171,18 @@ async fn an_entry_is_keyed_by_verified_address_and_name_and_a_send_updates_it() 
     assert_eq!((row.get(0), row.get(1)), ("a@b.example", "512"));
     assert_eq!(row.get::<_, Value>(2), json!({"pet": "Tom", "colour": "red"}));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_column_that_conditions_use_keeps_its_type() {
+    let stack = Stack::start().await;
+    let columns = |column_type| json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": column_type}]}]});
+    stack.apply(columns("number")).await;
+    stack.campaign(json!({"conditions": {"column": "score", "operator": "greater", "value": 10}})).await;
+    let (file, folder, policy) = (columns("text").to_string(), std::path::Path::new("."), stack.policy());
+    let refused = pillarbox::apply::apply(&stack.store, &file, folder, &policy, stack.now()).await;
+    let reason = "conditions of the campaign \"Test\" use the column as it is: take them out first";
+    assert_eq!(refused.unwrap_err().to_string(), format!("teams[0].columns[0].type: {reason}"));
+    stack.campaign(json!({})).await;
+    stack.apply(columns("text")).await;
+    assert_eq!(self::columns(&stack).await, [("Score".to_owned(), "text".to_owned())]);
+}

@@ -1,11 +1,12 @@
 //! Any crash, nothing twice: the real processes are killed at named points and at random, the broker and the
 //! database are killed and wiped, and each address ends with one card and one charge.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pillarbox_tests::{
-    CAMPAIGN, KEY, Options, Server, ServerKind, Servers, Slow, Spawned, Stack, Strike, World, eventually,
-    free_port, people,
+    CAMPAIGN, Gate, KEY, Options, Server, ServerKind, Servers, Slow, Spawned, Stack, Strike, World,
+    eventually, free_port, people,
 };
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -113,6 +114,31 @@ async fn a_send_left_open_is_finished_though_nobody_asks_again() {
     })
     .await;
     assert_one_card_each(&stack, 10).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_send_that_takes_longer_than_its_lease_stays_with_its_worker() {
+    let gate = Arc::new(Gate::default());
+    let verifier: Arc<dyn verification::Verify> = gate.clone();
+    let lease_ms = 300;
+    let settings = vec![("MAILER__LEASE_MS", lease_ms.to_string())];
+    let options = Options { settings, mailers: 2, verifier: Some(verifier), ..Options::default() };
+    let stack = Stack::with(options).await;
+    stack.campaign(json!({})).await;
+    let recipients = people(1..4);
+    let renewed = format!(
+        "SELECT count(*) FROM sends WHERE leased_until > created_at + interval '{} milliseconds'",
+        4 * lease_ms
+    );
+    // The repeat would take the request over as soon as its lease ran out.
+    let (first, repeat, ()) = tokio::join!(stack.send(&recipients), stack.send(&recipients), async {
+        eventually("the lease is renewed", async || stack.count(&renewed).await == 1).await;
+        gate.open();
+    });
+    assert_eq!(first.reasons(), ["mailed"; 3]);
+    assert_eq!(repeat.text, first.text);
+    assert_eq!(gate.asked(), 1, "nobody began anew");
+    assert_one_card_each(&stack, 3).await;
 }
 
 async fn job_dies_at(point: &'static str) {

@@ -23,7 +23,7 @@ pub use processes::{Server, ServerKind, Spawned, free_port, operate};
 pub use sink::{Reaction, Received, Sink};
 pub use smtp::{Mailed, SmtpSecurity, SmtpServer};
 pub use stack::{Answer, Options, Stack, eventually, settings_of};
-pub use verifiers::{Down, Slow};
+pub use verifiers::{Down, Gate, Slow};
 pub use webhooks::{cards, with_qr_codes, with_qr_codes_on};
 
 /// The key that every test's team holds.

@@ -1,9 +1,11 @@
 //! Verifiers that misbehave.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use address::{AddressInput, Strictness, Verdict};
 use futures_util::future::BoxFuture;
+use tokio::sync::watch;
 use verification::{Verify, VerifyError};
 
 /// Verifies by the ZIP data after a while in which something can happen.
@@ -17,6 +19,40 @@ impl Verify for Slow {
     ) -> BoxFuture<'a, Result<Vec<Verdict>, VerifyError>> {
         Box::pin(async move {
             tokio::time::sleep(self.0).await;
+            Ok(inputs.iter().map(|input| address::verify(*input)).collect())
+        })
+    }
+}
+
+/// Verifies by the ZIP data once it is opened, and counts how often it was asked.
+#[derive(Default)]
+pub struct Gate {
+    asked: AtomicUsize,
+    open: watch::Sender<bool>,
+}
+
+impl Gate {
+    /// Lets everything through that waits, and whatever comes.
+    pub fn open(&self) {
+        self.open.send_replace(true);
+    }
+
+    /// Times that it was asked to verify.
+    pub fn asked(&self) -> usize {
+        self.asked.load(Ordering::Relaxed)
+    }
+}
+
+impl Verify for Gate {
+    fn verify<'a>(
+        &'a self,
+        inputs: &'a [AddressInput<'a>],
+        _: Option<Strictness>,
+    ) -> BoxFuture<'a, Result<Vec<Verdict>, VerifyError>> {
+        Box::pin(async move {
+            self.asked.fetch_add(1, Ordering::Relaxed);
+            let opened = self.open.subscribe().wait_for(|is_open| *is_open).await.map(drop);
+            opened.map_err(|_| VerifyError::Unavailable("the gate is gone".to_owned()))?;
             Ok(inputs.iter().map(|input| address::verify(*input)).collect())
         })
     }

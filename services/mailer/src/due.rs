@@ -21,6 +21,7 @@ use self::people::next_people;
 use self::portion::Portion;
 use crate::Mailer;
 use crate::calendar::next_local_hour;
+use crate::lease::while_held;
 use crate::rules::{AudienceRules, step_rules};
 use crate::send::time_zone;
 use crate::settle::{SettleError, settle_portion};
@@ -83,7 +84,7 @@ async fn work(mailer: &Mailer, mut job: Job) -> Result<(), JobError> {
     let store = &mailer.process.store;
     let campaign = store.campaign_get(job.lease.team_id, &job.campaign_id).await?;
     if let Some(charge_id) = job.open_charge.take() {
-        close(mailer, &job, charge_id, campaign.as_ref()).await?;
+        while_held(mailer, job.lease, close(mailer, &job, charge_id, campaign.as_ref())).await?;
     }
     let Some(campaign) = campaign else { return Ok(finish(mailer, &job).await?) };
     let wanted = match job.kind {
@@ -109,14 +110,20 @@ async fn work(mailer: &Mailer, mut job: Job) -> Result<(), JobError> {
             return Ok(finish_or_repeat(mailer, &job, &campaign).await?);
         };
         let portion = Portion { job: &job, campaign: &campaign, step: &step, rules: &rules, people: &people };
-        if let Some(charge_id) = portion.reserve_again_on_conflict(mailer).await? {
-            fail_point::pass("job.reserved");
-            close(mailer, &job, charge_id, Some(&campaign)).await?;
-        }
+        while_held(mailer, job.lease, mail(mailer, &portion)).await?;
         job.progress = last;
     }
     // Stopping: another worker goes on from here at once.
     Ok(store.job_put_back(job.lease, mailer.process.clock.now()).await?)
+}
+
+/// Mails a portion and closes its charge.
+async fn mail(mailer: &Mailer, portion: &Portion<'_>) -> Result<(), JobError> {
+    if let Some(charge_id) = portion.reserve_again_on_conflict(mailer).await? {
+        fail_point::pass("job.reserved");
+        close(mailer, portion.job, charge_id, Some(portion.campaign)).await?;
+    }
+    Ok(())
 }
 
 async fn close(

@@ -7,6 +7,7 @@ use store::StoreError;
 use uuid::Uuid;
 
 use crate::Mailer;
+use crate::lease::while_held;
 use crate::settle::settle_send;
 
 /// How often rows past their time are deleted.
@@ -56,7 +57,8 @@ async fn finish_open_sends(mailer: &Mailer) -> Result<(), StoreError> {
         let send_id = reserved.lease.send_id;
         tracing::info!(request_id = %send_id, "finishing a send that its worker left open");
         let campaign = store.campaign_get(reserved.lease.team_id, &reserved.campaign_id).await?;
-        if let Err(error) = settle_send(mailer, &reserved, campaign.as_ref()).await {
+        let settle = settle_send(mailer, &reserved, campaign.as_ref());
+        if let Err(error) = while_held(mailer, reserved.lease, settle).await {
             tracing::warn!(request_id = %send_id, %error, "an open send stays open");
         }
     }

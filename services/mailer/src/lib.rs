@@ -12,6 +12,7 @@ mod due;
 mod fields;
 mod handler;
 mod housekeeping;
+mod lease;
 mod links;
 mod neighborhood;
 pub mod payment;

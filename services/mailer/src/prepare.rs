@@ -103,7 +103,11 @@ impl<'a> Preparation<'a> {
     }
 }
 
-/// The id of an address-book entry: the address and the name, whatever its case.
+/// Bits of an entry's id that tell the names of one house apart.
+const NAME_BITS: u32 = 48;
+
+/// The id of an address-book entry: the house, then a hash over address and name, whatever its case. Entries so stand in
+/// an index in the order of their addresses.
 pub(crate) fn entry_id(address_id: Uuid, first_name: &str, last_name: &str) -> Uuid {
     let mut hasher = blake3::Hasher::new();
     hasher.update(address_id.as_bytes());
@@ -113,7 +117,8 @@ pub(crate) fn entry_id(address_id: Uuid, first_name: &str, last_name: &str) -> U
     hasher.update(last_name.to_lowercase().as_bytes());
     let hash = hasher.finalize();
     let bytes: [u8; 16] = std::array::from_fn(|index| hash.as_bytes()[index]);
-    uuid::Builder::from_custom_bytes(bytes).into_uuid()
+    let house = address_id.as_u128() >> NAME_BITS << NAME_BITS;
+    Uuid::from_u128(house | u128::from_be_bytes(bytes) & ((1 << NAME_BITS) - 1))
 }
 
 /// The id that stands for an address which could not be verified.
@@ -156,6 +161,14 @@ mod tests {
         let mut custom = first.custom.clone();
         custom.sort_unstable();
         assert_eq!(custom, [(0, "many"), (2, &*"é".repeat(600))]);
+    }
+
+    #[test]
+    fn an_entry_stands_where_its_house_does() {
+        let house = 0xabc_u128 << NAME_BITS;
+        let entry = entry_id(Uuid::from_u128(house | 5), "Ann", "Abel").as_u128();
+        assert_eq!(entry >> NAME_BITS, house >> NAME_BITS);
+        assert_ne!(entry, entry_id(Uuid::from_u128(house | 6), "Ann", "Abel").as_u128());
     }
 
     #[test]

@@ -10,13 +10,13 @@ use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use contract::id::{CampaignId, ChargeId};
 use contract::send::{Outcome, Reason, SendError, SendResponse, write_response};
 use store::{
-    Campaign, ChargeKind, Lease, LockedCampaign, NewCharge, PieceBatch, PieceRow, ReservedSend, StoreError,
-    Transaction,
+    Campaign, ChargeKind, EntryRow, Lease, LockedCampaign, NewCharge, PieceBatch, PieceRow, ReservedSend,
+    StoreError, Transaction,
 };
 use uuid::Uuid;
 
 use crate::Mailer;
-use crate::assess::{Assessed, entry_rows, piece_rows, recipient_rows};
+use crate::assess::{Assessed, piece_rows, recipient_rows};
 use crate::decide::{Candidate, Decision, decide};
 use crate::detail::detail;
 use crate::neighborhood::{Mailing, Neighborhoods};
@@ -30,6 +30,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) step: &'a StepRules<'a>,
     pub(crate) preparation: &'a Preparation<'a>,
     pub(crate) assessed: &'a [Assessed<'a>],
+    /// What the request leaves in the address book.
+    pub(crate) entries: &'a [EntryRow<'a>],
     pub(crate) candidates: &'a [Candidate],
     /// Neighborhood Mail: the homes around the recipients.
     pub(crate) neighborhoods: Option<&'a Neighborhoods>,
@@ -77,19 +79,32 @@ pub(crate) fn mailed_since(campaign: &Campaign, window_days: i32, now: DateTime<
 
 /// Reserves a request.
 pub(crate) async fn reserve(mailer: &Mailer, plan: &Plan<'_>) -> Result<Reserved, ReserveError> {
+    let campaign = plan.campaign;
     let mut connection = mailer.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    let campaign = plan.campaign;
     let locked = transaction.campaign_lock(campaign.team_id, &campaign.campaign_id).await?;
     if !locked.is_active {
         let message = "The campaign is not active. Activate it to mail its recipients.";
         return Err(ReserveError::Refused(SendError::CampaignNotActive(message.to_owned())));
     }
-    let decided = decide_locked(&transaction, plan, locked).await?;
-    let draft = Draft::new(plan, &decided)?;
-    let reserved = write(&transaction, plan, &decided, &draft).await?;
+    let (reserved, _) = tokio::try_join!(
+        biased;
+        decide_and_write(&transaction, plan, locked),
+        // These hang on no decision: the database writes them while it is drafted what came of the decisions.
+        transaction.entry_save(campaign.team_id, plan.entries, plan.times.now),
+    )?;
     transaction.commit().await?;
     Ok(reserved)
+}
+
+async fn decide_and_write(
+    transaction: &Transaction<'_>,
+    plan: &Plan<'_>,
+    locked: LockedCampaign,
+) -> Result<Reserved, StoreError> {
+    let decided = decide_locked(transaction, plan, locked).await?;
+    let draft = tokio::task::block_in_place(|| Draft::new(plan, &decided))?;
+    write(transaction, plan, &decided, &draft).await
 }
 
 /// What becomes of each recipient.
@@ -215,8 +230,8 @@ fn outcome(plan: &Plan<'_>, assessed: &Assessed<'_>, decision: Decision, address
     }
 }
 
-/// Writes everything that the request leaves. The statements do not need each other's results, so they travel
-/// together.
+/// Writes everything that the request leaves besides the entries. The statements do not need each other's results, so
+/// they travel together.
 async fn write(
     transaction: &Transaction<'_>,
     plan: &Plan<'_>,
@@ -226,7 +241,6 @@ async fn write(
     let Plan { lease, campaign, times, .. } = plan;
     let (team_id, campaign_id, now) = (campaign.team_id, &campaign.campaign_id, times.now);
     let charge_id = ChargeId(lease.send_id.0);
-    let entries = entry_rows(plan.assessed, plan.preparation);
     let recipients = recipient_rows(plan.assessed, &decided.decisions, &draft.addresses);
     let pieces = match plan.neighborhoods {
         Some(neighborhoods) => {
@@ -235,19 +249,21 @@ async fn write(
         }
         None => piece_rows(plan.assessed, &decided.decisions, plan.destinations),
     };
-    tokio::try_join!(
-        transaction.entry_save(team_id, &entries, now),
-        transaction.recipient_save(team_id, campaign_id, charge_id, &recipients, now),
-        plan_recheck(transaction, plan, draft.has_waiting),
-    )?;
+    let received = async {
+        tokio::try_join!(
+            transaction.recipient_save(team_id, campaign_id, charge_id, &recipients, now),
+            plan_recheck(transaction, plan, draft.has_waiting),
+        )
+    };
     if pieces.is_empty() {
-        transaction.send_finish_empty(*lease, &draft.response, now).await?;
+        tokio::try_join!(received, transaction.send_finish_empty(*lease, &draft.response, now))?;
         return Ok(Reserved::Finished(draft.response.clone()));
     }
     let batch = batch(plan.step, campaign, charge_id, times.mail_by_date);
     let charge = charge(&batch, &pieces, ChargeKind::Send, &campaign.payment);
     let copies: Vec<i32> = draft.copies.iter().map(|at| *at as i32).collect();
     tokio::try_join!(
+        received,
         make_cards(transaction, &charge, &batch, &pieces, now),
         transaction.send_reserve(*lease, &draft.response, &copies, draft.mailed as i32, times.leased_until),
     )?;

@@ -16,10 +16,11 @@ use uuid::Uuid;
 use verification::VerifyError;
 
 use crate::Mailer;
-use crate::assess::{Assessed, Judgement, identify};
+use crate::assess::{Assessed, Judgement, entry_rows, identify};
 use crate::calendar::{mail_by_date, next_local_hour};
 use crate::decide::Candidate;
 use crate::fields::{ColumnLimits, Fields};
+use crate::lease::while_held;
 use crate::neighborhood::{Center, Neighborhoods};
 use crate::prepare::{Preparation, prepare};
 use crate::reserve::{Plan, ReserveError, Reserved, Times, mailed_since, reserve};
@@ -49,20 +50,23 @@ pub(crate) async fn send(mailer: &Mailer, incoming: Incoming) -> Result<Bytes, S
     let fingerprint = fingerprint(campaign_id, &request.recipients);
     let lease = match claim(mailer, &incoming, campaign_id, &fingerprint).await? {
         Held::New(lease) => lease,
-        Held::Open(reserved) => {
-            return settle_send(mailer, &reserved, Some(&campaign)).await.map_err(|error| unsettled(&error));
-        }
+        Held::Open(reserved) => return settle(mailer, &reserved, &campaign).await,
         Held::Finished(response) => return Ok(response),
     };
     fail_point::pass("send.claimed");
-    match take_effect(mailer, lease, &campaign, &step, &request).await {
+    match while_held(mailer, lease, take_effect(mailer, lease, &campaign, &step, &request)).await {
         Ok(Reserved::Finished(response)) => Ok(response),
         Ok(Reserved::Open(reserved)) => {
             fail_point::pass("send.reserved");
-            settle_send(mailer, &reserved, Some(&campaign)).await.map_err(|error| unsettled(&error))
+            settle(mailer, &reserved, &campaign).await
         }
         Err(error) => Err(fail(mailer, lease, error).await),
     }
+}
+
+async fn settle(mailer: &Mailer, reserved: &ReservedSend, campaign: &Campaign) -> Result<Bytes, SendError> {
+    let settled = while_held(mailer, reserved.lease, settle_send(mailer, reserved, Some(campaign))).await;
+    settled.map_err(|error| unsettled(&error))
 }
 
 /// A Neighborhood Mail request holds fewer addresses than others.
@@ -204,7 +208,12 @@ async fn judge_and_reserve(
     let rules = AudienceRules::compile(campaign, |key| preparation.fields.column_type(key))
         .map_err(ReserveError::Refused)?;
     let assessed = tokio::task::block_in_place(|| identify(&preparation.recipients, verdicts));
-    let (facts, stored) = look_up(mailer, campaign, (&rules, step), &assessed).await?;
+    let ((facts, stored), entries) = tokio::try_join!(
+        biased;
+        look_up(mailer, campaign, (&rules, step), &assessed),
+        // While the database looks.
+        async { Ok(tokio::task::block_in_place(|| entry_rows(&assessed, preparation))) },
+    )?;
     let zone = time_zone(campaign);
     let times = times(&mailer.process.config, campaign, zone, step, mailer.process.clock.now());
     let judgement = Judgement {
@@ -227,6 +236,7 @@ async fn judge_and_reserve(
         step,
         preparation,
         assessed: &assessed,
+        entries: &entries,
         candidates: &candidates,
         destinations: &destinations,
         neighborhoods: neighborhoods.as_ref(),

@@ -4,15 +4,24 @@ use uuid::Uuid;
 
 use crate::input::AddressInput;
 
-/// The bits that tell units of a house apart.
-const UNIT_BITS: u128 = u64::MAX as u128;
+/// Bits that tell the units of a house apart.
+const UNIT_BITS: u32 = 48;
+
+/// The same as a mask.
+const UNIT_MASK: u128 = (1 << UNIT_BITS) - 1;
+
+/// Bits of the ZIP, which is below 100,000.
+const ZIP_BITS: u32 = 17;
+
+/// Bits that tell the houses of a ZIP apart.
+const HOUSE_BITS: u32 = u128::BITS - ZIP_BITS - UNIT_BITS;
 
 /// The identity of an address: what the duplicate window and the do-not-mail list compare.
 ///
-/// The upper 64 bits are BLAKE3 over the standardised delivery line without its unit and the
-/// five-digit ZIP: the house. The lower 64 bits are BLAKE3 over the unit, or zero without one, so that
-/// the units of a house stand next to each other in an index. Two units are two addresses; two spellings
-/// of one address are one.
+/// From the upper end: 17 bits ZIP, 63 bits BLAKE3 over the standardised delivery line without its unit and the
+/// ZIP, 48 bits BLAKE3 over the unit, or zero without one. So the addresses of a ZIP, and in it the units of a house,
+/// stand next to each other in every index: a request touches few pages of it, however large it has grown. Two units are
+/// two addresses; two spellings of one address are one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AddressId(Uuid);
 
@@ -25,23 +34,25 @@ impl AddressId {
     /// The identity of the house that the address is in: the address itself when it has no unit.
     #[must_use]
     pub fn house(self) -> Self {
-        Self(Uuid::from_u128(self.0.as_u128() & !UNIT_BITS))
+        Self(Uuid::from_u128(self.0.as_u128() & !UNIT_MASK))
     }
 
     /// The last identity that a unit of the house can have.
     #[must_use]
     pub fn last_of_house(self) -> Self {
-        Self(Uuid::from_u128(self.0.as_u128() | UNIT_BITS))
+        Self(Uuid::from_u128(self.0.as_u128() | UNIT_MASK))
     }
 
     /// The identity of a delivery line in its compared form (see `Parsed::compared_house`) in a ZIP.
     pub(crate) fn of_verified(compared_house: &str, compared_unit: &str, zip: &str) -> Self {
-        let house = Self::of_parts("verified", &[compared_house, zip]).0.as_u128() & !UNIT_BITS;
+        let zip_number = u128::from(zip.parse::<u32>().unwrap_or_default()) & ((1 << ZIP_BITS) - 1);
+        let house = (Self::of_parts("verified", &[compared_house, zip]).0.as_u128() >> u64::BITS)
+            & ((1 << HOUSE_BITS) - 1);
         let unit = match compared_unit {
             "" => 0,
-            unit => (Self::of_parts("unit", &[unit]).0.as_u128() & UNIT_BITS).max(1),
+            unit => (Self::of_parts("unit", &[unit]).0.as_u128() & UNIT_MASK).max(1),
         };
-        Self(Uuid::from_u128(house | unit))
+        Self(Uuid::from_u128(zip_number << (HOUSE_BITS + UNIT_BITS) | house << UNIT_BITS | unit))
     }
 
     /// Hashes the parts with their lengths, so that moving a character from one part to the next

@@ -57,6 +57,15 @@ fn a_unit_lies_within_its_house_and_another_house_does_not() {
 }
 
 #[test]
+fn addresses_stand_in_the_order_of_their_zips() {
+    let id = |line, zip| parse(AddressInput { zip, ..input(line) }).id();
+    for lines in [["1 Main St", "9 Oak Ave"], ["9 Oak Ave", "1 Main St"], ["1 Main St Apt 4", "PO Box 9"]] {
+        assert!(id(lines[0], "02108") < id(lines[1], "78701"));
+        assert!(id(lines[0], "78701") < id(lines[1], "99950"));
+    }
+}
+
+#[test]
 fn another_street_of_the_name_keeps_number_and_unit_and_is_a_correction() {
     let reading = Reading::of(input("8 n main ave apt 4"));
     let street = Street { name: "Main".to_owned(), suffix: "St".to_owned(), ..Street::default() };

@@ -3,6 +3,7 @@
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
+use unicode_normalization::UnicodeNormalization;
 
 /// The longest value that is stored, in characters (the API contract, "Limits").
 pub const MAX_VALUE_CHARS: usize = 600;
@@ -129,9 +130,17 @@ impl BuiltIn {
     }
 }
 
-/// What makes two names the same column: the name without outer white space, in lower case.
+/// What makes two names the same column: the name without outer white space, in lower case, its characters composed
+/// (Unicode NFC).
 pub fn fold_name(name: &str) -> String {
-    name.trim().to_lowercase()
+    fold(name)
+}
+
+/// The form in which texts are compared: without outer white space, in lower case, composed (Unicode NFC), so that an é
+/// is an é whether it was typed as one character or as two.
+pub(crate) fn fold(text: &str) -> String {
+    let text = text.trim();
+    if text.is_ascii() { text.to_ascii_lowercase() } else { text.to_lowercase().nfc().collect() }
 }
 
 /// The first [`MAX_VALUE_CHARS`] characters of a value: what is stored of it.
@@ -146,6 +155,12 @@ pub fn cut_value(value: &str) -> &str {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn names_are_one_column_however_their_characters_are_composed() {
+        assert_eq!(fold_name(" Pre\u{301}nom"), fold_name("PR\u{c9}NOM"));
+        assert_ne!(fold_name("prenom"), fold_name("pr\u{e9}nom"));
+    }
 
     #[test]
     fn a_column_type_has_one_name_in_json_and_in_text() {

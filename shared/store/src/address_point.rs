@@ -46,24 +46,27 @@ pub struct Neighborhood {
     pub homes: Vec<Home>,
 }
 
-/// Subqueries with a limit keep the plan to look-ups in the keys, whatever the statistics say. In a ZIP without points
-/// only the first is made.
+/// Subqueries with a limit keep the plan to look-ups in the keys, whatever the statistics say. An address gets a row for
+/// what is known of it, and none in a ZIP without points.
 const LOOK_UP: &str = "
-    SELECT asked.position, coalesce(in_zip.points, 0), known_street.found IS NOT NULL,
+    SELECT asked.position, in_zip.points, known_street.found IS NOT NULL,
         exact.latitude, exact.longitude, exact.plus4, exact.residential,
-        house.latitude, house.longitude, house.plus4, house.residential, house.address_id = asked.house_id,
-        EXISTS (SELECT 1 FROM address_overrides WHERE address_id = asked.address_id)
+        house.latitude, house.longitude, house.plus4, house.residential, house.address_id = asked.house_id
     FROM unnest($1::int4[], $2::uuid[], $3::uuid[], $4::uuid[], $5::int8[]) WITH ORDINALITY
         AS asked (zip, address_id, house_id, house_end, street_key, position)
-    LEFT JOIN LATERAL (SELECT points FROM address_zips WHERE zip = asked.zip LIMIT 1) in_zip ON true
+    CROSS JOIN LATERAL (SELECT points FROM address_zips WHERE zip = asked.zip AND points > 0 LIMIT 1) in_zip
     LEFT JOIN LATERAL (SELECT true AS found FROM address_streets
-        WHERE in_zip.points > 0 AND zip = asked.zip AND street_key = asked.street_key LIMIT 1) known_street ON true
+        WHERE zip = asked.zip AND street_key = asked.street_key ORDER BY street_key LIMIT 1) known_street ON true
     LEFT JOIN LATERAL (SELECT latitude, longitude, plus4, residential FROM address_points
-        WHERE in_zip.points > 0 AND zip = asked.zip AND address_id = asked.address_id LIMIT 1) exact ON true
+        WHERE zip = asked.zip AND address_id = asked.address_id LIMIT 1) exact ON true
     -- The last of the house: a unit, if it has any.
     LEFT JOIN LATERAL (SELECT address_id, latitude, longitude, plus4, residential FROM address_points
-        WHERE in_zip.points > 0 AND zip = asked.zip AND address_id BETWEEN asked.house_id AND asked.house_end
-        ORDER BY zip DESC, address_id DESC LIMIT 1) house ON true";
+        WHERE zip = asked.zip AND address_id BETWEEN asked.house_id AND asked.house_end
+        ORDER BY zip DESC, address_id DESC LIMIT 1) house ON true
+    UNION ALL
+    SELECT asked.position, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+    FROM unnest($2::uuid[]) WITH ORDINALITY AS asked (address_id, position)
+    CROSS JOIN LATERAL (SELECT FROM address_overrides WHERE address_id = asked.address_id LIMIT 1) overridden";
 
 const STREETS: &str = "
     SELECT asked.position, street.predirectional, street.name, street.suffix, street.postdirectional
@@ -106,9 +109,13 @@ impl Store {
             .await?;
         for row in &rows {
             let position: i64 = row.get(0);
-            if let Some(fact) = facts.get_mut(position as usize - 1) {
-                let evidence = evidence(row);
-                *fact = PointFacts { points_in_zip: row.get(1), evidence, is_overridden: row.get(12) };
+            let Some(fact) = facts.get_mut(position as usize - 1) else { continue };
+            match row.get(1) {
+                Some(points_in_zip) => {
+                    fact.points_in_zip = points_in_zip;
+                    fact.evidence = evidence(row);
+                }
+                None => fact.is_overridden = true,
             }
         }
         Ok(facts)

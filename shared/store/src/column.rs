@@ -5,6 +5,7 @@ use std::str::FromStr;
 use audience::{ColumnType, fold_name};
 use chrono::{DateTime, Utc};
 use contract::id::TeamId;
+use serde_json::Value;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -122,6 +123,16 @@ impl Transaction<'_> {
     pub async fn column_list_locked(&self, team_id: TeamId) -> Result<Vec<Column>> {
         self.row("SELECT 1 FROM teams WHERE team_id = $1 FOR NO KEY UPDATE", &[&team_id.0]).await?;
         self.rows(LIST, &[&team_id.0, &COLUMNS_READ]).await?.iter().map(Column::from_row).collect()
+    }
+
+    /// Name and filter conditions of each of the team's campaigns that has some: what columns must go on to fit.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn campaign_conditions(&self, team_id: TeamId) -> Result<Vec<(String, Value)>> {
+        let sql = "SELECT name, conditions FROM campaigns WHERE team_id = $1 AND conditions IS NOT NULL";
+        let rows = self.rows(sql, &[&team_id.0]).await?;
+        Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
     }
 
     /// Makes columns; those whose folded name stands already are left alone.

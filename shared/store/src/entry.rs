@@ -105,8 +105,10 @@ impl Store {
     ) -> Result<HashMap<Uuid, StoredEntry>> {
         let rows = self
             .rows(
-                "SELECT entry_id, email, phone, organization, birthday, custom FROM address_entries
-                 WHERE team_id = $1 AND entry_id = ANY ($2)",
+                "SELECT entry_id, email, phone, organization, birthday, custom FROM unnest($2::uuid[]) AS sent (entry_id)
+                 CROSS JOIN LATERAL (
+                     SELECT email, phone, organization, birthday, custom FROM address_entries entry
+                     WHERE entry.team_id = $1 AND entry.entry_id = sent.entry_id LIMIT 1) AS stored",
                 &[&team_id.0, &entry_ids],
             )
             .await?;

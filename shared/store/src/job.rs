@@ -103,6 +103,19 @@ impl Store {
         row.map(|row| job(&row, lease_id)).transpose()
     }
 
+    /// Keeps a job for its worker until `leased_until`, unless another one has taken it over.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn job_renew(&self, lease: JobLease, leased_until: DateTime<Utc>) -> Result<()> {
+        self.execute(
+            "UPDATE jobs SET leased_until = $4 WHERE team_id = $1 AND job_id = $2 AND lease_id = $3",
+            &[&lease.team_id.0, &lease.job_id.0, &lease.lease_id, &leased_until],
+        )
+        .await?;
+        Ok(())
+    }
+
     /// Gives a job back after a failure, to be tried again from `due_at`.
     ///
     /// # Errors
@@ -208,7 +221,8 @@ impl Transaction<'_> {
     ) -> Result<()> {
         let changed = self
             .execute(
-                "UPDATE jobs SET progress = $4, open_charge = $5, leased_until = $6, attempts = 1
+                "UPDATE jobs SET progress = $4, open_charge = $5, leased_until = greatest(leased_until, $6),
+                     attempts = 1
                  WHERE team_id = $1 AND job_id = $2 AND lease_id = $3",
                 &[
                     &lease.team_id.0,

@@ -86,14 +86,21 @@ pub struct EntryAddress {
     pub longitude: Option<f64>,
 }
 
+/// One look into an index for each address and list, as in [`Transaction::piece_mailed_since`].
 const FACTS: &str = "
-    SELECT 'removed' AS fact, address_id FROM recipients
-    WHERE team_id = $1 AND campaign_id = $2 AND address_id = ANY ($3) AND removed_at IS NOT NULL
+    SELECT 'removed' AS fact, address_id FROM unnest($3::uuid[]) AS sent (address_id)
+    CROSS JOIN LATERAL (SELECT FROM recipients
+        WHERE team_id = $1 AND campaign_id = $2 AND recipients.address_id = sent.address_id
+            AND removed_at IS NOT NULL LIMIT 1) AS removed
     UNION ALL
-    SELECT 'do_not_mail', address_id FROM do_not_mail WHERE campaign_id = $2 AND address_id = ANY ($3)
+    SELECT 'do_not_mail', address_id FROM unnest($3::uuid[]) AS sent (address_id)
+    CROSS JOIN LATERAL (SELECT FROM do_not_mail
+        WHERE campaign_id = $2 AND do_not_mail.address_id = sent.address_id LIMIT 1) AS listed
     UNION ALL
-    SELECT 'waiting', address_id FROM recipients
-    WHERE team_id = $1 AND campaign_id = $2 AND address_id = ANY ($3) AND reason = 'filtered_conditions'";
+    SELECT 'waiting', address_id FROM unnest($3::uuid[]) AS sent (address_id)
+    CROSS JOIN LATERAL (SELECT FROM recipients
+        WHERE team_id = $1 AND campaign_id = $2 AND recipients.address_id = sent.address_id
+            AND reason = 'filtered_conditions' LIMIT 1) AS waiting";
 
 impl Store {
     /// What is known of these addresses.

@@ -121,6 +121,20 @@ impl Store {
         Ok(())
     }
 
+    /// Keeps an unfinished send for its worker until `leased_until`, unless another one has taken it over.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn send_renew(&self, lease: Lease, leased_until: DateTime<Utc>) -> Result<()> {
+        self.execute(
+            "UPDATE sends SET leased_until = $4
+             WHERE team_id = $1 AND send_id = $2 AND lease_id = $3 AND state <> 'finished'",
+            &[&lease.team_id.0, &lease.send_id.0, &lease.lease_id, &leased_until],
+        )
+        .await?;
+        Ok(())
+    }
+
     /// The stored response of a request; `None` while there is none.
     ///
     /// # Errors
@@ -281,9 +295,18 @@ impl Transaction<'_> {
     ) -> Result<()> {
         let changed = self
             .execute(
-                "UPDATE sends SET state = 'reserved', response = $4, copies = $5, mailed = $6, leased_until = $7
+                "UPDATE sends SET state = 'reserved', response = $4, copies = $5, mailed = $6,
+                     leased_until = greatest(leased_until, $7)
                  WHERE team_id = $1 AND send_id = $2 AND lease_id = $3 AND state = 'claimed'",
-                &[&lease.team_id.0, &lease.send_id.0, &lease.lease_id, &response, &copies, &mailed, &leased_until],
+                &[
+                    &lease.team_id.0,
+                    &lease.send_id.0,
+                    &lease.lease_id,
+                    &response,
+                    &copies,
+                    &mailed,
+                    &leased_until,
+                ],
             )
             .await?;
         held(changed)

@@ -115,7 +115,7 @@ impl<P: Provider> Verify for Cached<P> {
                     None => reading.verdict(),
                 })
                 .collect();
-            Ok(distinct.spread(&self.with_overrides(&distinct.inputs, verdicts).await?))
+            Ok(distinct.spread(self.with_overrides(&distinct.inputs, verdicts).await?))
         })
     }
 }

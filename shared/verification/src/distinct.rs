@@ -27,7 +27,11 @@ impl<'a> Distinct<'a> {
     }
 
     /// From what each different input gave to what each input gives.
-    pub(crate) fn spread<T: Clone>(&self, answers: &[T]) -> Vec<T> {
+    pub(crate) fn spread<T: Clone>(&self, answers: Vec<T>) -> Vec<T> {
+        if answers.len() == self.places.len() {
+            // No input came twice.
+            return answers;
+        }
         self.places.iter().map(|place| answers[*place].clone()).collect()
     }
 }
@@ -41,6 +45,6 @@ mod tests {
         let input = |line: &'static str| AddressInput { address_1: line, ..AddressInput::default() };
         let distinct = Distinct::of(&[input("a"), input("b"), input("a")]);
         assert_eq!(distinct.inputs, [input("a"), input("b")]);
-        assert_eq!(distinct.spread(&[1, 2]), [1, 2, 1]);
+        assert_eq!(distinct.spread(vec![1, 2]), [1, 2, 1]);
     }
 }

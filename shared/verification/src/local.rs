@@ -1,12 +1,18 @@
 //! The embedded verifier: Publication 28, the ZIP data that ships with the program, and imported address points.
 //! At most three round trips to the database, whatever the number of addresses.
 
+use std::panic::resume_unwind;
+use std::thread;
+
 use address::{AddressInput, Evidence, PointKey, Reading, Strictness, Verdict};
 use futures_util::future::BoxFuture;
 use store::{PointFacts, Store, StoreError};
 
 use crate::distinct::Distinct;
 use crate::{Verify, VerifyError};
+
+/// Addresses that are worth a thread of their own: some milliseconds of work.
+const ADDRESSES_PER_THREAD: usize = 500;
 
 /// The embedded verifier. It is unavailable only when the database is.
 pub struct Local {
@@ -22,8 +28,7 @@ impl Local {
 
     async fn look_up(&self, inputs: &[AddressInput<'_>]) -> Result<Vec<(Reading, PointFacts)>, StoreError> {
         // Thousands of addresses are milliseconds of work: other tasks of this thread move away meanwhile.
-        let mut readings: Vec<Reading> =
-            tokio::task::block_in_place(|| inputs.iter().map(|input| Reading::of(*input)).collect());
+        let mut readings: Vec<Reading> = tokio::task::block_in_place(|| read(inputs));
         let keys: Vec<PointKey> = readings.iter().map(Reading::point_key).collect();
         let mut facts = self.store.address_look_up(&keys).await?;
         self.correct_streets(&mut readings, &keys, &mut facts).await?;
@@ -86,6 +91,24 @@ impl Local {
     }
 }
 
+/// Reads addresses, many of them on all cores.
+fn read(inputs: &[AddressInput<'_>]) -> Vec<Reading> {
+    let read_part =
+        |part: &[AddressInput<'_>]| part.iter().map(|input| Reading::of(*input)).collect::<Vec<_>>();
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let threads = cores.min(inputs.len() / ADDRESSES_PER_THREAD);
+    if threads < 2 {
+        return read_part(inputs);
+    }
+    thread::scope(|scope| {
+        let parts = inputs.chunks(inputs.len().div_ceil(threads));
+        let parts: Vec<_> = parts.map(|part| scope.spawn(move || read_part(part))).collect();
+        let readings =
+            parts.into_iter().flat_map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        readings.collect()
+    })
+}
+
 /// The candidates whose house is known, where an address has only one such.
 fn only_matches(
     candidates: Vec<(usize, Reading)>,
@@ -119,7 +142,7 @@ impl Verify for Local {
             let found = self.look_up(&distinct.inputs).await?;
             let verdicts: Vec<Verdict> =
                 found.into_iter().map(|(reading, facts)| self.judge(reading, facts, strictness)).collect();
-            Ok(distinct.spread(&verdicts))
+            Ok(distinct.spread(verdicts))
         })
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
 
-use audience::{ColumnType, Conditions, fold_name};
+use audience::{BuiltIn, ColumnType, Conditions, fold_name};
 use contract::key::KeyKind;
 use serde_json::Value;
 
@@ -182,11 +182,17 @@ pub(super) fn check_conditions(
     conditions: &Value,
     columns: impl Fn(&str) -> Option<ColumnType>,
 ) -> Result {
-    Conditions::parse(conditions, columns).map(drop).map_err(|error| {
+    let place = format!("{campaign_place}.conditions");
+    let read = Conditions::parse(conditions, &columns).map_err(|error| {
         let dot = if error.path.is_empty() { "" } else { "." };
-        ApplyError::refused(
-            format!("{campaign_place}.conditions{dot}{}", error.path),
-            error.problem.to_string(),
-        )
-    })
+        ApplyError::refused(format!("{place}{dot}{}", error.path), error.problem.to_string())
+    })?;
+    let is_unknown = |name: &&str| BuiltIn::from_name(name).is_none() && columns(name).is_none();
+    match read.columns().find(is_unknown) {
+        Some(name) => {
+            let reason = format!("the team has no column {name:?}: declare it under `columns`");
+            Err(ApplyError::refused(place, reason))
+        }
+        None => Ok(()),
+    }
 }

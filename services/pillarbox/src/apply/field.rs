@@ -15,6 +15,9 @@ use uuid::Uuid;
 /// Characters of a name of anything.
 const NAME_CHARS: usize = 200;
 
+/// The field of a recipient that is in no column.
+const REFERENCE: &str = "reference";
+
 /// Characters of an email address.
 const EMAIL_CHARS: usize = 254;
 
@@ -102,6 +105,9 @@ impl TryFrom<String> for ColumnName {
         }
         if BuiltIn::from_name(text).is_some() {
             return Err(format!("{text} is a built-in column, which every team has"));
+        }
+        if audience::fold_name(text) == REFERENCE {
+            return Err(format!("{text} is the sender's own id of a recipient, which no column can hold"));
         }
         Ok(Self(text.to_owned()))
     }

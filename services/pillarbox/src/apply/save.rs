@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use audience::Conditions;
 use chrono::{DateTime, Utc};
 use contract::id::{CampaignId, DesignId, IntegrationId, TeamId};
 use contract::key::KeyKind;
@@ -115,14 +116,40 @@ impl Save<'_> {
     }
 
     async fn columns(&self, place: &str, columns: &[Column]) -> Result<Vec<String>> {
+        let stored = self.column_types(place).await?;
+        let used = self.columns_used(place).await?;
         let mut applied = Vec::new();
         for (place, column) in items(place, "columns", columns) {
             let kind = column.kind.into();
             let wanted = store::Column::new(&column.name.0, column.column_type, kind, ColumnSource::Owner);
+            let changes = stored.get(&wanted.name_key).is_some_and(|stored| *stored != wanted.column_type);
+            if let Some(campaign) = used.get(&wanted.name_key).filter(|_| changes) {
+                let reason = format!(
+                    "conditions of the campaign {campaign:?} use the column as it is: take them out first"
+                );
+                return Err(ApplyError::refused(format!("{place}.type"), reason));
+            }
             self.transaction.column_save(self.team_id, &wanted, self.now).await.at(&place)?;
             applied.push(wanted.name);
         }
         Ok(applied)
+    }
+
+    async fn column_types(&self, place: &str) -> Result<ColumnTypes> {
+        let columns = self.transaction.column_list_locked(self.team_id).await.at(place)?;
+        Ok(columns.into_iter().map(|column| (column.name_key, column.column_type)).collect())
+    }
+
+    /// The columns that stored conditions look at, each with the name of a campaign.
+    async fn columns_used(&self, place: &str) -> Result<HashMap<String, String>> {
+        let mut used = HashMap::new();
+        for (campaign, conditions) in self.transaction.campaign_conditions(self.team_id).await.at(place)? {
+            // Only the names matter here, which are read whatever the types are.
+            let read = Conditions::parse(&conditions, |_| None);
+            let names: Vec<String> = read.iter().flat_map(Conditions::columns).map(str::to_owned).collect();
+            used.extend(names.into_iter().map(|name| (name, campaign.clone())));
+        }
+        Ok(used)
     }
 
     async fn designs(&self, place: &str, designs: &[Design]) -> Result<Vec<AppliedDesign>> {
@@ -146,9 +173,7 @@ impl Save<'_> {
         team: &Team,
         designs: &[AppliedDesign],
     ) -> Result<Vec<AppliedCampaign>> {
-        let columns = self.transaction.column_list_locked(self.team_id).await.at(place)?;
-        let columns: ColumnTypes =
-            columns.into_iter().map(|column| (column.name_key, column.column_type)).collect();
+        let columns = self.column_types(place).await?;
         let mut applied = Vec::new();
         for (place, campaign) in items(place, "campaigns", &team.campaigns) {
             if let Some(conditions) = &campaign.conditions {

@@ -93,6 +93,7 @@ fn an_error_names_the_place_in_the_file_and_what_is_allowed() {
         ),
         ("type: number", "type: number, kind: ai", "teams[0].columns[0].kind: unknown variant `ai`"),
         ("name: Loyalty", "name: ' Email '", "teams[0].columns[0].name: Email is a built-in column"),
+        ("name: Loyalty", "name: Reference", "teams[0].columns[0].name: Reference is the sender's own id"),
         ("postcard_4x6", "postcard", "teams[0].designs[0].document: The design cannot print: product"),
         ("id: PA-AAAAAA", "id: PA-aaaaaa", "teams[0].campaigns[0].id: a campaign id is PA- and six"),
         ("\"$250.00\"", "250.00", "teams[0].campaigns[0].budget: invalid type: floating point `250.0`"),
@@ -197,6 +198,21 @@ fn conditions_are_checked_against_the_columns_and_the_error_names_the_branch() {
     );
     let error = check(json!([])).unwrap_err().to_string();
     assert!(error.starts_with("teams[0].campaigns[1].conditions: must be an object"), "{error}");
+}
+
+#[test]
+fn a_condition_on_a_column_that_the_team_does_not_have_is_refused() {
+    let columns = |name: &str| (name == "pr\u{e9}nom").then_some(ColumnType::Text);
+    let check = |column: &str| {
+        let conditions = json!({ "column": column, "operator": "is", "value": "x" });
+        check_conditions("teams[0].campaigns[0]", &conditions, columns).map_err(|error| error.to_string())
+    };
+    for known in ["City", "pr\u{e9}nom", "Pre\u{301}nom"] {
+        assert_eq!(check(known), Ok(()), "{known}");
+    }
+    let refused =
+        "teams[0].campaigns[0].conditions: the team has no column \"loyalti\": declare it under `columns`";
+    assert_eq!(check("Loyalti"), Err(refused.to_owned()));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use super::{MAX_ANNIVERSARY_DAYS, MAX_CHOICES, MAX_DAYS};
 use crate::{
     birthday::Birthday,
-    column::{ColumnType, MAX_VALUE_CHARS},
+    column::{ColumnType, MAX_VALUE_CHARS, fold},
     value::{self, Unreadable},
 };
 
@@ -128,7 +128,7 @@ impl<'a> Operand<'a> {
     }
 }
 
-/// The form in which texts are compared: without outer white space, in lower case.
+/// The form in which texts are compared; see [`crate::column::fold`].
 pub(super) fn fold_text(text: &str) -> String {
-    text.trim().to_lowercase()
+    fold(text)
 }

@@ -87,6 +87,11 @@ impl<'a> Envelope<'a> {
     fn read(body: &'a [u8]) -> Result<Self, InvalidRequest> {
         let text = std::str::from_utf8(body)
             .map_err(|error| InvalidRequest::shape(format!("The body is not UTF-8: {error}.")))?;
+        if text.starts_with('\u{feff}') {
+            let message =
+                "The body begins with a byte-order mark, which JSON does not have: send it without.";
+            return Err(InvalidRequest::shape(message));
+        }
         if !text.trim_start().starts_with('{') {
             return Err(InvalidRequest::shape("The body must be a JSON object."));
         }

@@ -73,6 +73,7 @@ fn invalid_payload_names_the_position_and_the_key() {
     let long = json!({"recipients": [{"x".repeat(201): 1}]}).to_string();
     assert!(refusal(&long).contains("longer than 200"));
     assert!(parse(b"{\"recipients\":[{\"a\":\"\xff\"}]}").unwrap_err().to_string().contains("UTF-8"));
+    assert!(refusal("\u{feff}{\"recipients\":[{}]}").contains("byte-order mark"));
 }
 
 #[test]

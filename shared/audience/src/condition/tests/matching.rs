@@ -106,6 +106,12 @@ fn an_unknown_column_compares_what_there_is() {
 }
 
 #[test]
+fn text_compares_however_its_characters_are_composed() {
+    check("city", "is", json!("Jos\u{e9}"), &["JOSE\u{301}", "jos\u{c9}"], &["Jose"]);
+    check("city", "contains", json!("se\u{301}"), &["Jos\u{e9}"], &["Jose"]);
+}
+
+#[test]
 fn columns_are_found_in_any_case() {
     let document = condition(" LOYALTY ", "is", &json!("gold"));
     assert!(matches(&document, &[("loyalty", "gold")]));

@@ -1,0 +1,74 @@
+//! Keeping what is being worked on. A lease is short, so that what a killed worker had is taken over soon, and is
+//! renewed while its worker lives, so that long work is not.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use chrono::TimeDelta;
+use store::{JobLease, Lease, StoreError};
+
+use crate::Mailer;
+
+/// Renewals in the time of one lease: that two in a row fail costs nothing.
+const RENEWALS_PER_LEASE: u32 = 3;
+
+/// Longest time that a piece of work is kept for its worker, however alive that is: longer than the statements and calls
+/// in it may take.
+const LONGEST: Duration = Duration::from_secs(300);
+
+/// The lease of a send or of a job.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Held {
+    /// Of a send.
+    Send(Lease),
+    /// Of a job.
+    Job(JobLease),
+}
+
+impl From<Lease> for Held {
+    fn from(lease: Lease) -> Self {
+        Self::Send(lease)
+    }
+}
+
+impl From<JobLease> for Held {
+    fn from(lease: JobLease) -> Self {
+        Self::Job(lease)
+    }
+}
+
+/// Works, and renews the lease meanwhile.
+pub(crate) async fn while_held<T>(
+    mailer: &Mailer,
+    held: impl Into<Held>,
+    work: impl Future<Output = T>,
+) -> T {
+    tokio::select! {
+        biased;
+        done = work => done,
+        never = renew(mailer, held.into()) => match never {},
+    }
+}
+
+async fn renew(mailer: &Mailer, held: Held) -> Infallible {
+    let lease = Duration::from_millis(mailer.process.config.mailer.lease_ms.unsigned_abs());
+    let pause = lease / RENEWALS_PER_LEASE;
+    let begun = tokio::time::Instant::now();
+    while begun.elapsed() < LONGEST {
+        tokio::time::sleep(pause).await;
+        // Whether it is still ours shows at the work's next transition, which is fenced.
+        if let Err(error) = renew_once(mailer, held).await {
+            tracing::warn!(%error, "a lease was not renewed");
+        }
+    }
+    std::future::pending().await
+}
+
+async fn renew_once(mailer: &Mailer, held: Held) -> Result<(), StoreError> {
+    let leased_until =
+        mailer.process.clock.now() + TimeDelta::milliseconds(mailer.process.config.mailer.lease_ms);
+    match held {
+        Held::Send(lease) => mailer.process.store.send_renew(lease, leased_until).await,
+        Held::Job(lease) => mailer.process.store.job_renew(lease, leased_until).await,
+    }
+}

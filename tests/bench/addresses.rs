@@ -130,7 +130,7 @@ async fn importing(store: &Store, database: &Database) -> anyhow::Result<Vec<Fig
     Ok(vec![
         Figure::new("import of a file, rows that are points", kept / seconds, "rows/s").at_least(100_000.0),
         Figure::new("bare COPY of the same rows into a table with the same indexes", kept / bare, "rows/s"),
-        Figure::new("import over bare COPY", seconds / bare, "times"),
+        Figure::new("import in the time of a bare COPY", seconds / bare, "times"),
     ])
 }
 
@@ -188,7 +188,10 @@ async fn verifying(store: &Store, database: &Database) -> anyhow::Result<Vec<Fig
         let confirmed = verdicts.iter().filter(|verdict| is_confirmed(verdict)).count();
         anyhow::ensure!(confirmed == REQUEST, "only {confirmed} of {REQUEST} addresses were confirmed");
     }
-    let round_trips = statements_of(&client, local.verify(&inputs, None)).await?;
+    let mut round_trips = f64::INFINITY;
+    for _ in 0..ROUNDS {
+        round_trips = round_trips.min(statements_of(&client, local.verify(&inputs, None)).await?);
+    }
     Ok(vec![
         Figure::new(format!("verification of {REQUEST} addresses, processor"), cpu * 1_000.0, "ms")
             .at_most(60.0),
@@ -201,7 +204,8 @@ fn is_confirmed(verdict: &address::Verdict) -> bool {
     matches!(verdict, address::Verdict::Deliverable(verified) if verified.level == address::Level::DeliveryPoint)
 }
 
-/// Statements, each a transaction of its own, that the database counted meanwhile.
+/// Statements, each a transaction of its own, that the database counted meanwhile. What it does by itself, like
+/// collecting statistics, only adds to them: the least of several counts is the true one.
 async fn statements_of<T, E>(
     client: &tokio_postgres::Client,
     act: impl Future<Output = Result<T, E>>,

@@ -3,7 +3,7 @@
 /// Words written in capitals.
 static CAPITALS: &[&str] = &[
     "FDR", "FM", "HC", "II", "III", "IV", "JFK", "LBJ", "MLK", "NE", "NW", "PMB", "PO", "PSC", "RR", "SE",
-    "SW", "US", "USS", "USCGC", "CMR", "APO", "FPO", "DPO",
+    "SW", "US", "USS", "USNS", "USCGC", "CMR", "OMC", "UMR", "APO", "FPO", "DPO",
 ];
 
 /// Words written small inside a name.

@@ -1,8 +1,9 @@
 //! An address as it was sent.
 
-/// The most bytes that all parts of one address may have together. Nothing that fits on a card
-/// comes near it; what is longer is not read.
-pub const INPUT_BYTES_MAX: usize = 2_000;
+/// The most bytes that all parts of one address may have together. Nothing that fits on a card comes near it; what is
+/// longer is not read. The address book keeps 600 characters of a value, so that an address with a part that was cut is
+/// always longer than this and never read as what is left of it.
+pub const INPUT_BYTES_MAX: usize = 600;
 
 /// An address as sent: any part may be empty, none has been trimmed or checked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]

@@ -140,6 +140,10 @@ fn take_state(words: &mut Vec<Word<'_>>, last_line: &mut LastLine) {
             continue;
         }
         let name = join(names, |word| word.upper);
+        // The city of this state is part of a name that the state is known by.
+        if name == "WASHINGTON DC" {
+            continue;
+        }
         if let Some(found) = state::abbreviation(&name)
             && is_state(&words[..start], &name, found, &last_line.zip)
         {
@@ -171,9 +175,6 @@ fn segment_start(words: &[Word<'_>]) -> usize {
 fn is_state(before: &[Word<'_>], name: &str, found: &str, zip: &str) -> bool {
     let counts = |word: &Word<'_>| word.has_digit() || unit::ordinal(word.upper).is_some();
     if name == "FL" && zip.is_empty() && before.last().is_some_and(counts) {
-        return false;
-    }
-    if name == "FL" && zip.is_empty() && before.last().is_some_and(|word| word.has_digit()) {
         return false;
     }
     let follows_comma = before.last().is_none_or(|word| word.ends_segment);
@@ -225,6 +226,8 @@ fn take_city(words: &mut Vec<Word<'_>>, last_line: &mut LastLine) {
     let count = match known {
         // `Bolton Rd, NW Atlanta`: the directional is the street's.
         known if known + 1 == segment.len() && is_short_direction(&segment[0]) => known,
+        // `Wealthy St SE E Grand Rapids`: the street has its directional, the second one is the city's.
+        known if known > 0 && follows_two_directions(segment, known) => known + 1,
         _ if is_city_segment(words, segment, last_line) => segment.len(),
         0 => unknown_city(segment, last_line),
         known => known,
@@ -232,6 +235,13 @@ fn take_city(words: &mut Vec<Word<'_>>, last_line: &mut LastLine) {
     let start = words.len() - count;
     last_line.city = city_of_words(&words[start..]);
     words.truncate(start);
+}
+
+/// True when two directionals stand before the last `known` words.
+fn follows_two_directions(segment: &[Word<'_>], known: usize) -> bool {
+    let before = &segment[..segment.len() - known];
+    matches!(before, [_, .., first, second] if is_short_direction(first) && is_short_direction(second)
+        && direction::combined(first.upper, second.upper).is_none())
 }
 
 fn is_short_direction(word: &Word<'_>) -> bool {

@@ -6,10 +6,11 @@
 //!
 //! Reading order: `line` cuts text into words, `delivery` reads the delivery line with the word
 //! lists of `tables`, `last_line` reads city, state and ZIP, `parsed` puts the standard form
-//! together, `zips` holds the ZIP codes, `verify` decides, `points` adds what address points confirm.
+//! together, `compared` says which spellings are one address, `zips` holds the ZIP codes, `verify` decides, `points` adds what address points confirm.
 
 mod casing;
 mod cell;
+mod compared;
 mod delivery;
 mod hash;
 mod id;

@@ -53,6 +53,7 @@ impl Line {
         } else {
             folder.push_all(
                 text.chars()
+                    .flat_map(plain_letters)
                     .flat_map(spaced_fraction)
                     .nfkd()
                     .filter(|&c| !is_combining_mark(c))
@@ -85,6 +86,50 @@ impl Line {
         }
         words
     }
+}
+
+/// The first letter or digit of a text that has no form in ASCII, like those of other scripts.
+pub(crate) fn unreadable(text: &str) -> Option<char> {
+    text.chars().find(|&c| c.is_alphanumeric() && !has_ascii(c, |plain| plain.is_ascii_alphanumeric()))
+}
+
+/// True when the text has a picture or another sign that is neither letter nor punctuation and is left out.
+pub(crate) fn has_symbol(text: &str) -> bool {
+    // Letters and punctuation of European scripts come first; arrows are the first signs behind them.
+    const FIRST_SYMBOL: char = '\u{2190}';
+    text.chars().any(|c| {
+        c >= FIRST_SYMBOL
+            && !c.is_alphanumeric()
+            && !is_combining_mark(c)
+            && !has_ascii(c, |plain| plain.is_ascii())
+    })
+}
+
+/// True when folding a character leaves one of this kind.
+fn has_ascii(c: char, is_wanted: impl Fn(char) -> bool) -> bool {
+    plain_letters(c).nfkd().map(plain_punctuation).any(is_wanted)
+}
+
+/// Letters that are no accented form of another, as they are spelled without them.
+fn plain_letters(c: char) -> impl Iterator<Item = char> {
+    let (spelled, same) = match c {
+        'Æ' => ("Ae", None),
+        'æ' => ("ae", None),
+        'Œ' => ("Oe", None),
+        'œ' => ("oe", None),
+        'Ø' => ("O", None),
+        'ø' => ("o", None),
+        'Ł' => ("L", None),
+        'ł' => ("l", None),
+        'Đ' | 'Ð' => ("D", None),
+        'đ' | 'ð' => ("d", None),
+        'Þ' => ("Th", None),
+        'þ' => ("th", None),
+        'ß' => ("ss", None),
+        'ı' => ("i", None),
+        _ => ("", Some(c)),
+    };
+    spelled.chars().chain(same)
 }
 
 /// A vulgar fraction is a word of its own: `9½` is nine and a half, not ninety-one halves.

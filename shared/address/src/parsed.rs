@@ -1,7 +1,8 @@
 //! An address in its parts and in standard form.
 
 use crate::{
-    delivery::{Delivery, Source, Unit, push_part},
+    compared,
+    delivery::{Delivery, Source, Unit, numbered, push_part},
     id::AddressId,
     input::{AddressInput, INPUT_BYTES_MAX},
     last_line::{self, LastLine},
@@ -52,11 +53,23 @@ pub struct Parsed {
     pub one_line: String,
     /// The delivery line without the units that `one_line` leaves out.
     shown_line: String,
-    /// The delivery line without units as addresses are compared: see [`compared_base`].
+    /// The delivery line without units, and the urbanization, as addresses are compared: see [`compared`].
     pub(crate) compared_house: String,
-    /// The units as addresses are compared: see [`compared_units`].
+    /// The units as addresses are compared.
     pub(crate) compared_unit: String,
 }
+
+/// The parts that make a street.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StreetParts<'a> {
+    pub predirectional: &'a str,
+    pub name: &'a str,
+    pub suffix: &'a str,
+    pub postdirectional: &'a str,
+}
+
+/// What stands for nothing where a form asks for a second line.
+const NOTHING: [&str; 6] = ["N/A", "NA", "NONE", "NULL", "NIL", "NOT APPLICABLE"];
 
 /// Parses and standardises an address sent in parts. Never fails: what cannot be read is left out
 /// of the parts, and an input longer than `INPUT_BYTES_MAX` gives no parts at all.
@@ -66,7 +79,9 @@ pub fn parse(input: AddressInput<'_>) -> Parsed {
     }
     let mut delivery = Delivery::default();
     delivery.read(Line::fold(input.address_1).words(), Source::Address1);
-    delivery.read(Line::fold(input.address_2).words(), Source::Address2);
+    if !NOTHING.iter().any(|nothing| nothing.eq_ignore_ascii_case(input.address_2.trim())) {
+        delivery.read(Line::fold(input.address_2).words(), Source::Address2);
+    }
     let last_line = LastLine::of_parts(input.city, input.state, input.zip);
     Parsed::assemble(delivery, last_line)
 }
@@ -97,10 +112,21 @@ impl Parsed {
         !self.po_box.is_empty()
             || !self.rural_route.is_empty()
             || self.street == "General Delivery"
+            || self.is_named_place()
             || (!self.number.is_empty() && !self.street.is_empty())
     }
 
+    /// True for the places that have no number of their own: a pier, and the buildings of Puerto Rico in which a unit is
+    /// found by the building's name (Publication 28 §29).
+    fn is_named_place(&self) -> bool {
+        let is_building = self.street.starts_with("Cond ") || self.street.starts_with("Res ");
+        self.number.is_empty()
+            && (self.street.starts_with("Pier ")
+                || (is_building && self.state == "PR" && !self.unit.is_empty()))
+    }
+
     fn assemble(mut delivery: Delivery, last_line: LastLine) -> Self {
+        delivery.settle_box();
         delivery.units = in_order(delivery.units);
         let street_line = delivery.street_line();
         let box_line = box_line(&delivery);
@@ -113,7 +139,13 @@ impl Parsed {
         let one_line = one_line(&shown_line, last_parts);
         let second = is_dual.then(|| with_units(&street_line, delivery.units.iter()));
         let (line1, line2) = (with_units(base, units.iter()), second_line(&delivery, second));
-        let (compared_house, compared_unit) = (compared_base(base), compared_units(units));
+        let compared_line = if box_line.is_empty() {
+            compared::house(&delivery.number, delivery.street_parts(), &last_line.zip)
+        } else {
+            compared::box_line(&box_line)
+        };
+        let compared_house = with_urbanization(compared_line, &delivery.urbanization);
+        let compared_unit = compared::units(units);
         let main_unit = delivery.units.iter().rev().min_by_key(|unit| main_rank(unit));
         let (unit_designator, unit) = main_unit
             .map_or_else(Default::default, |unit| (unit.designator.to_owned(), unit.identifier.clone()));
@@ -156,20 +188,31 @@ impl Parsed {
         name
     }
 
+    /// The same, each for itself.
+    pub(crate) fn borrowed_street(&self) -> StreetParts<'_> {
+        StreetParts {
+            predirectional: &self.predirectional,
+            name: &self.street,
+            suffix: &self.suffix,
+            postdirectional: &self.postdirectional,
+        }
+    }
+
     /// Puts another spelling of the street into the address. Only for one that [`Parsed::is_street`].
     pub(crate) fn set_street(&mut self, street: &Street) {
-        let before = format!("{} {}", self.number, self.street_name());
+        let before = numbered(&self.number, &self.street_name());
         self.predirectional.clone_from(&street.predirectional);
         self.street.clone_from(&street.name);
         self.suffix.clone_from(&street.suffix);
         self.postdirectional.clone_from(&street.postdirectional);
-        let after = format!("{} {}", self.number, self.street_name());
+        let after = numbered(&self.number, &self.street_name());
         for line in [&mut self.line1, &mut self.shown_line] {
             if let Some(units) = line.strip_prefix(&before) {
                 *line = format!("{after}{units}");
             }
         }
-        self.compared_house = compared_base(&after);
+        let compared_line = compared::house(&self.number, self.borrowed_street(), &self.zip);
+        self.compared_house = with_urbanization(compared_line, &self.urbanization);
         self.write_one_line();
     }
 
@@ -206,7 +249,7 @@ fn in_order(units: Vec<Unit>) -> Vec<Unit> {
     let mut kept: Vec<Unit> = Vec::with_capacity(units.len());
     for unit in units {
         let same = kept.iter_mut().find(|other| {
-            other.identifier == unit.identifier
+            compared::unit_identifier(&other.identifier) == compared::unit_identifier(&unit.identifier)
                 && (other.designator == unit.designator || other.designator == "#" || unit.designator == "#")
         });
         match same {
@@ -257,30 +300,13 @@ fn second_line(delivery: &Delivery, street: Option<String>) -> String {
     line
 }
 
-/// A street or box as addresses are compared: capitals, hyphens between letters as spaces, no apostrophes.
-pub(crate) fn compared_base(base: &str) -> String {
-    let mut line = String::with_capacity(base.len());
-    let mut before = ' ';
-    for c in base.chars() {
-        match c {
-            '\'' => continue,
-            '-' if before.is_ascii_alphabetic() => line.push(' '),
-            _ => line.push(c.to_ascii_uppercase()),
-        }
-        before = c;
+/// Two urbanizations of one ZIP may have the same streets and numbers (Publication 28 §293).
+fn with_urbanization(mut compared_line: String, urbanization: &str) -> String {
+    if !urbanization.is_empty() {
+        compared_line.push_str(", URB ");
+        compared_line.push_str(&compared::name(urbanization));
     }
-    line
-}
-
-/// Units as addresses are compared: one designator for all those that senders exchange (`#`, `Apt`, `Ste`, `Unit`).
-fn compared_units(units: &[Unit]) -> String {
-    let mut line = String::new();
-    for unit in units {
-        let designator = if unit::is_interchangeable(unit.designator) { "#" } else { unit.designator };
-        push_part(&mut line, &designator.to_ascii_uppercase());
-        push_part(&mut line, &unit.identifier);
-    }
-    line
+    compared_line
 }
 
 /// `delivery line, City, ST 12345-6789`, without what is absent.

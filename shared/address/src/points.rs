@@ -1,10 +1,11 @@
 //! What address points confirm of an address. Pure: looking the points up is the caller's part.
 
 use crate::{
+    compared,
     delivery::push_part,
     hash::Fnv,
     id::AddressId,
-    parsed::{Parsed, compared_base},
+    parsed::Parsed,
     verdict::{Correction, Failure, Field, Level, Verified},
     verify::Reading,
 };
@@ -81,8 +82,8 @@ impl Parsed {
         Some(PointKey {
             zip: self.zip.parse().ok()?,
             address_id: self.id(),
-            street_key: key(&self.street_name()),
-            name_key: key(&self.street),
+            street_key: key(&compared::street(self.borrowed_street())),
+            name_key: key(&compared::name(&self.street)),
         })
     }
 
@@ -97,10 +98,10 @@ impl Parsed {
     }
 }
 
-/// A hash of a street's name in its compared form.
-fn key(name: &str) -> i64 {
+/// A hash of what is compared of a street.
+fn key(compared: &str) -> i64 {
     let mut hasher = Fnv::default();
-    hasher.write(compared_base(name).as_bytes());
+    hasher.write(compared.as_bytes());
     hasher.finish().cast_signed()
 }
 

@@ -135,6 +135,8 @@ pub struct Correction {
 pub enum Field {
     /// `address_1`
     Address1,
+    /// `address_2`
+    Address2,
     /// `city`
     City,
     /// `state`
@@ -148,6 +150,7 @@ impl Field {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Address1 => "address_1",
+            Self::Address2 => "address_2",
             Self::City => "city",
             Self::State => "state",
             Self::Zip => "zip",
@@ -164,6 +167,9 @@ pub enum Failure {
     /// Longer than `INPUT_BYTES_MAX`.
     #[error("the address is too long to be one")]
     TooLong,
+    /// A letter or digit of a script that the Postal Service does not read: leaving it out would change the address.
+    #[error("the address has a character that mail cannot be addressed with: {0}")]
+    UnreadableCharacter(char),
     /// The delivery line has neither a house number nor a box, route or general delivery.
     #[error("the address line has no house number, PO Box or route: {0}")]
     UnreadableStreet(String),

@@ -4,7 +4,7 @@
 use crate::{
     id::AddressId,
     input::AddressInput,
-    last_line,
+    last_line, line,
     parsed::{Parsed, parse},
     tables::state,
     verdict::{Correction, Failure, Field, Level, Verdict, Verified},
@@ -86,12 +86,33 @@ fn find_failure(
         return Err(Failure::TooLong);
     }
     check_present(input)?;
+    check_characters(input)?;
     check_state_and_zip(parsed, input, corrections)?;
     check_city(parsed, input, corrections)?;
     if !parsed.is_deliverable_line() {
         return Err(Failure::UnreadableStreet(input.address_1.trim().to_owned()));
     }
+    note_symbols(parsed, input, corrections);
     Ok(())
+}
+
+/// The delivery lines have no letters that reading would drop.
+fn check_characters(input: AddressInput<'_>) -> Result<(), Failure> {
+    match [input.address_1, input.address_2].into_iter().find_map(line::unreadable) {
+        Some(character) => Err(Failure::UnreadableCharacter(character)),
+        None => Ok(()),
+    }
+}
+
+/// Pictures mean nothing in an address and are left out, but not in silence.
+fn note_symbols(parsed: &Parsed, input: AddressInput<'_>, corrections: &mut Vec<Correction>) {
+    for (field, sent, now) in
+        [(Field::Address1, input.address_1, &parsed.line1), (Field::Address2, input.address_2, &parsed.line2)]
+    {
+        if line::has_symbol(sent) {
+            corrections.push(Correction { field, from: sent.trim().to_owned(), to: now.clone() });
+        }
+    }
 }
 
 fn check_present(input: AddressInput<'_>) -> Result<(), Failure> {

@@ -204,6 +204,7 @@ pub(crate) fn city_word(word: &str) -> Option<&'static str> {
         ("TWP", "Township"),
         ("VLG", "Village"),
         ("VLY", "Valley"),
+        ("VY", "Valley"),
         ("W", "West"),
     ];
     WORDS.iter().find(|(short, _)| short.eq_ignore_ascii_case(word)).map(|(_, full)| *full)

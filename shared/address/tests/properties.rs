@@ -11,6 +11,7 @@ const LAST_LINES: &[[&str; 3]] = &[
     ["BOSTON", "MA", "2108"],
     ["Salt Lake City", "UT", "84101-1234"],
     ["San Juan", "PR", "00926"],
+    ["Long Island City", "NY", "11101"],
 ];
 
 fn name() -> impl Strategy<Value = String> {
@@ -105,6 +106,12 @@ fn first_line() -> impl Strategy<Value = String> {
         1 => "(PO|P\\.O\\.|Post Office) Box #?[1-9][0-9]{0,5}",
         1 => "(RR|Rural Route|HC|Star Route) [0-9]{1,2},? Box [1-9][0-9]{0,3}[A-C]?",
         1 => "(PSC|CMR|UNIT) [1-9][0-9]{2,3} BOX [1-9][0-9]{1,3}",
+        1 => "(A|C|H|N|Z|AB|RR)-?[1-9][0-9]?,? Calle [1-9A-D]( Urb Villa Verde)?",
+        1 => "(Carr|PR) [1-9][0-9]{0,2},? Km [1-9][0-9]?(\\.[0-9]| Hm [1-9])?",
+        1 => "(Cond|Res|Condominio) (Astral|Las Flores) (Edif 2 )?(Apt|Apto) [1-9][0-9]{0,2}",
+        1 => "(USS|USCGC) (Nimitz|SEA DEVIL)( Box [1-9][0-9]?)?",
+        1 => "[1-9][0-9]{0,3} (RR|Ranch Rd|FM|Farm Road|RM|I H|County Road) [1-9][0-9]{1,3}( N)?( Apt 4)?",
+        1 => "0?[1-9]{3} (Dr )?(MLK|Martin Luther King|M\\.L\\. King)( Jr)? (Blvd|Dr)( Ste 0?[1-9]{2}| # 1-B)?",
         1 => street().prop_map(|street| format!("c/o Jane Doe, {street}")),
         1 => street().prop_map(|street| format!("{street}, PO Box 12")),
     ]
@@ -180,6 +187,18 @@ proptest! {
         };
         prop_assert_eq!(twice.id, once.id);
         prop_assert_eq!(twice.corrections, vec![]);
+    }
+
+    #[test]
+    fn the_printed_line_is_the_same_address(
+        address_1 in first_line(),
+        last in prop::sample::select(LAST_LINES),
+    ) {
+        let [city, state, zip] = last;
+        let once = parse(AddressInput { address_1: &address_1, address_2: "", city, state, zip });
+        // What stands above the delivery line is not on one line.
+        prop_assume!(once.line2.is_empty());
+        prop_assert_eq!(parse_one_line(&once.one_line).id(), once.id(), "of {}", once.one_line);
     }
 
     #[test]

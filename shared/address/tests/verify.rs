@@ -171,6 +171,51 @@ fn islands_have_their_zips() {
 }
 
 #[test]
+fn zips_of_post_office_boxes_and_of_the_military_are_known() {
+    let puerto_rico = "00902 00908 00910 00914 00916 00919 00922 00928 00929 00931 00936 00937 00939 00940 00955 00963 \
+        00970 00977 00978 00981 00984 00986 00988";
+    for zip in puerto_rico.split_ascii_whitespace() {
+        assert_eq!(verified("PO Box 12", "", ["San Juan", "PR", zip]).zip, zip);
+    }
+    assert_eq!(verified("PSC 1 Box 12", "", ["APO", "AA", "34090"]).city, "APO");
+    assert_eq!(
+        verified("USS Nimitz Box 12", "", ["FPO", "AP", "96601"]).one_line,
+        "USS Nimitz Box 12, FPO, AP 96601"
+    );
+}
+
+#[test]
+fn places_without_a_number_of_their_own_are_deliverable() {
+    let last = ["San Juan", "PR", "00926"];
+    assert_eq!(verified("Cond X Apt 4", "", last).line1, "Cond X Apt 4");
+    assert_eq!(verified("Pier 39", "", ["San Francisco", "CA", "94133"]).line1, "Pier 39");
+    assert!(matches!(failure("Cond X", last), Failure::UnreadableStreet(_)), "no unit");
+    assert!(matches!(failure("Cond X Apt 4", AUSTIN), Failure::UnreadableStreet(_)), "not in Puerto Rico");
+}
+
+#[test]
+fn nothing_of_an_address_is_dropped_in_silence() {
+    assert_eq!(failure("12 東京 St", AUSTIN), Failure::UnreadableCharacter('東'));
+    assert_eq!(
+        failure("12 Невский St", AUSTIN).detail(),
+        "The address has a character that mail cannot be addressed with: Н."
+    );
+    let verified = verified("12 Main St 🎉", "Apt 4 ☂", AUSTIN);
+    assert_eq!((verified.line1.as_str(), verified.line2.as_str()), ("12 Main St Apt 4", ""));
+    let changed: Vec<(Field, &str)> =
+        verified.corrections.iter().map(|correction| (correction.field, correction.from.as_str())).collect();
+    assert_eq!(changed, [(Field::Address1, "12 Main St 🎉"), (Field::Address2, "Apt 4 ☂")]);
+    for plain in ["12 Main St – “Rear”", "12½ Cañón Rd", "12 Straße № 5", "１２ Ｍａｉｎ Ｓｔ"]
+    {
+        assert_eq!(plainly_verified(plain).corrections, [], "{plain}");
+    }
+}
+
+fn plainly_verified(address_1: &str) -> Verified {
+    verified(address_1, "", AUSTIN)
+}
+
+#[test]
 fn an_address_longer_than_the_limit_is_undeliverable() {
     let line = "1".repeat(INPUT_BYTES_MAX);
     assert_eq!(failure(&line, AUSTIN), Failure::TooLong);
@@ -225,6 +270,21 @@ fn one_line_without_state_or_zip_keeps_what_there_is() {
         ("222 7th Street Southeast", "222 7th St SE", "", "", ""),
         ("1105 Bolton Road, NW Atlanta, GA 30331", "1105 Bolton Rd NW", "Atlanta", "GA", "30331"),
         ("707 E MAIN ST 20TH FL", "707 E Main St Fl 20", "", "", ""),
+        ("9 Front St Washington DC 20001", "9 Front St", "Washington", "DC", "20001"),
+        (
+            "2108 Wealthy St SE E Grand Rapids, MI 49506",
+            "2108 Wealthy St SE",
+            "East Grand Rapids",
+            "MI",
+            "49506",
+        ),
+        (
+            "6625 HUNTINGDON PIKE HUNTINGDON VY PA 19006",
+            "6625 Huntingdon Pike",
+            "Huntingdon Valley",
+            "PA",
+            "19006",
+        ),
         ("PO Box 460, Western Springs, IL 60558", "PO Box 460", "Western Springs", "IL", "60558"),
         ("3520 Okemos Rd PMB 175 Okemos, MI 48864", "3520 Okemos Rd PMB 175", "Okemos", "MI", "48864"),
     ] {

@@ -120,15 +120,15 @@ impl Store {
     }
 }
 
-/// What every connection has: bounds on what a statement and an abandoned transaction may hold up. One
-/// statement, because connections through a pooler may not take start-up options.
+/// What every connection has: bounds on what a statement and an abandoned transaction may hold up, and no compiled
+/// plans: every statement is a short one, and compiling takes longer than any of them. One statement, because connections through a pooler may not take start-up options.
 async fn prepare_session(
     client: &mut deadpool_postgres::ClientWrapper,
     statement_timeout_ms: u64,
 ) -> std::result::Result<(), deadpool_postgres::HookError> {
     let sql = format!(
         "SET statement_timeout = {statement_timeout_ms}; SET idle_in_transaction_session_timeout = {statement_timeout_ms}; \
-         SET timezone = 'UTC'"
+         SET timezone = 'UTC'; SET jit = off"
     );
     client.batch_execute(&sql).await.map_err(deadpool_postgres::HookError::Backend)
 }

@@ -1,12 +1,13 @@
 //! `addresses import`: files of address points into the database.
 //!
-//! A file is read in lines ([`source`]), each line becomes the columns that matter ([`columns`], [`row`]) and those a
+//! A file is read in rows ([`source`], [`records`]), each row becomes the columns that matter ([`columns`], [`row`]) and those a
 //! point ([`point`]); chunks of points are merged set-wise, each in one transaction with how far the file is. A
 //! killed import goes on behind its last chunk; a file that is in already is left alone.
 
 mod columns;
 mod geojson;
 mod point;
+mod records;
 mod row;
 mod source;
 
@@ -151,7 +152,8 @@ impl Reading {
     fn start(source: Source, shape: Shape, position: u64) -> Self {
         let (chunks, chunk_queue) = std::sync::mpsc::sync_channel(CHUNKS_AHEAD);
         let (sender, points) = mpsc::channel(CHUNKS_AHEAD);
-        thread::spawn(move || source.read(position, &chunks));
+        let separator = shape.separator();
+        thread::spawn(move || source.read(position, separator, &chunks));
         thread::spawn(move || {
             for chunk in chunk_queue {
                 let points = chunk.map(|chunk: Chunk| (points_of(&chunk, &shape), chunk.bytes_read));
@@ -168,12 +170,12 @@ impl Reading {
 /// The points of a chunk, worked out by all cores, each address once, in the order of the key.
 fn points_of(chunk: &Chunk, shape: &Shape) -> Points {
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let lines: Vec<&[u8]> = chunk.lines().collect();
-    let share = lines.len().div_ceil(cores).max(1);
-    let mut all = Points { position: chunk.position, rows_read: lines.len() as u64, ..Points::default() };
+    let records = records::records(&chunk.text, shape.separator());
+    let share = records.len().div_ceil(cores).max(1);
+    let mut all = Points { position: chunk.position, rows_read: records.len() as u64, ..Points::default() };
     thread::scope(|scope| {
         let workers: Vec<_> =
-            lines.chunks(share).map(|lines| scope.spawn(|| points_of_lines(lines, shape))).collect();
+            records.chunks(share).map(|records| scope.spawn(|| points_of_records(records, shape))).collect();
         for worker in workers {
             let (rows, skipped) = worker.join().expect("reading a point does not panic");
             all.rows.extend(rows);
@@ -187,10 +189,10 @@ fn points_of(chunk: &Chunk, shape: &Shape) -> Points {
     all
 }
 
-fn points_of_lines(lines: &[&[u8]], shape: &Shape) -> (Vec<PointRow>, BTreeMap<Skipped, u64>) {
-    let (mut rows, mut skipped) = (Vec::with_capacity(lines.len()), BTreeMap::new());
-    for line in lines {
-        match shape.read(line).and_then(|row| point::point(&row)) {
+fn points_of_records(records: &[&[u8]], shape: &Shape) -> (Vec<PointRow>, BTreeMap<Skipped, u64>) {
+    let (mut rows, mut skipped) = (Vec::with_capacity(records.len()), BTreeMap::new());
+    for record in records {
+        match shape.read(record).and_then(|row| point::point(&row)) {
             Ok(point) => rows.push(point),
             Err(reason) => *skipped.entry(reason).or_default() += 1,
         }

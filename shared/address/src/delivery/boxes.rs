@@ -1,7 +1,7 @@
 //! Boxes: PO Box (Publication 28 §281), rural route (§241), highway contract (§251), military
 //! (§238) and general delivery (§261).
 
-use super::Delivery;
+use super::{Delivery, Source, units};
 use crate::{casing, line::Word};
 
 /// The longest house-number-like part of a box, in bytes; what is longer is no box number.
@@ -128,10 +128,16 @@ fn route(words: &[Word<'_>], opens: bool) -> Option<(Found, usize)> {
         ("HC" | "HCR" | "HCO", ..) => ("HC", 1, true),
         ("PSC", ..) => ("PSC", 1, true),
         ("CMR", ..) => ("CMR", 1, true),
+        ("OMC", ..) => ("OMC", 1, true),
+        ("UMR", ..) => ("UMR", 1, true),
+        ("USS" | "USNS" | "USCGC", ..) if opens => return ship(words),
         ("UNIT", ..) => ("Unit", 1, false),
-        (glued, ..) => return glued_route(glued, words),
+        (glued, ..) => return glued_route(glued, words, opens),
     };
-    if kind == "RR" && is_certain && matches!(upper(named), "BOX" | "BX") {
+    if words.iter().take(named).any(|word| word.ends_segment) {
+        return None;
+    }
+    if matches!(kind, "RR" | "OMC") && is_certain && matches!(upper(named), "BOX" | "BX") {
         // The route's number is missing; the box is known all the same.
         let (box_number, used) = box_number(words, named + 1)?;
         return Some((Found::Route(kind.to_owned(), box_number), used));
@@ -141,19 +147,39 @@ fn route(words: &[Word<'_>], opens: bool) -> Option<(Found, usize)> {
     (opens || is_certain).then_some(found)
 }
 
+/// A ship, with or without a box (§238): `USS Nimitz Box 12`. Its name goes on to the box, a unit or the segment's end.
+fn ship(words: &[Word<'_>]) -> Option<(Found, usize)> {
+    let ends_name = |index: usize| {
+        words[index - 1].ends_segment
+            || matches!(words[index].upper, "BOX" | "BX" | "UNIT")
+            || units::at(&words[index..], Source::Address1).is_some()
+    };
+    let end = (1..words.len()).find(|&index| ends_name(index)).unwrap_or(words.len());
+    if end < 2 {
+        return None;
+    }
+    let name = casing::name(words[..end].iter().map(|word| word.sent));
+    let boxed = words.get(end).filter(|word| matches!(word.upper, "BOX" | "BX"));
+    match boxed.and_then(|_| box_number(words, end + 1)) {
+        Some((number, used)) => Some((Found::Route(name, number), used)),
+        None => Some((Found::Route(name, String::new()), end)),
+    }
+}
+
 /// `RR2`, `HC68`.
-fn glued_route(word: &str, words: &[Word<'_>]) -> Option<(Found, usize)> {
+fn glued_route(word: &str, words: &[Word<'_>], opens: bool) -> Option<(Found, usize)> {
     let (kind, number) =
         [("RR", "RR"), ("RFD", "RR"), ("HCR", "HC"), ("HC", "HC"), ("PSC", "PSC"), ("CMR", "CMR")]
             .into_iter()
             .find_map(|(letters, kind)| Some((kind, word.strip_prefix(letters)?)))?;
     let number = number.trim_start_matches('-');
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
-    is_number.then(|| finish_route(kind, number.to_owned(), words, 1, true))?
+    is_number.then(|| finish_route(kind, number.to_owned(), words, 1, opens))?
 }
 
 /// Reads the box behind a route. Without a box only a spelling that is certain makes a route, and
-/// only where the segment ends: `Route 9` and `Unit 5` are other things.
+/// only where it is all of the segment but for units: `Route 9`, `Unit 5` and the `RR 620` of `12 RR 620`, a ranch road, are other
+/// things.
 fn finish_route(
     kind: &str,
     number: String,
@@ -167,12 +193,13 @@ fn finish_route(
     let is_post_office = upper(used) == "PO" && upper(used + 1) == "BOX";
     let used = used + usize::from(is_post_office);
     let next = upper(used);
-    if matches!(next, "BOX" | "BX" | "#") {
+    if matches!(next, "BOX" | "BX") || (next == "#" && is_certain) {
         let signs = usize::from(next != "#");
         let (box_number, used) = box_number(words, used + signs)?;
         return Some((Found::Route(route, box_number), used));
     }
-    let ends = used == words.len() || words[used - 1].ends_segment;
+    let has_unit = || units::at(&words[used..], Source::Address1).is_some();
+    let ends = used == words.len() || words[used - 1].ends_segment || has_unit();
     (is_certain && ends).then(|| (Found::Route(route, String::new()), used))
 }
 

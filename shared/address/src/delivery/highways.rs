@@ -9,6 +9,9 @@ use crate::{
 /// The most words that a road's name takes before its number.
 const NAME_WORDS_MAX: usize = 5;
 
+/// The most digits of a state road that is named by state and number only.
+const STATE_ROAD_DIGITS_MAX: usize = 4;
+
 /// A road known by its number, and how many words its name took.
 struct Highway {
     name: String,
@@ -53,8 +56,9 @@ fn at(words: &[Word<'_>]) -> Option<Highway> {
         return None;
     }
     let road = at_type(rest)?;
-    let is_plain_road =
-        ["Road ", "Loop ", "Expressway ", "RM "].iter().any(|name| road.name.starts_with(name));
+    let is_plain_road = ["Road ", "Loop ", "Expressway ", "RM ", "Farm Road ", "Ranch Road "]
+        .iter()
+        .any(|name| road.name.starts_with(name));
     let has_sign = rest[..road.used].iter().any(|word| word.upper == "#");
     let has_digit = rest[road.used - 1].has_digit();
     if first.upper != "OLD" && (is_plain_road || has_sign || !has_digit) {
@@ -83,7 +87,8 @@ fn owned_by_state(upper: &[&str], words: &[Word<'_>]) -> Option<Highway> {
     typed(owner, &upper[1..], words, 1).or_else(|| {
         let number = words
             .get(1)
-            .filter(|word| word.is_number() && !words[0].ends_segment && !matches!(owner, "FL" | "NE"))?;
+            .filter(|word| word.is_number() && word.upper.len() <= STATE_ROAD_DIGITS_MAX)
+            .filter(|_| !words[0].ends_segment && !matches!(owner, "FL" | "NE"))?;
         Some(Highway { name: format!("{owner} Highway {}", number.upper), used: 2 })
     })
 }
@@ -98,8 +103,12 @@ fn typed(state: &str, upper: &[&str], words: &[Word<'_>], skipped: usize) -> Opt
     // `Highway No 33`.
     let is_sign = |index: usize| words.get(index).is_some_and(|word| matches!(word.upper, "NO" | "#"));
     let signed = is_sign(used) && words.get(used + 1).is_some_and(|word| word.starts_with_digit());
+    if signed && highway::needs_plain_number(&name) {
+        return None;
+    }
     let used = used + usize::from(signed);
-    let number = words.get(used).filter(|word| is_number(word, words.len() == used + 1))?;
+    let may_be_letter = words.len() == used + 1 && highway::may_have_letter(&name);
+    let number = words.get(used).filter(|word| is_number(word, may_be_letter))?;
     if words[..used].iter().any(|word| word.ends_segment) {
         return None;
     }
@@ -124,10 +133,12 @@ fn owned(upper: &[&str]) -> Option<(String, usize)> {
     }
 }
 
-/// True for a road's number: digits with letters, or, where nothing follows, up to two letters.
-fn is_number(word: &Word<'_>, is_last: bool) -> bool {
+/// True for a road's number: digits with letters, or, where that may be, up to two letters.
+fn is_number(word: &Word<'_>, may_be_letter: bool) -> bool {
     word.has_digit()
-        || (is_last && word.upper.len() <= 2 && word.upper.bytes().all(|byte| byte.is_ascii_alphabetic()))
+        || (may_be_letter
+            && word.upper.len() <= 2
+            && word.upper.bytes().all(|byte| byte.is_ascii_alphabetic()))
 }
 
 /// `I-10`, `IH280`, `US41`, `KY-1207`.

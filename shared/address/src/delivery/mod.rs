@@ -3,12 +3,13 @@
 mod boxes;
 mod highways;
 mod number;
+mod places;
 mod streets;
 mod units;
 
 use std::ops::Range;
 
-use crate::{casing, line::Word};
+use crate::{casing, line::Word, parsed::StreetParts};
 
 pub(crate) use units::Unit;
 
@@ -49,13 +50,16 @@ impl Delivery {
         let words = number::mark_segments(words, source);
         let segments = words.split_inclusive(|word| word.ends_segment);
         // Without a numbered segment the first that is no unit is the street.
-        let has_number = segments.clone().any(|segment| number::begins(units::skip_leading(segment)));
+        let is_numbered = |segment: &[Word<'_>]| {
+            places::has_kilometres(segment) || number::begins(units::skip_leading(segment))
+        };
+        let has_number = segments.clone().any(is_numbered);
         if has_number {
             self.displace_unnumbered_street();
         }
         for segment in segments {
-            let numbered = number::begins(units::skip_leading(segment));
-            let may_be_street = self.street.is_empty() && (numbered || !(has_number || self.has_box()));
+            let is_alone = !has_number && (!self.has_box() || places::begins(segment));
+            let may_be_street = self.street.is_empty() && (is_numbered(segment) || is_alone);
             self.read_segment(segment, may_be_street, source);
         }
     }
@@ -63,6 +67,15 @@ impl Delivery {
     /// True when a PO Box or route has been read.
     pub fn has_box(&self) -> bool {
         !self.po_box.is_empty() || !self.rural_route.is_empty()
+    }
+
+    /// A sign on another line than the route is the route's box all the same (Publication 28 §243). A ship has units.
+    pub fn settle_box(&mut self) {
+        let lacks_box =
+            !self.rural_route.is_empty() && !self.rural_route.starts_with("US") && self.box_number.is_empty();
+        if lacks_box && let Some(at) = self.units.iter().position(|unit| unit.designator == "#") {
+            self.box_number = self.units.remove(at).identifier;
+        }
     }
 
     /// What was read as a street without a number was a building: a numbered street has come.
@@ -79,14 +92,27 @@ impl Delivery {
 
     /// Number, street and directionals, without units.
     pub fn street_line(&self) -> String {
-        let mut line = String::with_capacity(40);
-        for part in [&self.number, &self.predirectional, &self.street, &self.suffix, &self.postdirectional] {
-            push_part(&mut line, part);
+        let mut name = String::with_capacity(40);
+        for part in [&self.predirectional, &self.street, &self.suffix, &self.postdirectional] {
+            push_part(&mut name, part);
         }
-        line
+        numbered(&self.number, &name)
+    }
+
+    /// The parts of the street.
+    pub fn street_parts(&self) -> StreetParts<'_> {
+        StreetParts {
+            predirectional: &self.predirectional,
+            name: &self.street,
+            suffix: &self.suffix,
+            postdirectional: &self.postdirectional,
+        }
     }
 
     fn read_segment(&mut self, segment: &[Word<'_>], may_be_street: bool, source: Source) {
+        if may_be_street && places::read(self, segment, source) {
+            return;
+        }
         let street = self.take_units(segment, source);
         if may_be_street && !street.is_empty() {
             streets::read(self, street, source);
@@ -156,17 +182,18 @@ impl Delivery {
 
     /// Takes a Puerto Rico urbanization (Publication 28 §293): up to the next segment or number.
     fn take_urbanization<'a>(&mut self, mut words: Vec<Word<'a>>) -> Vec<Word<'a>> {
-        let starts = |index: &usize| {
-            matches!(words[*index].upper, "URB" | "URBANIZACION" | "URBANIZATION")
-                && (*index == 0 || words[index - 1].ends_segment)
-        };
-        let Some(start) = (0..words.len()).find(starts) else {
+        let starts = |word: &Word<'_>| matches!(word.upper, "URB" | "URBANIZACION" | "URBANIZATION");
+        let Some(start) = words.iter().position(starts) else {
             return words;
         };
+        if let Some(before) = start.checked_sub(1) {
+            words[before].ends_segment = true;
+        }
         let name_start = start + 1;
         let end = (name_start..words.len())
             .find(|&index| {
                 words[index - 1].ends_segment
+                    || number::begins(&words[index..])
                     || words[index].starts_with_digit()
                     || words[index].upper == "CALLE"
             })
@@ -191,6 +218,16 @@ fn care_of_marker(words: &[Word<'_>]) -> Option<(&'static str, usize)> {
         },
         [] => None,
     }
+}
+
+/// A street behind its house number; a road of Puerto Rico that is addressed by its kilometres has them behind.
+pub(crate) fn numbered(number: &str, street_name: &str) -> String {
+    let (first, second) =
+        if places::is_kilometre_road(street_name) { (street_name, number) } else { (number, street_name) };
+    let mut line = String::with_capacity(40);
+    push_part(&mut line, first);
+    push_part(&mut line, second);
+    line
 }
 
 /// Appends a part that is not empty, behind a space.

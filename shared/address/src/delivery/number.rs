@@ -9,7 +9,34 @@ use crate::{
 
 /// True when the words begin with a house number and something to follow it.
 pub(super) fn begins(words: &[Word<'_>]) -> bool {
-    words.len() > 1 && is_number(words[0].upper)
+    match words {
+        [first, second, ..] => {
+            is_number(first.upper) || (is_lot(first.upper) && is_spanish_type(second.upper))
+        }
+        _ => false,
+    }
+}
+
+/// True for the block and lot of a house in an urbanization: `C-12`, `A17` (Publication 28 §29).
+fn is_lot(word: &str) -> bool {
+    let letters = word.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let lot = word[letters..].strip_prefix('-').unwrap_or(&word[letters..]);
+    let digits = lot.bytes().take_while(u8::is_ascii_digit).count();
+    let behind = &lot[digits..];
+    (1..=2).contains(&letters)
+        && unit::designator(&word[..letters]).is_none()
+        && (1..=4).contains(&digits)
+        && behind.len() <= 1
+        && behind.bytes().all(|byte| byte.is_ascii_alphabetic())
+}
+
+/// True for a lot on a street, whatever stands between them.
+fn begins_at_lot(words: &[Word<'_>]) -> bool {
+    matches!(words, [lot, street, ..] if is_lot(lot.upper) && is_spanish_type(street.upper))
+}
+
+fn is_spanish_type(word: &str) -> bool {
+    matches!(word, "CALLE" | "AVENIDA" | "AVE" | "PASEO" | "CAMINO" | "VIA")
 }
 
 /// True for `123`, `123A`, `112-10`, `39.2`, `N6W23001`, but not for the ordinal of `5th Ave`.
@@ -64,7 +91,8 @@ pub(super) fn from_behind<'a>(words: &[Word<'a>]) -> Option<Vec<Word<'a>>> {
     let end = 1
         + (2..words.len()).find(|&index| {
             units::at(&words[index..], Source::Address1).is_none_or(|(unit, _)| unit.designator == "#")
-                && words[index].is_number()
+                && (words[index].is_number() || is_lot(words[index].upper))
+                && unit::designator(words[index - 1].upper).is_none_or(|unit| unit.standard == "#")
         })?;
     let sign = usize::from(words[end - 2].upper == "#");
     // `Calle 5` and `Calle # 5` have no other name.
@@ -133,13 +161,16 @@ pub(super) fn mark_segments(mut words: Vec<Word<'_>>, source: Source) -> Vec<Wor
         words.remove(0);
     }
     for index in 0..words.len().saturating_sub(1) {
-        let lone_number = index == 0 && words[index].is_number();
+        let lone_number = index == 0 && (words[0].is_number() || begins_at_lot(&words));
         let behind = words.get(index + 2).copied();
         let closes = words[index + 1].ends_segment
             || behind.as_ref().is_none_or(|word| unit::designator(word.upper).is_some());
         let lone_direction = closes && direction::abbreviation(words[index + 1].upper).is_some()
             || closes_in_two(&words[index + 1..]);
-        if lone_number || lone_direction {
+        let continues_road = words[index].has_digit() && matches!(words[index + 1].upper, "KM" | "HM");
+        // `Martin Luther King, Jr. Blvd`.
+        let continues_name = matches!(words[index + 1].upper, "JR" | "SR");
+        if lone_number || lone_direction || continues_road || continues_name {
             words[index].ends_segment = false;
         } else if is_street_end(&words[..index + 2]) && !behind_is_suffix(behind.as_ref()) {
             words[index].ends_segment = false;

@@ -30,7 +30,7 @@ pub(super) fn read(delivery: &mut Delivery, words: &[Word<'_>], source: Source) 
 /// Reads directionals, name and suffix.
 fn read_street(delivery: &mut Delivery, words: &[Word<'_>], source: Source) {
     let words = take_bare_unit(delivery, words, source);
-    if read_highway(delivery, words) {
+    if read_highway(delivery, words, source) {
         return;
     }
     let words = take_tail(delivery, words, source);
@@ -41,13 +41,24 @@ fn read_street(delivery: &mut Delivery, words: &[Word<'_>], source: Source) {
 }
 
 /// A road with a number: what follows it is a directional, a suffix (`Byp`) or both.
-fn read_highway(delivery: &mut Delivery, words: &[Word<'_>]) -> bool {
+fn read_highway(delivery: &mut Delivery, words: &[Word<'_>], source: Source) -> bool {
     let Some(highway) = highways::line(words) else {
         return false;
     };
     highway.predirectional.clone_into(&mut delivery.predirectional);
     delivery.street = highway.name;
-    let rest = &words[highway.used..];
+    let rest = match &words[highway.used..] {
+        // `State Route 410 E 216`: a unit that nobody named.
+        [direction, unit]
+            if direction::abbreviation(direction.upper).is_some()
+                && unit.has_digit()
+                && !casing::is_ordinal(unit.upper) =>
+        {
+            delivery.units.push(units::Unit::unnamed(unit.upper.to_owned(), source));
+            std::slice::from_ref(direction)
+        }
+        rest => rest,
+    };
     let (postdirectional, rest) = directional_at_end(rest);
     postdirectional.clone_into(&mut delivery.postdirectional);
     let rest = match rest {
@@ -77,6 +88,10 @@ fn take_bare_unit<'w, 'a>(delivery: &mut Delivery, words: &'w [Word<'a>], source
     let [head @ .., last] = name else {
         return words;
     };
+    // `Calle 4` is a street.
+    if head.len() == 1 && number::begins_spanish_street(head) {
+        return words;
+    }
     let is_letter = last.is_letter() && direction::abbreviation(last.upper).is_none();
     let is_number = last.has_digit() && !casing::is_ordinal(last.upper);
     let is_road = highways::line(words).is_some_and(|road| road.used == words.len());
@@ -110,6 +125,10 @@ fn is_plain_name(words: &[Word<'_>]) -> bool {
 /// Takes words behind the suffix that are no part of the street, like a building or the city
 /// (`175 Langley Dr Langley Commons`).
 fn take_tail<'w, 'a>(delivery: &mut Delivery, words: &'w [Word<'a>], source: Source) -> &'w [Word<'a>] {
+    if let Some(end) = building_start(words) {
+        delivery.read_others(&words[end..], source);
+        return &words[..end];
+    }
     let ends_in_type = match words {
         [.., last] => suffix::standard(last.upper).is_some() || direction::abbreviation(last.upper).is_some(),
         [] => true,
@@ -130,6 +149,21 @@ fn take_tail<'w, 'a>(delivery: &mut Delivery, words: &'w [Word<'a>], source: Sou
     };
     delivery.read_others(&words[end..], source);
     &words[..end]
+}
+
+/// Where a building behind the street begins, whose name ends as a street's may: `Campbell Ave Logan Square`. It has two
+/// words at least, and no directional between it and the street.
+fn building_start(words: &[Word<'_>]) -> Option<usize> {
+    let kind = suffix::standard(words.last()?.upper)?;
+    if !matches!(kind, "Cmns" | "Ctr" | "Cv" | "Ests" | "Gdns" | "Mall" | "Mnr" | "Plz" | "Sq" | "Vlg") {
+        return None;
+    }
+    let is_street_end = |index: &usize| {
+        let ends = suffix::standard(words[*index].upper)
+            .is_some_and(|standard| matches!(standard, "Ave" | "Blvd" | "Dr" | "Ln" | "Pkwy" | "Rd"));
+        ends && direction::abbreviation(words[index + 1].upper).is_none()
+    };
+    (1..words.len().saturating_sub(2)).rev().find(is_street_end).map(|end| end + 1)
 }
 
 /// Takes the directional at the end (§233.2), unless it would be all of the name.

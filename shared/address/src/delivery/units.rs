@@ -47,13 +47,15 @@ pub(super) fn bare_identifier(words: &[Word<'_>]) -> Option<String> {
     }
 }
 
-/// True for what identifies a unit: anything with a digit, or one or two letters that are no suffix.
+/// True for what identifies a unit: anything with a digit, one or two letters that are no suffix, or letters between
+/// hyphens (`C-D`).
 pub(super) fn is_identifier(word: &str) -> bool {
     if word.bytes().any(|byte| byte.is_ascii_digit()) {
         return !casing::is_ordinal(word);
     }
-    let is_letters = word.bytes().all(|byte| byte.is_ascii_alphabetic());
-    is_letters && (word.len() == 1 || (word.len() == 2 && suffix::standard(word).is_none()))
+    let is_letters = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphabetic());
+    word.split('-').all(|part| part.len() == 1 && is_letters(part))
+        || (word.len() == 2 && is_letters(word) && suffix::standard(word).is_none())
 }
 
 /// The unit at the beginning of the words, and how many words it takes.
@@ -97,14 +99,15 @@ pub(super) fn at(words: &[Word<'_>], source: Source) -> Option<(Unit, usize)> {
     };
     let used = skipped + 1;
     match words.get(used) {
-        // `Apt 3 B` is `Apt 3B`.
+        // `Apt 3 B` is `Apt 3B`, and `Unit 3 South` is `Unit 3S`.
         Some(letter)
             if identifier.is_number()
-                && letter.is_letter()
+                && (letter.is_letter() || direction::abbreviation(letter.upper).is_some())
                 && !identifier.ends_segment
                 && (letter.ends_segment || words.len() == used + 1) =>
         {
-            Some((unit(format!("{}{}", identifier.upper, letter.upper)), used + 1))
+            let letter = direction::abbreviation(letter.upper).unwrap_or(letter.upper);
+            Some((unit(format!("{}{letter}", identifier.upper)), used + 1))
         }
         _ => Some((unit(identifier.upper.to_owned()), used)),
     }
@@ -134,11 +137,14 @@ fn designator_of<'a>(word: &Word<'a>) -> Option<(Designator, Option<&'a str>)> {
     designator.is_plain.then_some((designator, Some(identifier)))
 }
 
-/// `2nd Floor`, `Second Fl`.
+/// `2nd Floor`, `Second Fl`, and `2 Floor` where nothing follows.
 fn ordinal_floor(words: &[Word<'_>], source: Source) -> Option<(Unit, usize)> {
     let [ordinal, floor, ..] = words else {
         return None;
     };
+    if ordinal.ends_segment {
+        return None;
+    }
     // In `5th Fl 2` the ordinal is the street's.
     let numbers_floor = match words.get(2) {
         Some(next) if !floor.ends_segment && next.starts_with_digit() => {
@@ -151,6 +157,8 @@ fn ordinal_floor(words: &[Word<'_>], source: Source) -> Option<(Unit, usize)> {
     }
     let number: Cow<'_, str> = if casing::is_ordinal(ordinal.upper) {
         ordinal.upper[..ordinal.upper.len() - 2].into()
+    } else if ordinal.is_number() && floor.upper != "FL" && (floor.ends_segment || words.len() == 2) {
+        ordinal.upper.into()
     } else {
         unit::ordinal(ordinal.upper)?.into()
     };

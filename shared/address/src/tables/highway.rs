@@ -1,5 +1,9 @@
 //! County, state and national roads: Publication 28, Appendix F.
 
+/// Numbered roads whose names, without a number, are those of ordinary roads.
+const FARM_ROAD: &str = "Farm Road";
+const RANCH_ROAD: &str = "Ranch Road";
+
 /// What a road's type is written as, by the words it is spelled with. Longer spellings come before
 /// their beginnings. The road's number follows.
 static ROADS: &[(&str, &str)] = &[
@@ -15,12 +19,16 @@ static ROADS: &[(&str, &str)] = &[
     ("FM RD", "FM"),
     ("FM", "FM"),
     ("RM", "RM"),
-    ("RANCH ROAD", "Ranch Road"),
-    ("RANCH RD", "Ranch Road"),
+    ("FARM ROAD", FARM_ROAD),
+    ("FARM RD", FARM_ROAD),
+    ("RANCH ROAD", RANCH_ROAD),
+    ("RANCH RD", RANCH_ROAD),
+    ("RR", RANCH_ROAD),
     ("INTERSTATE HIGHWAY", "Interstate"),
     ("INTERSTATE HWY", "Interstate"),
     ("INTERSTATE", "Interstate"),
     ("IH", "Interstate"),
+    ("I H", "Interstate"),
     ("I", "Interstate"),
     ("TOWNSHIP ROAD", "Township Road"),
     ("TOWNSHIP RD", "Township Road"),
@@ -64,6 +72,17 @@ pub(crate) fn road_type(words: &[&str]) -> Option<(&'static str, usize)> {
     ROADS.iter().find_map(|(spelling, written)| begins_with(spelling).map(|count| (*written, count)))
 }
 
+/// True for a type that only a number without a sign makes a numbered road: `12 Farm Rd # 5` and `12 Ranch Rd N` are
+/// on ordinary roads.
+pub(crate) fn needs_plain_number(road_type: &str) -> bool {
+    matches!(road_type, FARM_ROAD | RANCH_ROAD)
+}
+
+/// True for a type whose roads have letters too: `County Road K`, but never `FM K`.
+pub(crate) fn may_have_letter(road_type: &str) -> bool {
+    !needs_plain_number(road_type) && !matches!(road_type, "FM" | "RM" | "Interstate" | "Loop" | "Expressway")
+}
+
 /// `Highway`, `Road` or `Route`.
 pub(crate) fn kind(word: &str) -> Option<&'static str> {
     KINDS.iter().find(|(spelling, _)| *spelling == word).map(|(_, written)| *written)
@@ -82,5 +101,5 @@ pub(crate) fn owner(words: &[&str]) -> Option<(&'static str, usize)> {
 
 /// The letters that are glued to a road's number, as in `I-10` and `FM1200`.
 pub(crate) fn is_glued_type(letters: &str) -> bool {
-    matches!(letters, "I" | "IH" | "US" | "FM" | "RM" | "CR" | "SR" | "SH" | "HWY" | "RT" | "RTE")
+    matches!(letters, "I" | "IH" | "US" | "FM" | "RM" | "RR" | "CR" | "SR" | "SH" | "HWY" | "RT" | "RTE")
 }

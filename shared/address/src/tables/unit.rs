@@ -18,8 +18,8 @@ pub(crate) struct Designator {
 
 /// Standard form, spellings, whether plain, whether it may stand alone.
 static DESIGNATORS: &[(&str, &str, bool, bool)] = &[
-    ("Apt", "APT APARTMENT APMT APRT APTS APPT", true, false),
-    ("Bldg", "BLDG BUILDING BLD BLG BUILD", true, false),
+    ("Apt", "APT APARTMENT APMT APRT APTS APPT APTO APARTAMENTO", true, false),
+    ("Bldg", "BLDG BUILDING BLD BLG BUILD EDIF EDIFICIO", true, false),
     ("Bsmt", "BSMT BASEMENT BASMT BMT", false, true),
     ("Dept", "DEPT DEPARTMENT", true, false),
     ("Fl", "FL FLOOR FLR FLOR", true, false),
@@ -32,7 +32,7 @@ static DESIGNATORS: &[(&str, &str, bool, bool)] = &[
     ("Ofc", "OFC OFFICE", false, true),
     ("PH", "PH PENTHOUSE PNTHS", false, true),
     ("Pier", "PIER", false, false),
-    ("PMB", "PMB", true, false),
+    ("PMB", "PMB MAILBOX", true, false),
     ("Rear", "REAR", false, true),
     ("Rm", "RM ROOM", true, false),
     ("Side", "SIDE", false, true),
@@ -41,7 +41,7 @@ static DESIGNATORS: &[(&str, &str, bool, bool)] = &[
     ("Ste", "STE SUITE SUIT SUTE SUITES STES", true, false),
     ("Stop", "STOP", false, false),
     ("Trlr", "TRLR TRAILER TRL# TRAILR", true, false),
-    ("Unit", "UNIT UNT UNITS", true, false),
+    ("Unit", "UNIT UNT UNITS CONDO", true, false),
     ("Uppr", "UPPR UPPER", false, true),
     ("#", "#", true, false),
     ("#", "NO NUM NUMBER", false, false),

@@ -1,4 +1,4 @@
-//! A line as the columns that matter: separated values with headings, or GeoJSON.
+//! A row as the columns that matter: separated values with headings, or GeoJSON.
 
 use std::borrow::Cow;
 
@@ -62,7 +62,15 @@ impl Shape {
         Ok((Self::Separated(separator, roles), length))
     }
 
-    /// The values of a line.
+    /// What stands between the values; `None` where they are no columns.
+    pub(super) fn separator(&self) -> Option<u8> {
+        match self {
+            Self::Separated(separator, _) => Some(*separator),
+            Self::GeoJson => None,
+        }
+    }
+
+    /// The values of a row.
     pub(super) fn read<'a>(&self, line: &'a [u8]) -> Result<Row<'a>, Skipped> {
         let Self::Separated(separator, roles) = self else { return geojson::read(line) };
         let fields = fields(line, *separator);
@@ -79,8 +87,7 @@ impl Shape {
     }
 }
 
-/// The values of a line. In quotes a separator is none, and two quotes are one. A line break in quotes is not read:
-/// such rows come out with too few values.
+/// The values of a row. In quotes neither a separator nor a line break is one, and two quotes are one.
 fn fields(line: &[u8], separator: u8) -> Vec<Cow<'_, str>> {
     let mut fields = Vec::with_capacity(32);
     let mut rest = line;

@@ -10,6 +10,7 @@ use std::sync::mpsc::SyncSender;
 use anyhow::Context;
 use flate2::bufread::MultiGzDecoder;
 
+use super::records::Quotes;
 use super::row::Shape;
 
 /// Bytes of a chunk: some tens of thousands of rows, merged in one transaction.
@@ -39,23 +40,14 @@ pub(super) struct Source {
     is_packed: bool,
 }
 
-/// Whole lines of a file.
+/// Whole rows of a file.
 pub(super) struct Chunk {
-    text: Vec<u8>,
+    /// As they are in the file.
+    pub(super) text: Vec<u8>,
     /// Where the unpacked file goes on behind it.
     pub(super) position: u64,
     /// Bytes of the file on the disk that were read by then.
     pub(super) bytes_read: u64,
-}
-
-impl Chunk {
-    /// The lines that are not blank, without their ends.
-    pub(super) fn lines(&self) -> impl Iterator<Item = &[u8]> {
-        self.text
-            .split(|byte| *byte == b'\n')
-            .map(|line| line.trim_ascii_end())
-            .filter(|line| !line.is_empty())
-    }
 }
 
 impl Source {
@@ -80,8 +72,14 @@ impl Source {
     }
 
     /// Reads from a position of the unpacked file to its end, as long as somebody receives.
-    pub(super) fn read(self, position: u64, chunks: &SyncSender<anyhow::Result<Chunk>>) {
-        if let Err(error) = self.read_chunks(position, chunks) {
+    /// `separator` is that of the values, where quotes may hold a line break.
+    pub(super) fn read(
+        self,
+        position: u64,
+        separator: Option<u8>,
+        chunks: &SyncSender<anyhow::Result<Chunk>>,
+    ) {
+        if let Err(error) = self.read_chunks(position, separator, chunks) {
             // An error: nobody receives any more.
             let _ = chunks.send(Err(error));
         }
@@ -90,14 +88,17 @@ impl Source {
     fn read_chunks(
         &self,
         mut position: u64,
+        separator: Option<u8>,
         chunks: &SyncSender<anyhow::Result<Chunk>>,
     ) -> anyhow::Result<()> {
         let (mut reader, bytes_read) = self.unpacked(position)?;
         loop {
             let mut text = Vec::with_capacity(CHUNK_BYTES + LINE_BYTES as usize);
-            let mut is_end = false;
-            while text.len() < CHUNK_BYTES && !is_end {
+            let (mut is_end, mut quotes) = (false, Quotes::new(separator));
+            while (text.len() < CHUNK_BYTES || quotes.are_open()) && !is_end {
+                let start = text.len();
                 let read = read_line(&mut reader, &mut text).context("cannot read on")?;
+                quotes.pass(&text[start..]);
                 position += read;
                 is_end = read == 0;
             }

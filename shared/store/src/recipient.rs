@@ -153,8 +153,8 @@ impl Store {
         Ok(removed)
     }
 
-    /// Recipients of the campaign that wait on filter conditions, in the order of their entries, after `after`; at
-    /// most `limit`.
+    /// Recipients of the campaign that wait on filter conditions, in the order of their addresses, after the one with the
+    /// entry `after`, nil for the first; at most `limit`.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
@@ -223,8 +223,10 @@ const WAITING: &str = "
         entry.longitude, entry.email, entry.phone, entry.organization, entry.birthday, entry.custom
     FROM recipients recipient JOIN address_entries entry USING (team_id, entry_id)
     WHERE recipient.team_id = $1 AND recipient.campaign_id = $2 AND recipient.reason = 'filtered_conditions'
-        AND recipient.entry_id > $3
-    ORDER BY recipient.entry_id LIMIT $4";
+        AND (recipient.address_id, recipient.entry_id) > (
+            coalesce((SELECT last.address_id FROM recipients last
+                WHERE last.team_id = $1 AND last.campaign_id = $2 AND last.entry_id = $3), $3), $3)
+    ORDER BY recipient.address_id, recipient.entry_id LIMIT $4";
 
 impl Transaction<'_> {
     /// Notes the recipients' outcomes. One that was mailed stays so when it is sent again and not mailed; one that

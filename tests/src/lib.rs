@@ -10,6 +10,7 @@ mod processes;
 mod sink;
 mod stack;
 mod verifiers;
+mod visitor;
 mod webhooks;
 
 pub use crm::{Crm, INTEGRATION_KEY};
@@ -20,6 +21,7 @@ pub use processes::{Server, ServerKind, Spawned, free_port};
 pub use sink::{Reaction, Received, Sink};
 pub use stack::{Answer, Options, Stack, eventually, settings_of};
 pub use verifiers::{Down, Slow};
+pub use visitor::{PASSWORD, Page, Visitor};
 pub use webhooks::{cards, with_qr_codes, with_qr_codes_on};
 
 /// The key that every test's team holds.

@@ -13,5 +13,4 @@ pub mod money;
 mod operate;
 pub mod report;
 pub mod run;
-pub mod secret;
 mod text_file;

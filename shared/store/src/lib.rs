@@ -4,6 +4,7 @@
 //! committed when it returns; what must happen together is done through a [`Transaction`], whose steps the
 //! caller puts in order. Every statement on a request's path is bounded by the request's own size and an index.
 
+mod activity;
 mod address_answer;
 mod address_book;
 mod address_import;
@@ -34,9 +35,11 @@ mod pool;
 mod recipient;
 mod scan;
 mod send;
+mod session;
 mod sync;
 mod team;
 
+pub use activity::Activity;
 pub use address_book::{BookCursor, BookLine, BookPage};
 pub use address_import::ImportProgress;
 pub use address_point::{AddressOverride, Home, Neighborhood, PointFacts, PointRow};
@@ -69,5 +72,6 @@ pub use pool::{Connection, Settings, Store, Transaction};
 pub use recipient::{EntryAddress, RecipientFacts, RecipientRow, WaitingRecipient};
 pub use scan::{NewScan, ScannedCard};
 pub use send::{Claim, FinishedSend, Lease, ReservedSend, SendState};
+pub use session::{Account, SessionAge, SignedIn};
 pub use sync::{BatchCounts, CountedBatch, Removal};
 pub use team::{Role, Team, UserSummary};

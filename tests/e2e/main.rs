@@ -5,6 +5,7 @@
 
 mod addresses;
 mod columns;
+mod console;
 mod coverage;
 mod crash;
 mod deploy;

@@ -12,6 +12,7 @@ mod sink;
 mod smtp;
 mod stack;
 mod verifiers;
+mod visitor;
 mod webhooks;
 
 pub use chaos::{Servers, Strike, World};
@@ -24,6 +25,7 @@ pub use sink::{Reaction, Received, Sink};
 pub use smtp::{Mailed, SmtpSecurity, SmtpServer};
 pub use stack::{Answer, Options, Stack, eventually, settings_of};
 pub use verifiers::{Down, Gate, Slow};
+pub use visitor::{PASSWORD, Page, Visitor};
 pub use webhooks::{cards, with_qr_codes, with_qr_codes_on};
 
 /// The key that every test's team holds.

@@ -207,6 +207,15 @@ impl Stack {
         tokio::spawn(async { dispatcher::run(process).await.expect("the dispatcher runs") });
     }
 
+    /// A console on the same database and broker; returns where it listens.
+    pub async fn console(&mut self) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let process = self.process("console");
+        tokio::spawn(async { console::serve(process, listener).await.expect("the console runs") });
+        url
+    }
+
     /// Another gateway on the same database and broker; returns where it listens.
     pub async fn second_gateway(&mut self) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");

@@ -9,7 +9,7 @@ use store::{Admission, AdmittedKey, Store};
 
 use crate::refusal::Refusal;
 use crate::shield::Shield;
-use crate::source::subject;
+use service::source::subject;
 
 /// The length of a rate window. Windows begin with the minute.
 const WINDOW: TimeDelta = TimeDelta::minutes(1);

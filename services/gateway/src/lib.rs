@@ -9,7 +9,6 @@ mod refusal;
 mod request;
 mod scan;
 mod shield;
-mod source;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -19,8 +19,8 @@ use store::AdmittedKey;
 use crate::body::{declared_too_large, drain};
 use crate::refusal::Refusal;
 use crate::request::{RETRY_AFTER, RequestIdentity, bearer_key};
-use crate::source::source_address;
 use crate::{Gateway, Peer};
+use service::source::source_address;
 
 /// Bodies up to this size are checked in place; larger ones on a thread of their own.
 const INLINE_CHECK_BYTES: usize = 64 * 1024;

@@ -15,8 +15,8 @@ use contract::scan::{SCAN_PATH, ScanTarget};
 pub(crate) use self::record::Scans;
 use self::record::{NotRead, Visit};
 use self::visitor::visitor;
-use crate::source::source_address;
 use crate::{Gateway, Peer};
+use service::source::source_address;
 
 const NOT_FOUND_PAGE: &str = include_str!("scan/not_found.html");
 const TRY_AGAIN_PAGE: &str = include_str!("scan/try_again.html");

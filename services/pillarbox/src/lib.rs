@@ -14,5 +14,4 @@ pub mod money;
 mod operate;
 pub mod report;
 pub mod run;
-pub mod secret;
 mod text_file;

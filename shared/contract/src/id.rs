@@ -51,6 +51,10 @@ uuid_id!(
     UserId
 );
 uuid_id!(
+    /// Something that a person did.
+    ActivityId
+);
+uuid_id!(
     /// An API key's row; never the key itself.
     ApiKeyId
 );

@@ -1,5 +1,6 @@
 //! The configuration of all processes: embedded defaults, an optional file, the environment.
 
+mod console;
 mod webhooks;
 
 use std::collections::HashMap;
@@ -10,6 +11,7 @@ use contract::send::Postage;
 use ipnet::IpNet;
 use serde::{Deserialize, Deserializer};
 
+pub use console::Console;
 pub use webhooks::{Dispatcher, Email, Outbound, Scans};
 
 /// The defaults, which are also the reference of every setting.
@@ -57,6 +59,8 @@ pub struct Config {
     pub outbound: Outbound,
     /// E-mail.
     pub email: Email,
+    /// The console.
+    pub console: Console,
 }
 
 /// RabbitMQ.

@@ -7,6 +7,7 @@ pub mod fail_point;
 mod health;
 pub mod http;
 mod process;
+pub mod source;
 mod telemetry;
 pub mod trace;
 

@@ -124,6 +124,21 @@ impl Transaction<'_> {
         Ok(row.map(|row| ApiKeyId(row.get(0))))
     }
 
+    /// Revokes a team's key; from the next request on it opens nothing. A revoked one stays as it is. Returns its name.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has no such key.
+    pub async fn key_revoke(&self, team_id: TeamId, key_id: ApiKeyId, now: DateTime<Utc>) -> Result<String> {
+        let row = self
+            .row(
+                "UPDATE api_keys SET revoked_at = coalesce(revoked_at, $3) WHERE team_id = $1 AND key_id = $2
+                 RETURNING name",
+                &[&team_id.0, &key_id.0, &now],
+            )
+            .await?;
+        row.map(|row| row.get(0)).ok_or_else(|| StoreError::NotFound(format!("the key {key_id}")))
+    }
+
     async fn refuse_past_limit(&self, team_id: TeamId) -> Result<()> {
         let row = self
             .row(
@@ -156,18 +171,15 @@ impl Transaction<'_> {
 }
 
 impl Store {
-    /// Revokes a team's key; from the next request on it opens nothing. A revoked one stays as it is.
+    /// Revokes a team's key, as [`Transaction::key_revoke`] does.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has no such key.
     pub async fn key_revoke(&self, team_id: TeamId, key_id: ApiKeyId, now: DateTime<Utc>) -> Result<()> {
-        let revoked = self
-            .execute(
-                "UPDATE api_keys SET revoked_at = coalesce(revoked_at, $3) WHERE team_id = $1 AND key_id = $2",
-                &[&team_id.0, &key_id.0, &now],
-            )
-            .await?;
-        if revoked == 0 { Err(StoreError::NotFound(format!("the key {key_id}"))) } else { Ok(()) }
+        let mut connection = self.connection().await?;
+        let transaction = connection.begin().await?;
+        transaction.key_revoke(team_id, key_id, now).await?;
+        transaction.commit().await
     }
 
     /// A team's keys, the newest first, revoked ones too.

@@ -4,6 +4,7 @@
 //! committed when it returns; what must happen together is done through a [`Transaction`], whose steps the
 //! caller puts in order. Every statement on a request's path is bounded by the request's own size and an index.
 
+mod activity;
 mod address_answer;
 mod address_book;
 mod address_import;
@@ -35,9 +36,11 @@ mod recipient;
 mod removal;
 mod scan;
 mod send;
+mod session;
 mod sync;
 mod team;
 
+pub use activity::Activity;
 pub use address_book::{BookCursor, BookLine, BookPage};
 pub use address_import::ImportProgress;
 pub use address_point::{AddressOverride, Home, Neighborhood, PointFacts, PointRow};
@@ -71,5 +74,6 @@ pub use recipient::{EntryAddress, RecipientFacts, RecipientRow, WaitingRecipient
 pub use removal::Removal;
 pub use scan::{NewScan, ScannedCard};
 pub use send::{Claim, FinishedSend, Lease, ReservedSend, SendState};
+pub use session::{Account, SessionAge, SignedIn};
 pub use sync::{BatchCounts, CountedBatch};
 pub use team::{Role, Team, UserSummary};

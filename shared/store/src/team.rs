@@ -46,6 +46,11 @@ impl Role {
             Self::Member => "member",
         }
     }
+
+    /// The role of this name.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        [Self::Owner, Self::Admin, Self::Member].into_iter().find(|role| role.as_str() == name)
+    }
 }
 
 /// A person, for lists.

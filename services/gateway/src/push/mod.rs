@@ -25,8 +25,8 @@ use crate::body::{declared_too_large, drain};
 use crate::push::answer::{Answered, respond};
 use crate::refusal::Refusal;
 use crate::request::{RequestIdentity, bearer_key};
-use crate::source::source_address;
 use crate::{Gateway, Peer};
+use service::source::source_address;
 
 /// Where the API begins (contract: Versioning).
 pub(crate) const BASE_PATH: &str = "/api/integrations/push/v1";

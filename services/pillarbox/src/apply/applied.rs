@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::money::{Dollars, Money};
 use crate::report::{Report, table};
-use crate::secret::KeyText;
+use secret::KeyText;
 
 /// What stands after a file was applied.
 #[derive(Debug, Clone, Serialize)]

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::error::ApplyError;
 use super::file::{Campaign, CampaignKind, File, Integration, Key, Payment, Step, Team};
-use crate::secret::KeyText;
+use secret::KeyText;
 
 /// Steps of a campaign.
 const STEPS: std::ops::RangeInclusive<usize> = 1..=20;

@@ -12,7 +12,7 @@ use store::{Availability, Role};
 
 use super::field::{ColumnName, DesignDocument, Email, EndpointUrl, ListedAddress, MapArea, Name};
 use crate::money::Money;
-use crate::secret::{KeyText, Password};
+use secret::{KeyText, Password};
 
 /// Neighborhood Mail: the radius when none is given.
 const USUAL_RADIUS_METRES: i32 = 400;

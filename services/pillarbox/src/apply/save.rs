@@ -17,7 +17,7 @@ use super::endpoint::save_endpoints;
 use super::error::{ApplyError, At};
 use super::field::Name;
 use super::file::{Campaign, Column, Design, Integration, Key, Status, Step, Team, TopUp, User};
-use crate::secret::{KeyText, random_campaign_id};
+use secret::{KeyText, random_campaign_id};
 
 /// Random campaign ids that are tried before giving up. There are two billion.
 const CAMPAIGN_ID_ATTEMPTS: usize = 10;

@@ -9,7 +9,7 @@ use store::{NewKey, Store};
 use super::find_team;
 use crate::command::KeyCommand;
 use crate::report::{Report, table};
-use crate::secret::KeyText;
+use secret::KeyText;
 
 /// Does one of the commands on keys.
 pub(crate) async fn run(store: &Store, command: KeyCommand, now: DateTime<Utc>) -> anyhow::Result<Report> {

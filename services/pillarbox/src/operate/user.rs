@@ -11,7 +11,7 @@ use super::find_team;
 use crate::apply::Email;
 use crate::command::UserCommand;
 use crate::report::{Report, table};
-use crate::secret::Password;
+use secret::Password;
 
 /// The variable that a password is read from.
 const PASSWORD_VARIABLE: &str = "PILLARBOX_PASSWORD";

@@ -1,4 +1,4 @@
-//! Secrets: the keys that we make, and the passwords of people.
+//! Secrets: the keys that we make, the tokens of sessions, and the passwords of people.
 
 use std::fmt;
 
@@ -10,6 +10,7 @@ use contract::key::{KEY_CHARS, KeyKind, PresentedKey};
 use rand::RngExt;
 use rand::distr::Alphanumeric;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 /// Random base62 characters of a key: 24 of them are 142 bits.
 const KEY_RANDOM_CHARS: usize = 24;
@@ -78,6 +79,42 @@ impl TryFrom<String> for KeyText {
 impl fmt::Debug for KeyText {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("KeyText(…)")
+    }
+}
+
+/// Random base62 characters of a token: 43 of them are 256 bits.
+const TOKEN_CHARS: usize = 43;
+
+/// A token that says who somebody is, for a while. Only its hash is stored; its `Debug` says nothing.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token(String);
+
+impl Token {
+    /// A new one.
+    pub fn random() -> Self {
+        Self(rand::rng().sample_iter(Alphanumeric).take(TOKEN_CHARS).map(char::from).collect())
+    }
+
+    /// A token as it was presented; `None` when it cannot be one of ours.
+    pub fn presented(text: &str) -> Option<Self> {
+        let is_token = text.len() == TOKEN_CHARS && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        is_token.then(|| Self(text.to_owned()))
+    }
+
+    /// The token itself, for the one who holds it.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// Its SHA-256, which is what is stored.
+    pub fn hash(&self) -> [u8; 32] {
+        Sha256::digest(self.0.as_bytes()).into()
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Token(…)")
     }
 }
 
@@ -177,6 +214,17 @@ mod tests {
         for wrong in ["short", "nine char", "tab\tinside it", &"x".repeat(201)] {
             assert!(Password::try_from(wrong.to_owned()).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_token_is_known_by_its_hash_and_rubbish_is_none() {
+        let (one, other) = (Token::random(), Token::random());
+        assert_ne!(one.hash(), other.hash());
+        assert_eq!(Token::presented(one.reveal()).unwrap().hash(), one.hash());
+        for wrong in ["", "short", &format!("{}!", &one.reveal()[1..]), &"é".repeat(43)] {
+            assert!(Token::presented(wrong).is_none(), "{wrong}");
+        }
+        assert_eq!(format!("{one:?}"), "Token(…)");
     }
 
     #[test]

@@ -11,7 +11,7 @@ const HOPS: usize = 32;
 /// The address that a request is counted for: the peer's, or, when the peer is a trusted proxy, the last hop
 /// of `X-Forwarded-For` that is not one. A hop that is no address ends the search: what stands before it
 /// was written by nobody we know.
-pub(crate) fn source_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
+pub fn source_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let mut source = peer.to_canonical();
     let hops =
         headers.get_all("x-forwarded-for").iter().rev().flat_map(|value| {
@@ -42,7 +42,7 @@ fn parse_hop(hop: &str) -> Option<IpAddr> {
 
 /// What the rate window of an address is called in a group of requests that are counted together. A host on IPv6 owns a /64 and can use all of it, so the network
 /// is counted, not the address.
-pub(crate) fn subject(group: &str, address: IpAddr) -> Vec<u8> {
+pub fn subject(group: &str, address: IpAddr) -> Vec<u8> {
     match address {
         IpAddr::V4(address) => [group.as_bytes(), b":source4:", &address.octets()[..]].concat(),
         IpAddr::V6(address) => [group.as_bytes(), b":source6:", &network_of(address)[..]].concat(),

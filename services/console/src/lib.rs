@@ -1,0 +1,81 @@
+//! The console: where a team runs its mail. Pages are whole HTML, made here; without JavaScript everything works.
+//!
+//! [`route`] says which pages there are and who may use each, [`access`] holds to it, [`page`] has a file for each
+//! part of the navigation, [`answer`] and [`failure`] are how pages answer. Pages read through the store's methods;
+//! what people do is noted in the transaction that does it.
+
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
+
+mod access;
+mod answer;
+mod asset;
+mod failure;
+mod page;
+mod password;
+pub mod route;
+mod security;
+mod show;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use anyhow::Context;
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use service::Process;
+use service::http::Limits;
+use tokio::net::TcpListener;
+
+use crate::password::Passwords;
+
+/// Bytes of a form; pages that take files say so themselves.
+const FORM_BYTES: usize = 256 * 1024;
+
+/// What the pages share. All of it is handles: a session may go on at another console.
+#[derive(Clone)]
+pub(crate) struct Console {
+    process: Process,
+    passwords: Arc<Passwords>,
+}
+
+/// Runs the console on the configured address until the process is to stop.
+///
+/// # Errors
+/// When the address cannot be listened on.
+pub async fn run(process: Process) -> anyhow::Result<()> {
+    let listen = process.config.console.listen.clone();
+    let listener = TcpListener::bind(&listen).await.with_context(|| format!("cannot listen on {listen}"))?;
+    serve(process, listener).await
+}
+
+/// Runs the console on a listener until the process is to stop.
+///
+/// # Errors
+/// When the system has no randomness.
+pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()> {
+    let settings = &process.config.console;
+    let limits = Limits {
+        max_connections: settings.max_connections,
+        header_timeout: Duration::from_millis(settings.header_timeout_ms),
+        grace: process.grace(),
+    };
+    let (shutdown, is_working) = (process.shutdown.clone(), process.is_working.clone());
+    let router = router(Console { passwords: Arc::new(Passwords::new()?), process });
+    is_working.store(true, Ordering::Relaxed);
+    service::http::serve(listener, router, limits, shutdown).await;
+    is_working.store(false, Ordering::Relaxed);
+    Ok(())
+}
+
+fn router(console: Console) -> Router {
+    let router = route::all()
+        .into_iter()
+        .fold(Router::new(), |router, route| router.route(route.path, access::guarded(route, &console)));
+    let router = router
+        .route("/assets/{name}", axum::routing::get(asset::get))
+        .fallback(failure::not_found)
+        .layer(DefaultBodyLimit::max(FORM_BYTES))
+        .with_state(console);
+    security::layered(router)
+}

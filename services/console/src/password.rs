@@ -1,0 +1,59 @@
+//! Checking passwords: slow by design, so only a few at a time and off the threads that answer.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use secret::{Password, Token};
+use tokio::sync::Semaphore;
+
+/// Passwords checked at a time; each takes 19 MiB and a core for some tens of milliseconds.
+const CHECKS: usize = 2;
+
+/// Checks passwords.
+pub(crate) struct Passwords {
+    slots: Arc<Semaphore>,
+    /// The hash of a password that nobody knows: accounts that do not exist take as long as those that do.
+    nobody: String,
+}
+
+impl Passwords {
+    /// Makes it ready.
+    ///
+    /// # Errors
+    /// When the system has no randomness.
+    pub(crate) fn new() -> anyhow::Result<Self> {
+        let unknown = Password::try_from(Token::random().reveal().to_owned()).map_err(anyhow::Error::msg)?;
+        let nobody = unknown.hash().ok().context("a password cannot be hashed")?;
+        Ok(Self { slots: Arc::new(Semaphore::new(CHECKS)), nobody })
+    }
+
+    /// Whether the hash, in PHC form, is of this text. Without a hash it takes as long, and is false.
+    pub(crate) async fn matches(&self, text: String, hash: Option<String>) -> bool {
+        // The semaphore is never closed.
+        let slot = self.slots.clone().acquire_owned().await.ok();
+        let (hash, is_somebody) = match hash {
+            Some(hash) => (hash, true),
+            None => (self.nobody.clone(), false),
+        };
+        let check = tokio::task::spawn_blocking(move || {
+            let _slot = slot;
+            Password::try_from(text).is_ok_and(|password| password.matches(&hash))
+        });
+        check.await.unwrap_or(false) && is_somebody
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn only_the_password_of_somebody_matches() {
+        let passwords = Passwords::new().unwrap();
+        let hash = Password::try_from("correct horse".to_owned()).unwrap().hash().unwrap();
+        assert!(passwords.matches("correct horse".to_owned(), Some(hash.clone())).await);
+        assert!(!passwords.matches("correct house".to_owned(), Some(hash.clone())).await);
+        assert!(!passwords.matches("short".to_owned(), Some(hash)).await);
+        assert!(!passwords.matches("correct horse".to_owned(), None).await);
+    }
+}

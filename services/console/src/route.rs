@@ -1,0 +1,63 @@
+//! Every page and action, and who may use it.
+
+use axum::handler::Handler;
+use axum::http::Method;
+use axum::routing::{MethodRouter, get, post};
+
+use crate::Console;
+use crate::page;
+
+/// Who may use a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Also who is not signed in.
+    Anyone,
+    /// Everybody in a team.
+    Member,
+    /// Owners and Admins: those who manage keys, endpoints, integrations and campaigns.
+    Manager,
+    /// Owners only: people and money.
+    Owner,
+}
+
+/// A page or an action.
+pub struct Route {
+    /// The path, with the names of its parameters in braces.
+    pub path: &'static str,
+    /// GET for pages, POST for actions.
+    pub method: Method,
+    /// Who may use it.
+    pub access: Access,
+    pub(crate) handler: MethodRouter<Console>,
+}
+
+/// All of them. The router is made of this list, and tests walk it.
+pub fn all() -> Vec<Route> {
+    use Access::{Anyone, Manager, Member};
+    vec![
+        page("/sign-in", Anyone, page::sign_in::show),
+        action("/sign-in", Anyone, page::sign_in::submit),
+        action("/sign-out", Member, page::sign_in::end),
+        page("/", Member, page::home::show),
+        page("/api", Member, page::api::show),
+        action("/api/keys", Manager, page::api::create_key),
+        action("/api/keys/{key_id}/revoke", Manager, page::api::revoke_key),
+        page("/activity", Member, page::activity::show),
+    ]
+}
+
+fn page<H, T>(path: &'static str, access: Access, handler: H) -> Route
+where
+    H: Handler<T, Console>,
+    T: 'static,
+{
+    Route { path, method: Method::GET, access, handler: get(handler) }
+}
+
+fn action<H, T>(path: &'static str, access: Access, handler: H) -> Route
+where
+    H: Handler<T, Console>,
+    T: 'static,
+{
+    Route { path, method: Method::POST, access, handler: post(handler) }
+}

@@ -1,0 +1,55 @@
+//! How values are shown to people.
+
+use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
+
+/// The zone of a team's times.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Zone(Tz);
+
+impl Zone {
+    /// The zone of this IANA name. One that cannot be read was never stored; UTC stands in for it.
+    pub(crate) fn new(name: &str) -> Self {
+        Self(name.parse().unwrap_or(Tz::UTC))
+    }
+
+    /// A moment, such as `Nov 21, 2026, 3:04 PM EST`.
+    pub(crate) fn time(self, moment: &DateTime<Utc>) -> String {
+        moment.with_timezone(&self.0).format("%b %-d, %Y, %-I:%M %p %Z").to_string()
+    }
+}
+
+/// Cents as dollars: `$1,234.50`.
+pub(crate) fn dollars(cents: i64) -> String {
+    let sign = if cents < 0 { "-" } else { "" };
+    format!("{sign}${}.{:02}", grouped(cents.unsigned_abs() / 100), cents.unsigned_abs() % 100)
+}
+
+/// A number with its thousands apart: `1,234,567`.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    groups.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn money_and_numbers_have_their_thousands_apart() {
+        assert_eq!(dollars(123_450), "$1,234.50");
+        assert_eq!(dollars(-5), "-$0.05");
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_000_000), "1,000,000");
+    }
+
+    #[test]
+    fn times_are_the_team_s() {
+        let noon = "2026-07-04T16:00:00Z".parse().unwrap();
+        assert_eq!(Zone::new("America/New_York").time(&noon), "Jul 4, 2026, 12:00 PM EDT");
+        assert_eq!(Zone::new("nowhere").time(&noon), "Jul 4, 2026, 4:00 PM UTC");
+    }
+}

@@ -1,0 +1,35 @@
+//! The settings of the console.
+
+use ipnet::IpNet;
+use serde::Deserialize;
+
+use super::networks;
+
+/// The console.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Console {
+    /// Address and port.
+    pub listen: String,
+    /// Networks whose `X-Forwarded-For` is believed. In the environment: separated by commas.
+    #[serde(deserialize_with = "networks")]
+    pub trusted_proxies: Vec<IpNet>,
+    /// Connections at a time.
+    pub max_connections: usize,
+    /// Milliseconds for a request's headers, and for an idle connection.
+    pub header_timeout_ms: u64,
+    /// Whether cookies go over TLS only.
+    pub secure_cookies: bool,
+    /// Where the gateway answers to the public.
+    pub public_url: String,
+    /// Minutes after which a session that is not used ends.
+    pub session_idle_minutes: i64,
+    /// Hours after which any session ends.
+    pub session_longest_hours: i64,
+    /// Minutes in which sign-ins are counted.
+    pub sign_in_window_minutes: i64,
+    /// Sign-ins tried with an e-mail address in a window.
+    pub sign_ins_per_account: i32,
+    /// Sign-ins tried from a source address in a window.
+    pub sign_ins_per_source: i32,
+}

@@ -1,0 +1,169 @@
+//! Who is signed in.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use contract::id::{TeamId, UserId};
+
+use crate::error::{Result, StoreError};
+use crate::pool::{Store, Transaction};
+use crate::team::Role;
+
+/// How old the note of when a session was last used may get before it is written again. Looking at pages costs no
+/// writes then, and a session ends at most this much too early.
+const SEEN_STEP: TimeDelta = TimeDelta::minutes(1);
+
+/// What is needed to check a password.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Account {
+    /// Whose it is.
+    pub user_id: UserId,
+    /// Argon2id in PHC form; `None` until a password is set.
+    pub password_hash: Option<String>,
+}
+
+/// A person who is signed in, and the team.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignedIn {
+    /// Who.
+    pub user_id: UserId,
+    /// Lower-case address.
+    pub email: String,
+    /// The person's name.
+    pub name: String,
+    /// What the person may do.
+    pub role: Role,
+    /// The team.
+    pub team_id: TeamId,
+    /// The team's name.
+    pub team_name: String,
+    /// IANA name of the zone that the team's times are shown in.
+    pub time_zone: String,
+}
+
+/// Since when a session must have been used, and since when it must have begun, to be one still.
+#[derive(Debug, Clone, Copy)]
+pub struct SessionAge {
+    /// Not used since: ended.
+    pub seen_since: DateTime<Utc>,
+    /// Begun before: ended.
+    pub created_since: DateTime<Utc>,
+}
+
+impl Store {
+    /// The account with this address; `None` when nobody has it.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn account_by_email(&self, email: &str) -> Result<Option<Account>> {
+        let sql = "SELECT user_id, password_hash FROM users WHERE email = lower($1)";
+        let row = self.row(sql, &[&email]).await?;
+        Ok(row.map(|row| Account { user_id: UserId(row.get(0)), password_hash: row.get(1) }))
+    }
+
+    /// Who holds the session; `None` when it ended or never was. Notes that it was used.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn session_use(
+        &self,
+        token_hash: &[u8; 32],
+        age: SessionAge,
+        now: DateTime<Utc>,
+    ) -> Result<Option<SignedIn>> {
+        let row = self
+            .row(
+                "WITH used AS (
+                     UPDATE sessions SET last_seen_at = $4 WHERE token_hash = $1 AND last_seen_at > $2
+                         AND created_at > $3 AND last_seen_at < $5
+                 )
+                 SELECT user_id, email, users.name, role, team_id, teams.name, time_zone
+                 FROM sessions JOIN users USING (user_id) JOIN teams USING (team_id)
+                 WHERE token_hash = $1 AND last_seen_at > $2 AND sessions.created_at > $3",
+                &[&&token_hash[..], &age.seen_since, &age.created_since, &now, &(now - SEEN_STEP)],
+            )
+            .await?;
+        let Some(row) = row else { return Ok(None) };
+        let role =
+            Role::from_name(row.get(3)).ok_or_else(|| StoreError::Corrupt("role of a person".to_owned()))?;
+        Ok(Some(SignedIn {
+            user_id: UserId(row.get(0)),
+            email: row.get(1),
+            name: row.get(2),
+            role,
+            team_id: TeamId(row.get(4)),
+            team_name: row.get(5),
+            time_zone: row.get(6),
+        }))
+    }
+
+    /// Ends the session. One that ended already stays so.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn session_end(&self, token_hash: &[u8; 32]) -> Result<()> {
+        self.execute("DELETE FROM sessions WHERE token_hash = $1", &[&&token_hash[..]]).await?;
+        Ok(())
+    }
+
+    /// Forgets at most `limit` sessions that began before this time; returns how many.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn session_purge(&self, created_before: DateTime<Utc>, limit: i64) -> Result<u64> {
+        self.execute(
+            "DELETE FROM sessions WHERE token_hash IN
+                 (SELECT token_hash FROM sessions WHERE created_at <= $1 ORDER BY created_at LIMIT $2)",
+            &[&created_before, &limit],
+        )
+        .await
+    }
+
+    /// Counts an event against a limit, such as a failed sign-in; returns how many the window has, this one included.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn window_count(&self, subject: &[u8], window_start: DateTime<Utc>) -> Result<i32> {
+        let row = self
+            .row(
+                "INSERT INTO rate_windows AS existing (subject, window_start, requests) VALUES ($1, $2, 1)
+                 ON CONFLICT (subject, window_start) DO UPDATE SET requests = existing.requests + 1
+                 RETURNING requests",
+                &[&subject, &window_start],
+            )
+            .await?;
+        row.map(|row| row.get(0)).ok_or_else(|| StoreError::Corrupt("a count gave no row".to_owned()))
+    }
+}
+
+impl Transaction<'_> {
+    /// Begins a session; the one that `replaced` names ends, so that a token from before the sign-in is worth nothing.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn session_begin(
+        &self,
+        user_id: UserId,
+        token_hash: &[u8; 32],
+        replaced: Option<&[u8; 32]>,
+        now: DateTime<Utc>,
+    ) -> Result<()> {
+        if let Some(replaced) = replaced {
+            self.execute("DELETE FROM sessions WHERE token_hash = $1", &[&&replaced[..]]).await?;
+        }
+        self.execute(
+            "INSERT INTO sessions (token_hash, user_id, created_at, last_seen_at) VALUES ($1, $2, $3, $3)",
+            &[&&token_hash[..], &user_id.0, &now],
+        )
+        .await?;
+        Ok(())
+    }
+
+    /// Ends all sessions of a person, but the one that `kept` names: after another password, or out of the team.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn session_end_all(&self, user_id: UserId, kept: Option<&[u8; 32]>) -> Result<u64> {
+        let kept: &[u8] = kept.map_or(&[], |hash| hash);
+        self.execute("DELETE FROM sessions WHERE user_id = $1 AND token_hash <> $2", &[&user_id.0, &kept])
+            .await
+    }
+}

@@ -7,9 +7,11 @@
 mod check;
 mod document;
 mod element;
+mod font;
 mod geometry;
 pub mod limits;
 mod link;
+mod page;
 mod problem;
 mod product;
 mod return_address;
@@ -20,10 +22,12 @@ pub use document::{Document, Surface};
 pub use element::{
     Arc, Bend, Content, Element, Fit, Image, ImageSource, Outline, QrCode, Shape, Stroke, TextBox,
 };
+pub use font::Font;
 pub use geometry::{Area, Frame};
 pub use link::{Destination, SecureLink};
+pub use page::{Drawing, Glyph, GlyphRun, Item, Page};
 pub use problem::Problem;
 pub use product::{Product, Purpose, Side, UnknownProduct, Zone};
 pub use return_address::{PostalAddress, ReturnAddress};
-pub use style::{Alignment, Colour, Font, VerticalAlignment};
+pub use style::{Alignment, Colour, VerticalAlignment};
 pub use template::{Rendered, Template, TemplateError};

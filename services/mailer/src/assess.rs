@@ -6,7 +6,7 @@ use address::{Verdict, Verified};
 use audience::{BuiltIn, Lookup};
 use chrono::NaiveDate;
 use contract::send::Reason;
-use store::{EntryRow, PieceRow, RecipientFacts, RecipientRow, StoredEntry};
+use store::{EntryRow, PieceContent, PieceRow, RecipientFacts, RecipientRow, StoredEntry};
 use uuid::Uuid;
 
 use crate::decide::{Candidate, Decision};
@@ -273,6 +273,7 @@ fn piece_row<'a>(one: &'a Assessed<'a>, verified: &'a Verified, destinations: &'
         destinations: destinations.to_owned(),
         corrections: corrections(verified),
         center_entry_id: None,
+        content: PieceContent::default(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use contract::limits::HOMES_PER_REQUEST;
 use contract::send::Reason;
-use store::{Home, NeighborhoodSettings, PieceRow, RecipientFacts, Store, StoreError, StoredEntry};
+use store::{Home, NeighborhoodSettings, PieceContent, PieceRow, RecipientFacts, Store, StoreError, StoredEntry};
 use uuid::Uuid;
 
 use crate::decide::{Candidate, Decision, decide};
@@ -233,6 +233,7 @@ fn piece_row<'a>(home: &'a Home, center_entry_id: Uuid, links: &Links) -> PieceR
         corrections: String::new(),
         destinations: links.destinations(&resident),
         center_entry_id: Some(center_entry_id),
+        content: PieceContent::default(),
     }
 }
 

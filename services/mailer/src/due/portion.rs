@@ -6,7 +6,7 @@ use chrono::NaiveDate;
 use contract::id::ChargeId;
 use contract::send::Reason;
 use store::{
-    Campaign, ChargeKind, EntryAddress, Job, JobKind, LockedCampaign, PieceRow, RecipientFacts, StoreError,
+    Campaign, ChargeKind, EntryAddress, Job, JobKind, LockedCampaign, PieceContent, PieceRow, RecipientFacts, StoreError,
     StoredEntry, Transaction, retry,
 };
 use uuid::Uuid;
@@ -235,5 +235,6 @@ fn piece_row<'a>(person: &'a Person, links: &Links) -> PieceRow<'a> {
         destinations: links.destinations(&profile(entry, &person.values)),
         corrections: String::new(),
         center_entry_id: person.center.as_ref().map(|center| center.entry_id),
+        content: PieceContent::default(),
     }
 }

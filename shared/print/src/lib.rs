@@ -1,0 +1,1 @@
+//! From laid-out cards to paper.

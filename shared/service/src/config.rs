@@ -1,5 +1,6 @@
 //! The configuration of all processes: embedded defaults, an optional file, the environment.
 
+mod cards;
 mod webhooks;
 
 use std::collections::HashMap;
@@ -10,6 +11,7 @@ use contract::send::Postage;
 use ipnet::IpNet;
 use serde::{Deserialize, Deserializer};
 
+pub use cards::{Pictures, ReturnAddresses};
 pub use webhooks::{Dispatcher, Email, Outbound, Scans};
 
 /// The defaults, which are also the reference of every setting.
@@ -55,6 +57,12 @@ pub struct Config {
     pub dispatcher: Dispatcher,
     /// Requests to addresses that somebody typed in.
     pub outbound: Outbound,
+    /// Where pictures and print files are kept.
+    pub storage: storage::Settings,
+    /// Pictures that cards print.
+    pub pictures: Pictures,
+    /// Return addresses with fields in them.
+    pub return_addresses: ReturnAddresses,
     /// E-mail.
     pub email: Email,
 }
@@ -352,6 +360,7 @@ impl Config {
         if self.scans.waiting == 0 {
             return refuse("scans.waiting must be one or more");
         }
+        self.pictures.check(self.mailer.lease_ms).or_else(refuse)?;
         self.dispatcher.check().or_else(refuse)
     }
 }
@@ -404,6 +413,7 @@ mod tests {
             ("PILLARBOX__SMARTY__AUTH_TOKEN", "secret-token"),
             ("PILLARBOX__SMARTY__AUTH_ID", "secret-id"),
             ("PILLARBOX__STRIPE__SECRET_KEY", "secret-key"),
+            ("PILLARBOX__STORAGE__S3__SECRET_ACCESS_KEY", "secret-access"),
         ] {
             assert!(!format!("{:?}", with(name, value).unwrap()).contains("secret-"), "{name}");
         }
@@ -424,6 +434,9 @@ mod tests {
             ("PILLARBOX__PRICES__LETTER__STANDARD", "0"),
             ("PILLARBOX__VERIFICATION__VERIFIER", "guess"),
             ("PILLARBOX__SMARTY__CONCURRENCY", "0"),
+            ("PILLARBOX__STORAGE__KIND", "tape"),
+            ("PILLARBOX__PICTURES__CONCURRENCY_PER_HOST", "0"),
+            ("PILLARBOX__PICTURES__REQUEST_TIMEOUT_MS", "30000"),
             ("PILLARBOX__DISPATCHER__LEASE_MS", "10000"),
             ("PILLARBOX__DISPATCHER__RETRY_DELAYS_SECONDS", "5,x"),
         ] {

@@ -6,10 +6,14 @@ use contract::send::Reason;
 use store::NeighborhoodSettings;
 
 use crate::assess::Assessed;
+use crate::cards::Card;
 use crate::reserve::Plan;
 
 /// A sentence for a person.
-pub(crate) fn detail(plan: &Plan<'_>, assessed: &Assessed<'_>, reason: Reason) -> String {
+pub(crate) fn detail(plan: &Plan<'_>, (assessed, card): (&Assessed<'_>, &Card), reason: Reason) -> String {
+    if let Some(refusal) = card.refusal.as_ref().filter(|refusal| refusal.reason == reason) {
+        return refusal.detail.clone();
+    }
     if let Some(neighborhood) = plan.campaign.neighborhood
         && let Some(detail) = homes_detail(neighborhood, assessed, reason)
     {

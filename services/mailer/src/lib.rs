@@ -2,10 +2,12 @@
 //! settles. It also does what falls due: later steps, the daily re-check, and what a killed worker left open.
 //!
 //! A request in reading order: [`handler`] → [`send`] → [`fields`] and [`prepare`] (what was sent) → [`verification`] →
-//! [`assess`], [`rules`] and [`decide`] (who is mailed; pure), [`neighborhood`] (the homes around centers) → [`reserve`] → [`settle`].
+//! [`assess`], [`rules`] and [`decide`] (who is mailed; pure), [`neighborhood`] (the homes around centers), [`cards`] (what
+//! prints) → [`reserve`] → [`settle`]; [`take_effect`] has them in this order.
 
 mod assess;
 mod calendar;
+mod cards;
 mod decide;
 mod detail;
 mod due;
@@ -20,16 +22,21 @@ mod reserve;
 mod rules;
 mod send;
 mod settle;
+mod take_effect;
+mod times;
 
 use std::sync::Arc;
 
 use contract::message::SEND_QUEUE;
 use design::Product;
+use outbound::{Client, Policy};
+use pictures::Pictures;
 use queue::Consumption;
 use service::Process;
-
+use storage::Storage;
 use verification::Verify;
 
+use crate::cards::Layouts;
 use crate::payment::Payments;
 
 /// What the parts of a mailer share. Clones share it all.
@@ -37,6 +44,8 @@ use crate::payment::Payments;
 pub(crate) struct Mailer {
     process: Process,
     verifier: Arc<dyn Verify>,
+    pictures: Pictures,
+    layouts: Layouts,
     payments: Arc<Payments>,
 }
 
@@ -62,7 +71,9 @@ pub async fn serve(process: Process, verifier: Arc<dyn Verify>) -> anyhow::Resul
         );
     }
     let payments = Payments::new(process.store.clone(), &process.config.stripe)?;
-    let mailer = Mailer { process, verifier, payments: Arc::new(payments) };
+    let pictures = pictures(&process)?;
+    let layouts = Layouts::default();
+    let mailer = Mailer { process, verifier, pictures, layouts, payments: Arc::new(payments) };
     let process = &mailer.process;
     let consumption = Consumption {
         queue: SEND_QUEUE,
@@ -78,4 +89,13 @@ pub async fn serve(process: Process, verifier: Arc<dyn Verify>) -> anyhow::Resul
         housekeeping::run(&mailer),
     );
     Ok(())
+}
+
+/// What fetches the pictures of cards.
+fn pictures(process: &Process) -> anyhow::Result<Pictures> {
+    let config = &process.config;
+    let client = Client::new(Policy::new(&config.outbound.allowed_networks))?;
+    let storage = Storage::new(&config.storage)?;
+    let (store, clock) = (process.store.clone(), process.clock.clone());
+    Ok(Pictures::new(client, storage, store, clock, config.pictures.clone()))
 }

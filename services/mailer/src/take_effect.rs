@@ -1,0 +1,209 @@
+//! A claimed request up to the point where it has taken effect: verify, judge, decide what cards print, reserve.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use contract::id::TeamId;
+use contract::send::{SendError, SendRequest};
+use pictures::PicturesError;
+use store::{Campaign, Lease, RecipientFacts, StoreError, StoredEntry, retry};
+use uuid::Uuid;
+use verification::VerifyError;
+
+use crate::Mailer;
+use crate::assess::{Assessed, Judgement, identify};
+use crate::cards::{Card, CardsError, Deciding, decide_cards};
+use crate::decide::Candidate;
+use crate::fields::{ColumnLimits, Fields};
+use crate::neighborhood::{Center, Neighborhoods};
+use crate::prepare::{Preparation, prepare};
+use crate::reserve::{Plan, ReserveError, Reserved, reserve};
+use crate::rules::{AudienceRules, StepRules};
+use crate::times::{time_zone, times};
+
+/// Times that a request is prepared anew because others made columns meanwhile.
+const PREPARATIONS: usize = 5;
+
+/// Of the time that a request has left, the part that its pictures may take.
+const PICTURES_SHARE: u32 = 2;
+
+/// A claimed request.
+pub(crate) struct Taking<'a> {
+    pub(crate) lease: Lease,
+    pub(crate) campaign: &'a Campaign,
+    pub(crate) step: &'a StepRules<'a>,
+    pub(crate) request: &'a SendRequest<'a>,
+    /// When nobody waits for it any more, in milliseconds since 1970.
+    pub(crate) deadline_ms: i64,
+}
+
+impl Taking<'_> {
+    /// The time that there is for pictures, so that a slow host does not keep the request from its deadline.
+    fn time_for_pictures(&self, mailer: &Mailer) -> Duration {
+        let left = self.deadline_ms - mailer.process.clock.now().timestamp_millis();
+        Duration::from_millis(u64::try_from(left).unwrap_or(0)) / PICTURES_SHARE
+    }
+}
+
+/// Verifies, judges and reserves. Prepares again when other requests made columns meanwhile.
+pub(crate) async fn take_effect(mailer: &Mailer, taking: &Taking<'_>) -> Result<Reserved, ReserveError> {
+    let mut result = Err(ReserveError::ColumnsChanged);
+    for _ in 0..PREPARATIONS {
+        let preparation = sort_fields(mailer, taking.campaign.team_id, taking.request).await?;
+        result = prepare_and_reserve(mailer, taking, &preparation).await;
+        if !matches!(result, Err(ReserveError::ColumnsChanged)) {
+            break;
+        }
+    }
+    result
+}
+
+async fn sort_fields<'a>(
+    mailer: &Mailer,
+    team_id: TeamId,
+    request: &'a SendRequest<'_>,
+) -> Result<Preparation<'a>, StoreError> {
+    let columns = mailer.process.store.column_list(team_id).await?;
+    let settings = &mailer.process.config.mailer;
+    let limits = ColumnLimits {
+        per_request: settings.new_columns_per_request,
+        per_team: settings.api_columns_per_team,
+    };
+    let types = request.field_types.iter().map(|(name, column_type)| (name.as_ref(), *column_type));
+    let fields = Fields::new(columns, types, limits);
+    Ok(tokio::task::block_in_place(|| prepare(request, fields)))
+}
+
+async fn prepare_and_reserve(
+    mailer: &Mailer,
+    taking: &Taking<'_>,
+    preparation: &Preparation<'_>,
+) -> Result<Reserved, ReserveError> {
+    let Taking { lease, campaign, step, request, .. } = *taking;
+    let rules = AudienceRules::compile(campaign, |key| preparation.fields.column_type(key))
+        .map_err(ReserveError::Refused)?;
+    let inputs: Vec<_> = preparation.recipients.iter().map(|recipient| recipient.address()).collect();
+    let verdicts = mailer.verifier.verify(&inputs, campaign.strictness).await.map_err(unverified)?;
+    let assessed = tokio::task::block_in_place(|| identify(&preparation.recipients, &verdicts));
+    let (facts, stored) = look_up(mailer, campaign, (&rules, step), &assessed).await?;
+    let today = mailer.process.clock.now().with_timezone(&time_zone(campaign)).date_naive();
+    let judgement = Judgement {
+        rules: &rules,
+        facts: &facts,
+        stored: &stored,
+        fields: &preparation.fields,
+        today,
+        are_centers: campaign.neighborhood.is_some(),
+    };
+    let mut candidates: Vec<_> =
+        tokio::task::block_in_place(|| assessed.iter().map(|one| judgement.candidate(one)).collect());
+    let destinations: Vec<_> = tokio::task::block_in_place(|| {
+        assessed.iter().map(|one| judgement.destinations(one, &step.links)).collect()
+    });
+    let mut neighborhoods = look_around(mailer, campaign, &rules, &assessed, &candidates).await?;
+    let deciding = Deciding {
+        team_id: campaign.team_id,
+        rules: &step.cards,
+        today,
+        requires_pictures: request.require_variable_images,
+        time: taking.time_for_pictures(mailer),
+    };
+    let cards = match &mut neighborhoods {
+        None => {
+            let values = |at: usize| judgement.card_values(&assessed[at], &step.cards);
+            decide_cards(mailer, &deciding, &mut candidates, values).await.map_err(undecided)?
+        }
+        Some(neighborhoods) => {
+            neighborhoods.decide_cards(mailer, &deciding).await.map_err(undecided)?;
+            vec![Card::default(); candidates.len()]
+        }
+    };
+    let plan = Plan {
+        lease,
+        campaign,
+        step,
+        preparation,
+        assessed: &assessed,
+        candidates: &candidates,
+        destinations: &destinations,
+        cards: &cards,
+        neighborhoods: neighborhoods.as_ref(),
+        // Of now: pictures may have taken their time.
+        times: times(&mailer.process.config, campaign, step, mailer.process.clock.now()),
+    };
+    reserve_again_on_conflict(mailer, &plan).await
+}
+
+/// A request whose cards could not be decided is refused as a whole.
+fn undecided(error: CardsError) -> ReserveError {
+    match error {
+        CardsError::Verify(error) => unverified(error),
+        CardsError::Pictures(PicturesError::Store(error)) => ReserveError::Store(error),
+        error => {
+            tracing::error!(error = &error as &dyn std::error::Error, "cards cannot be decided");
+            ReserveError::Refused(SendError::InternalError)
+        }
+    }
+}
+
+/// A request whose addresses could not be verified is refused as a whole.
+fn unverified(error: VerifyError) -> ReserveError {
+    match error {
+        VerifyError::Unavailable(_) => {
+            tracing::warn!(%error, "a request is refused");
+            ReserveError::Refused(SendError::ValidationUnavailable)
+        }
+        VerifyError::Store(error) => ReserveError::Store(error),
+    }
+}
+
+/// Reserving meets another transaction only when entries are shared with another campaign's request.
+async fn reserve_again_on_conflict(mailer: &Mailer, plan: &Plan<'_>) -> Result<Reserved, ReserveError> {
+    retry(|| async {
+        match reserve(mailer, plan).await {
+            Err(ReserveError::Store(error)) => Err(error),
+            other => Ok(other),
+        }
+    })
+    .await?
+}
+
+/// What the database knows of the recipients: lists by address, and stored values where conditions or the card need them.
+async fn look_up(
+    mailer: &Mailer,
+    campaign: &Campaign,
+    (rules, step): (&AudienceRules, &StepRules<'_>),
+    assessed: &[Assessed<'_>],
+) -> Result<(RecipientFacts, HashMap<Uuid, StoredEntry>), StoreError> {
+    let store = &mailer.process.store;
+    let address_ids: Vec<Uuid> = assessed.iter().map(|one| one.address_id).collect();
+    let facts = store.recipient_facts(campaign.team_id, &campaign.campaign_id, &address_ids).await?;
+    if !rules.has_conditions() && !step.cards.use_stored_values() {
+        return Ok((facts, HashMap::new()));
+    }
+    let entry_ids: Vec<Uuid> = assessed.iter().map(|one| one.entry_id).collect();
+    Ok((facts, store.entry_values(campaign.team_id, &entry_ids).await?))
+}
+
+/// Neighborhood Mail: the homes around the centers that are to be looked around, judged as far as that goes before the
+/// campaign is locked. `None` for other campaigns.
+async fn look_around(
+    mailer: &Mailer,
+    campaign: &Campaign,
+    rules: &AudienceRules,
+    assessed: &[Assessed<'_>],
+    candidates: &[Candidate],
+) -> Result<Option<Neighborhoods>, StoreError> {
+    let Some(settings) = campaign.neighborhood else { return Ok(None) };
+    let store = &mailer.process.store;
+    let centers: Vec<Center> = assessed
+        .iter()
+        .zip(candidates)
+        .map(|(one, candidate)| Center { refusal: candidate.refusal(), place: one.place() })
+        .collect();
+    let mut neighborhoods = Neighborhoods::find(store, settings, &centers).await?;
+    let ids = neighborhoods.address_ids();
+    let facts = store.recipient_facts(campaign.team_id, &campaign.campaign_id, &ids).await?;
+    neighborhoods.judge(rules, &facts);
+    Ok(Some(neighborhoods))
+}

@@ -3,7 +3,9 @@
 
 mod crm;
 mod database;
+mod designs;
 mod people;
+mod picture_host;
 mod points;
 mod processes;
 mod sink;
@@ -13,7 +15,9 @@ mod webhooks;
 
 pub use crm::{Crm, INTEGRATION_KEY};
 pub use database::Database;
+pub use designs::{fixed_picture, postcard, text_box, variable_picture};
 pub use people::{ADDRESS, people, person};
+pub use picture_host::PictureHost;
 pub use points::{MAIN_STREET, PointFile, center};
 pub use processes::{Server, ServerKind, Spawned, free_port};
 pub use sink::{Reaction, Received, Sink};

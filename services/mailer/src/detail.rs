@@ -64,6 +64,9 @@ fn homes_detail(
         Reason::FilteredLocation => {
             "The homes around the address are outside the area drawn on the campaign's map.".to_owned()
         }
+        Reason::UnsupportedCharacters | Reason::TextOverflow | Reason::VariableImageMissing => {
+            "The design cannot print the cards of the homes around the address.".to_owned()
+        }
         _ => return None,
     })
 }

@@ -42,7 +42,7 @@ pub(crate) struct Neighborhoods {
     homes: Vec<Home>,
     /// For each home what is known before duplicates are looked for.
     candidates: Vec<Candidate>,
-    /// For each home what its card would print.
+    /// For each home what its card prints; empty until that is decided.
     cards: Vec<Card>,
     around: Vec<Around>,
 }
@@ -136,6 +136,7 @@ impl Neighborhoods {
             Candidate { address_id, before_duplicates, after_duplicates }
         };
         self.candidates = self.homes.iter().map(candidate).collect();
+        self.cards = vec![Card::default(); self.homes.len()];
     }
 
     /// Decides what the homes' cards print, and which of them cannot.

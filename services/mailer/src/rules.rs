@@ -70,7 +70,7 @@ pub(crate) fn step_rules<'c>(step: &'c Step, config: &Config) -> Result<StepRule
     // Every product has a price: the mailer does not start without.
     let price = config.prices.get(product).ok_or(SendError::InternalError)?;
     let links = Links::of(&document);
-    let cards = CardRules::of(document);
+    let cards = CardRules::of(design, document);
     Ok(StepRules { step, design, product, price_cents: price.with(step.postage), links, cards })
 }
 

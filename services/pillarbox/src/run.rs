@@ -12,7 +12,7 @@ use service::{Clock, Config};
 use store::Store;
 
 use crate::addresses;
-use crate::apply::{FILE_BYTES, apply};
+use crate::apply::{FILE_BYTES, apply, fetch_pictures};
 use crate::command::{AddressesCommand, Command, CommandLine};
 use crate::report::Report;
 use crate::{demo, operate, text_file};
@@ -59,7 +59,10 @@ async fn execute(command: Command) -> anyhow::Result<Report> {
         Command::Apply { file } => {
             let text = text_file::read(&file, FILE_BYTES)?;
             let policy = Policy::new(&config.outbound.allowed_networks);
-            apply(&open(&config).await?, &text, folder_of(&file), &policy, now).await?.report()
+            let store = open(&config).await?;
+            let mut applied = apply(&store, &text, folder_of(&file), &policy, now).await?;
+            fetch_pictures(&config, &store, &mut applied).await?;
+            applied.report()
         }
         Command::Team(command) => operate::team::run(&open(&config).await?, command, now).await,
         Command::User(command) => operate::user::run(&open(&config).await?, command, now).await,

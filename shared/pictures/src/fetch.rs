@@ -9,8 +9,10 @@ use futures_util::stream::FuturesUnordered;
 use http::header::{ACCEPT, USER_AGENT};
 use http::{HeaderMap, HeaderValue};
 use outbound::{RequestError, Target};
+use service::fail_point;
 use storage::FileName;
 use store::LinkHash;
+use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use crate::examine::{Format, examine};
@@ -37,13 +39,15 @@ impl Pictures {
         wanted: Vec<Wanted>,
         until: Instant,
     ) -> Result<Fetched, PicturesError> {
-        let mut hosts = Hosts::default();
+        // Slots are the request's own: another one's slow hosts take none of them.
+        let slots = Semaphore::new(self.settings.concurrency);
+        let mut hosts = Hosts::new(self.settings.concurrency_per_host);
         let mut left: Vec<LinkHash> = wanted.iter().map(|one| one.hash).collect();
         let mut under_way: FuturesUnordered<_> = wanted
             .into_iter()
             .map(|one| {
-                let host = hosts.get(one.target.host_name(), self.settings.concurrency_per_host);
-                async move { (one.hash, self.fetch(folder, &one.target, &host).await) }
+                let (host, slots) = (hosts.get(one.target.host_name()), &slots);
+                async move { (one.hash, self.fetch(folder, &one.target, (&host, slots)).await) }
             })
             .collect();
         let mut tried = HashMap::new();
@@ -63,10 +67,10 @@ impl Pictures {
         &self,
         folder: &str,
         target: &Target,
-        host: &Host,
+        (host, slots): (&Host, &Semaphore),
     ) -> Result<Option<Picture>, PicturesError> {
         // The host's slot first: pictures that wait for a slow host must not hold what others could use.
-        let (Ok(_slot), Ok(_fetching)) = (host.slots.acquire().await, self.fetching.acquire().await) else {
+        let (Ok(_of_host), Ok(_of_all)) = (host.slots.acquire().await, slots.acquire().await) else {
             return Ok(None);
         };
         if !host.is_answering() {
@@ -127,6 +131,7 @@ impl Pictures {
         if !self.storage.has(&name).await? {
             self.storage.put(&name, content).await?;
         }
+        fail_point::pass("pictures.kept");
         Ok(name)
     }
 }

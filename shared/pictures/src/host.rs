@@ -17,14 +17,23 @@ pub(crate) struct Host {
 }
 
 /// The hosts of a request by name.
-#[derive(Debug, Default)]
-pub(crate) struct Hosts(HashMap<String, Arc<Host>>);
+#[derive(Debug)]
+pub(crate) struct Hosts {
+    slots_each: usize,
+    by_name: HashMap<String, Arc<Host>>,
+}
 
 impl Hosts {
-    /// The host of that name, of which so many pictures are fetched at a time.
-    pub(crate) fn get(&mut self, name: String, slots: usize) -> Arc<Host> {
+    /// None yet; of each so many pictures are fetched at a time.
+    pub(crate) fn new(slots_each: usize) -> Self {
+        Self { slots_each, by_name: HashMap::new() }
+    }
+
+    /// The host of that name.
+    pub(crate) fn get(&mut self, name: String) -> Arc<Host> {
+        let slots = self.slots_each;
         let new = || Arc::new(Host { slots: Semaphore::new(slots), failures: AtomicU32::new(0) });
-        self.0.entry(name).or_insert_with(new).clone()
+        self.by_name.entry(name).or_insert_with(new).clone()
     }
 }
 
@@ -51,14 +60,14 @@ mod tests {
 
     #[test]
     fn a_host_that_never_answers_is_given_up_and_one_that_does_is_not() {
-        let mut hosts = Hosts::default();
-        let (silent, slow) = (hosts.get("a".to_owned(), 1), hosts.get("b".to_owned(), 1));
+        let mut hosts = Hosts::new(1);
+        let (silent, slow) = (hosts.get("a".to_owned()), hosts.get("b".to_owned()));
         for _ in 0..2 * FAILURES {
             silent.failed();
             slow.failed();
             slow.answered();
         }
-        assert!(!hosts.get("a".to_owned(), 1).is_answering());
-        assert!(hosts.get("b".to_owned(), 1).is_answering());
+        assert!(!hosts.get("a".to_owned()).is_answering());
+        assert!(hosts.get("b".to_owned()).is_answering());
     }
 }

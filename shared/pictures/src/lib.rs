@@ -60,8 +60,16 @@ pub struct Pictures {
     store: Store,
     clock: Clock,
     settings: Settings,
-    fetching: Arc<Semaphore>,
     decoding: Arc<Semaphore>,
+}
+
+/// What links are looked up with.
+struct LookUp {
+    team_id: TeamId,
+    kept_for: PictureUse,
+    /// Whether what is known of a link is not fetched.
+    is_known_enough: bool,
+    until: Instant,
 }
 
 /// A link that is to be fetched.
@@ -73,9 +81,8 @@ struct Wanted {
 impl Pictures {
     /// Puts the parts together.
     pub fn new(client: Client, storage: Storage, store: Store, clock: Clock, settings: Settings) -> Self {
-        let fetching = Arc::new(Semaphore::new(settings.concurrency));
         let decoding = Arc::new(Semaphore::new(DECODED_AT_A_TIME));
-        Self { client, storage, store, clock, settings, fetching, decoding }
+        Self { client, storage, store, clock, settings, decoding }
     }
 
     /// The time that all pictures of a request may take together.
@@ -83,8 +90,8 @@ impl Pictures {
         Duration::from_millis(self.settings.request_timeout_ms)
     }
 
-    /// What becomes of each link, by the link as it was given. Every distinct one is fetched once at the most, and what
-    /// is not there by `until` counts as unusable.
+    /// What becomes of each link, by the link as it was given. Every distinct one that is not known is fetched, once, and
+    /// what is not there by `until` counts as unusable.
     ///
     /// # Errors
     /// [`PicturesError`]; no host's or picture's fault is one.
@@ -94,6 +101,30 @@ impl Pictures {
         kept_for: PictureUse,
         links: impl IntoIterator<Item = &'l str>,
         until: Instant,
+    ) -> Result<HashMap<&'l str, Picture>, PicturesError> {
+        let lookup = LookUp { team_id, kept_for, is_known_enough: true, until };
+        self.all(&lookup, links).await
+    }
+
+    /// Fetches the pictures of a design that was saved, known or not: the owner may have put another at the same link.
+    /// One that cannot be fetched now leaves what is known.
+    ///
+    /// # Errors
+    /// As [`Pictures::resolve`].
+    pub async fn fetch_again<'l>(
+        &self,
+        team_id: TeamId,
+        links: impl IntoIterator<Item = &'l str>,
+    ) -> Result<HashMap<&'l str, Picture>, PicturesError> {
+        let until = Instant::now() + self.request_time();
+        let lookup = LookUp { team_id, kept_for: PictureUse::Design, is_known_enough: false, until };
+        self.all(&lookup, links).await
+    }
+
+    async fn all<'l>(
+        &self,
+        lookup: &LookUp,
+        links: impl IntoIterator<Item = &'l str>,
     ) -> Result<HashMap<&'l str, Picture>, PicturesError> {
         let mut pictures = HashMap::new();
         let mut given: HashMap<LinkHash, Vec<&'l str>> = HashMap::new();
@@ -118,7 +149,7 @@ impl Pictures {
             }
             spellings.push(link);
         }
-        for (hash, picture) in self.look_up(team_id, kept_for, wanted, until).await? {
+        for (hash, picture) in self.look_up(lookup, wanted).await? {
             for link in given.get(&hash).into_iter().flatten() {
                 pictures.insert(link, picture.clone());
             }
@@ -153,15 +184,14 @@ impl Pictures {
     /// What is remembered of the targets, and for the rest what comes of fetching them.
     async fn look_up(
         &self,
-        team_id: TeamId,
-        kept_for: PictureUse,
+        lookup: &LookUp,
         mut wanted: Vec<Wanted>,
-        until: Instant,
     ) -> Result<HashMap<LinkHash, Picture>, PicturesError> {
+        let LookUp { team_id, kept_for, is_known_enough, until } = *lookup;
         let hashes: Vec<LinkHash> = wanted.iter().map(|one| one.hash).collect();
         let now = self.clock.now();
         let known = match hashes.as_slice() {
-            [] => HashMap::new(),
+            hashes if hashes.is_empty() || !is_known_enough => HashMap::new(),
             hashes => self.store.picture_find(team_id, kept_for, hashes, now).await?,
         };
         let mut pictures: HashMap<LinkHash, Picture> =

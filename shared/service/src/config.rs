@@ -1,6 +1,7 @@
 //! The configuration of all processes: embedded defaults, an optional file, the environment.
 
 mod cards;
+mod printing;
 mod webhooks;
 
 use std::collections::HashMap;
@@ -12,6 +13,7 @@ use ipnet::IpNet;
 use serde::{Deserialize, Deserializer};
 
 pub use cards::{Pictures, ReturnAddresses};
+pub use printing::{Permit, Print, TextByPostage};
 pub use webhooks::{Dispatcher, Email, Outbound, Scans};
 
 /// The defaults, which are also the reference of every setting.
@@ -63,6 +65,8 @@ pub struct Config {
     pub pictures: Pictures,
     /// Return addresses with fields in them.
     pub return_addresses: ReturnAddresses,
+    /// Printing.
+    pub print: Print,
     /// E-mail.
     pub email: Email,
 }
@@ -360,7 +364,8 @@ impl Config {
         if self.scans.waiting == 0 {
             return refuse("scans.waiting must be one or more");
         }
-        self.pictures.check(self.mailer.lease_ms).or_else(refuse)?;
+        self.pictures.check().or_else(refuse)?;
+        self.print.check().or_else(refuse)?;
         self.dispatcher.check().or_else(refuse)
     }
 }
@@ -434,9 +439,10 @@ mod tests {
             ("PILLARBOX__PRICES__LETTER__STANDARD", "0"),
             ("PILLARBOX__VERIFICATION__VERIFIER", "guess"),
             ("PILLARBOX__SMARTY__CONCURRENCY", "0"),
+            ("PILLARBOX__PRINT__PUBLIC_URL", "mail.example.com"),
+            ("PILLARBOX__PRINT__PERMIT__CITY", "Austin, TX"),
             ("PILLARBOX__STORAGE__KIND", "tape"),
             ("PILLARBOX__PICTURES__CONCURRENCY_PER_HOST", "0"),
-            ("PILLARBOX__PICTURES__REQUEST_TIMEOUT_MS", "30000"),
             ("PILLARBOX__DISPATCHER__LEASE_MS", "10000"),
             ("PILLARBOX__DISPATCHER__RETRY_DELAYS_SECONDS", "5,x"),
         ] {

@@ -165,6 +165,8 @@ fn bucket(bucket: &Bucket) -> Result<AmazonS3, StorageSettingsError> {
     builder
         .with_bucket_name(&bucket.bucket)
         .with_region(&bucket.region)
+        // Not every store that speaks the protocol can delete many at a time.
+        .with_disable_bulk_delete(true)
         .with_client_options(client)
         .with_retry(retry)
         .build()

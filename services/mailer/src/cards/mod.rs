@@ -15,13 +15,13 @@ use chrono::NaiveDate;
 use contract::id::TeamId;
 use contract::send::{Reason, ReturnAddressReason, Warning};
 use design::Document;
-use store::PieceContent;
+use store::{PieceContent, StepDesign};
 use verification::VerifyError;
 
 pub(crate) use self::layout::Layouts;
 pub(crate) use self::pictures::find_design_pictures;
 
-use self::layout::Subject;
+use self::layout::{DesignVersion, Subject};
 use self::pictures::{DesignPictures, Files};
 use crate::Mailer;
 use crate::decide::Candidate;
@@ -32,6 +32,7 @@ pub(crate) type Values = BTreeMap<String, String>;
 /// A design as its cards are decided with it.
 #[derive(Debug)]
 pub(crate) struct CardRules {
+    version: DesignVersion,
     document: Arc<Document>,
     /// The folded names of its fields.
     fields: Vec<String>,
@@ -85,10 +86,11 @@ pub(crate) struct Deciding<'a> {
 }
 
 impl CardRules {
-    pub(crate) fn of(document: Document) -> Self {
+    pub(crate) fn of(design: &StepDesign, document: Document) -> Self {
         let fields = document.fields().into_iter().map(fold_name).collect();
         let pictures = DesignPictures::of(&document);
-        Self { document: Arc::new(document), fields, pictures, files: Files::default() }
+        let version = (design.design_id, design.version);
+        Self { version, document: Arc::new(document), fields, pictures, files: Files::default() }
     }
 
     /// Whether a field is used that a send does not bring itself, so that stored values are worth reading.
@@ -140,6 +142,7 @@ impl Deciding<'_> {
         });
         let subjects = tokio::task::block_in_place(|| subjects.collect());
         let layout = layout::Task {
+            version: rules.version,
             document: rules.document.clone(),
             problems: Arc::new(brought.problems),
             requires_pictures: self.requires_pictures,

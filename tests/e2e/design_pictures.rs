@@ -3,12 +3,17 @@
 use std::path::Path;
 
 use chrono::TimeDelta;
+use outbound::Client;
+use pictures::{Picture, Pictures};
+use pillarbox::apply::{apply, fetch_pictures};
 use pillarbox_tests::{
     Options, PictureHost, Spawned, Stack, eventually, fixed_picture, people, person, postcard,
     variable_picture,
 };
 use serde_json::{Value, json};
-use store::PictureOutcome;
+use service::Config;
+use storage::Storage;
+use store::{PictureOutcome, PictureUse};
 
 fn with_photo(number: usize, link: &str) -> Value {
     let mut person = person(number);
@@ -34,6 +39,15 @@ fn warnings(answer: &Value) -> Vec<String> {
         codes.join(",")
     });
     codes.collect()
+}
+
+/// What fetches pictures, and where they are kept, as the stack's processes have them.
+fn pictures_of(stack: &Stack) -> (Pictures, Storage) {
+    let config = Config::with(stack.settings.clone()).unwrap();
+    let client = Client::new(stack.policy()).unwrap();
+    let storage = Storage::new(&config.storage).unwrap();
+    let (store, clock) = (stack.store.clone(), stack.clock.clone());
+    (Pictures::new(client, storage.clone(), store, clock, config.pictures.clone()), storage)
 }
 
 fn kept_file(stack: &Stack, content: &Value, link: &str) -> Vec<u8> {
@@ -258,6 +272,60 @@ async fn a_design_keeps_its_picture_though_the_link_dies() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_designs_picture_is_fetched_again_when_it_is_saved_and_stays_when_that_fails() {
+    let (stack, host) = (Stack::start().await, PictureHost::start().await);
+    let (pictures, _storage) = pictures_of(&stack);
+    let team = stack.store.team_by_name("Test").await.unwrap().team_id;
+    let link = host.link("/picture/logo");
+    let until = || tokio::time::Instant::now() + pictures.request_time();
+    let resolve = async || pictures.resolve(team, PictureUse::Design, [&*link], until()).await.unwrap();
+    let kept = resolve().await[&*link].clone();
+    assert!(matches!(kept, Picture::Kept(_)));
+    stack.clock.advance(TimeDelta::days(400));
+    assert_eq!(resolve().await[&*link], kept);
+    assert_eq!(host.asked("/picture/logo"), 1);
+    assert_eq!(pictures.fetch_again(team, [&*link]).await.unwrap()[&*link], kept);
+    assert_eq!(host.asked("/picture/logo"), 2);
+    host.go_down();
+    let again = pictures.fetch_again(team, [&*link]).await.unwrap();
+    assert_eq!(again[&*link], Picture::Unusable("its host answered with status 503".to_owned()));
+    assert_eq!(resolve().await[&*link], kept);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn applying_a_file_says_which_pictures_of_its_designs_cannot_be_used() {
+    let stack = Stack::start().await;
+    let config = Config::with(stack.settings.clone()).unwrap();
+    let document = postcard(&[fixed_picture("https://127.0.0.1:1/logo.png")]);
+    let file = json!({"teams": [{"name": "Test", "designs": [{"name": "Designed", "document": document}]}]});
+    let applied = apply(&stack.store, &file.to_string(), Path::new("."), &stack.policy(), stack.now()).await;
+    let mut applied = applied.unwrap();
+    fetch_pictures(&config, &stack.store, &mut applied).await.unwrap();
+    let applied = serde_json::to_value(&applied).unwrap();
+    let sentence = applied["teams"][0]["designs"][0]["unusable_pictures"][0].as_str().unwrap();
+    assert!(sentence.starts_with("the picture https://127.0.0.1:1/logo.png cannot be used"), "{sentence}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_of_recipients_pictures_are_deleted_some_months_later_and_those_of_designs_stay() {
+    // Of its own: what other tests keep stays.
+    let folder = std::env::temp_dir().join(format!("pillarbox-test-months-{}", std::process::id()));
+    let settings = [("PICTURES__MONTHS", "2"), ("STORAGE__FOLDER", folder.to_str().unwrap())];
+    let (stack, host) = (with_photos(&settings).await, PictureHost::start().await);
+    let link = host.link("/picture/a");
+    stack.send(&[with_photo(1, &link)]).await;
+    let (pictures, storage) = pictures_of(&stack);
+    let name = stack.contents().await[0]["pictures"][&link].as_str().unwrap().parse().unwrap();
+    stack.clock.advance(TimeDelta::days(59));
+    pictures.purge_files().await.unwrap();
+    assert!(storage.has(&name).await.unwrap());
+    stack.clock.advance(TimeDelta::days(34));
+    assert_eq!(pictures.purge_files().await.unwrap(), 1);
+    assert!(!storage.has(&name).await.unwrap());
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_later_step_prints_the_pictures_again() {
     let (stack, host) = (with_photos(&[]).await, PictureHost::start().await);
     let steps = json!({"steps": [{"design": "Designed", "postage": "standard"},
@@ -266,7 +334,7 @@ async fn a_later_step_prints_the_pictures_again() {
     let link = host.link("/picture/a");
     assert_eq!(stack.send(&[with_photo(1, &link)]).await.reasons(), ["mailed"]);
     stack.clock.advance(TimeDelta::days(3));
-    eventually("the later step has mailed", async || stack.contents().await.len() == 2).await;
+    stack.until_paid(2).await;
     let contents = stack.contents().await;
     assert_eq!(contents[0], contents[1]);
     assert!(kept_file(&stack, &contents[1], &link).starts_with(b"\x89PNG"));

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use address::{AddressInput, Strictness, Verdict};
 use chrono::TimeDelta;
 use futures_util::future::BoxFuture;
-use pillarbox_tests::{Options, Stack, center, eventually, people, person};
+use pillarbox_tests::{Options, Stack, center, people, person};
 use serde_json::{Value, json};
 use verification::{Verify, VerifyError};
 
@@ -174,9 +174,9 @@ async fn later_steps_and_the_recheck_choose_return_addresses_as_a_send_does() {
     assert_eq!(reasons, ["mailed", "filtered_conditions", "filtered_conditions"]);
     stack.campaign(campaign(1)).await;
     stack.clock.advance(TimeDelta::days(1));
-    eventually("the re-check has mailed", async || stack.contents().await.len() == 3).await;
+    stack.until_paid(3).await;
     stack.clock.advance(TimeDelta::days(3));
-    eventually("the later steps have mailed", async || stack.contents().await.len() == 6).await;
+    stack.until_paid(6).await;
     let sql = "SELECT content->'return_address' FROM pieces ORDER BY last_name, step";
     let printed: Vec<Value> = stack.sql.query(sql, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
     let agent = |street: &str| json!(["Kim Agent", street, "Austin, TX 78701"]);

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use store::{PictureOutcome, PictureRow, PictureUse};
 
-use crate::stack::Stack;
+use crate::stack::{Stack, eventually};
 
 /// A postcard with these elements on its front.
 pub fn postcard(front: &[Value]) -> Value {
@@ -48,6 +48,13 @@ impl Stack {
         let sql = "SELECT content FROM pieces ORDER BY piece_id";
         let rows = self.sql.query(sql, &[]).await.expect("pieces");
         rows.iter().map(|row| row.get(0)).collect()
+    }
+
+    /// Waits until so many cards are made and paid for.
+    pub async fn until_paid(&self, cards: i64) {
+        let sql = "SELECT count(*) FROM pieces JOIN charges USING (team_id, charge_id)
+                   WHERE charges.state = 'settled'";
+        eventually("the cards are paid for", async || self.count(sql).await == cards).await;
     }
 
     /// Lets a design's picture be known as fetched, or as unusable for good.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::Cursor;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -27,6 +28,7 @@ pub struct PictureHost {
 #[derive(Default)]
 struct HostState {
     asked: Mutex<HashMap<String, usize>>,
+    is_down: AtomicBool,
 }
 
 impl PictureHost {
@@ -50,6 +52,11 @@ impl PictureHost {
         format!("http://{}{path}", self.address)
     }
 
+    /// From now on it answers with 503.
+    pub fn go_down(&self) {
+        self.state.is_down.store(true, Ordering::Relaxed);
+    }
+
     /// How often a path was asked for.
     pub fn asked(&self, path: &str) -> usize {
         self.state.asked.lock().expect("no panic").get(path).copied().unwrap_or(0)
@@ -64,6 +71,9 @@ impl PictureHost {
 async fn answer(State(state): State<Arc<HostState>>, request: Request) -> Response {
     let path = request.uri().path().to_owned();
     *state.asked.lock().expect("no panic").entry(path.clone()).or_default() += 1;
+    if state.is_down.load(Ordering::Relaxed) {
+        return StatusCode::SERVICE_UNAVAILABLE.into_response();
+    }
     let (kind, name) = path[1..].split_once('/').unwrap_or((&path[1..], ""));
     match kind {
         "picture" => picture(name, ImageFormat::Png).into_response(),

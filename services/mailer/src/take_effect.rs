@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use chrono::NaiveDate;
 use contract::id::TeamId;
 use contract::send::{SendError, SendRequest};
 use pictures::PicturesError;
@@ -38,6 +39,17 @@ pub(crate) struct Taking<'a> {
 }
 
 impl Taking<'_> {
+    /// What its cards are decided with.
+    fn deciding(&self, mailer: &Mailer, today: NaiveDate) -> Deciding<'_> {
+        Deciding {
+            team_id: self.campaign.team_id,
+            rules: &self.step.cards,
+            today,
+            requires_pictures: self.request.require_variable_images,
+            time: self.time_for_pictures(mailer),
+        }
+    }
+
     /// The time that there is for pictures, so that a slow host does not keep the request from its deadline.
     fn time_for_pictures(&self, mailer: &Mailer) -> Duration {
         let left = self.deadline_ms - mailer.process.clock.now().timestamp_millis();
@@ -79,35 +91,27 @@ async fn prepare_and_reserve(
     taking: &Taking<'_>,
     preparation: &Preparation<'_>,
 ) -> Result<Reserved, ReserveError> {
-    let Taking { lease, campaign, step, request, .. } = *taking;
+    let Taking { lease, campaign, step, .. } = *taking;
     let rules = AudienceRules::compile(campaign, |key| preparation.fields.column_type(key))
         .map_err(ReserveError::Refused)?;
     let inputs: Vec<_> = preparation.recipients.iter().map(|recipient| recipient.address()).collect();
     let verdicts = mailer.verifier.verify(&inputs, campaign.strictness).await.map_err(unverified)?;
     let assessed = tokio::task::block_in_place(|| identify(&preparation.recipients, &verdicts));
     let (facts, stored) = look_up(mailer, campaign, (&rules, step), &assessed).await?;
-    let today = mailer.process.clock.now().with_timezone(&time_zone(campaign)).date_naive();
     let judgement = Judgement {
         rules: &rules,
         facts: &facts,
         stored: &stored,
         fields: &preparation.fields,
-        today,
+        today: mailer.process.clock.now().with_timezone(&time_zone(campaign)).date_naive(),
         are_centers: campaign.neighborhood.is_some(),
     };
-    let mut candidates: Vec<_> =
-        tokio::task::block_in_place(|| assessed.iter().map(|one| judgement.candidate(one)).collect());
-    let destinations: Vec<_> = tokio::task::block_in_place(|| {
-        assessed.iter().map(|one| judgement.destinations(one, &step.links)).collect()
+    let (mut candidates, destinations): (Vec<_>, Vec<_>) = tokio::task::block_in_place(|| {
+        let judged = assessed.iter();
+        judged.map(|one| (judgement.candidate(one), judgement.destinations(one, &step.links))).unzip()
     });
     let mut neighborhoods = look_around(mailer, campaign, &rules, &assessed, &candidates).await?;
-    let deciding = Deciding {
-        team_id: campaign.team_id,
-        rules: &step.cards,
-        today,
-        requires_pictures: request.require_variable_images,
-        time: taking.time_for_pictures(mailer),
-    };
+    let deciding = taking.deciding(mailer, judgement.today);
     let cards = match &mut neighborhoods {
         None => {
             let values = |at: usize| judgement.card_values(&assessed[at], &step.cards);

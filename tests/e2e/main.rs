@@ -17,6 +17,7 @@ mod limits;
 mod money;
 mod neighborhood;
 mod outcomes;
+mod printing;
 mod push;
 mod replay;
 mod response;

@@ -15,12 +15,13 @@ use anyhow::{Context, bail};
 use chrono::{NaiveDate, TimeDelta};
 use design::Product;
 use serde::Serialize;
-use service::{Clock, Print, fail_point};
+use service::config::Print;
+use service::{Clock, fail_point};
 use storage::Storage;
 use store::{PrintClaim, PrintRun, Store};
 
 pub(crate) use self::artwork::{Artwork, CardSource};
-use self::paper::Paper;
+pub(crate) use self::paper::Paper;
 use self::run::print_run;
 use crate::report::{Report, table};
 
@@ -137,7 +138,9 @@ impl Printer {
             // The next printer need not wait for the lease to run out. If this fails it has to.
             let _ = self.store.print_run_put_back(run.lease, self.clock.now()).await;
         }
-        printed.with_context(|| format!("run {} of {} is not finished: print again", run.lease.run_id, run.product))
+        printed.with_context(|| {
+            format!("run {} of {} is not finished: print again", run.lease.run_id, run.product)
+        })
     }
 }
 

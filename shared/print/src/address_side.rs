@@ -1,28 +1,34 @@
 //! What the post office needs on a card: whom it goes to, who sent it, what was paid, the barcode.
 
-use design::{Area, Colour, Font, GlyphRun, Product, Purpose, Zone};
+use design::{
+    Alignment, Area, BlockStyle, Colour, Font, GlyphRun, Product, Purpose, Typesetter, VerticalAlignment,
+    Zone,
+};
 use pdf_writer::Content;
 
 use crate::barcode::Barcode;
 use crate::ink;
-use crate::line::{self, LineStyle};
 use crate::number::number;
-use crate::text;
 
 /// Points of an inch.
 const INCH: f64 = 72.0;
 
 const WHITE: Colour = Colour { red: 255, green: 255, blue: 255 };
 
-/// The recipient's address: at least 8 points, without serifs (Domestic Mail Manual 202).
-const ADDRESS: LineStyle = LineStyle { font: Font::DejaVuSans, size: 10.0, smallest_size: 6.5 };
+/// The recipient's address: without serifs, and 8 points at the least but for the longest lines (Domestic Mail Manual 202).
+const RECIPIENT: BlockStyle =
+    BlockStyle { vertical_alignment: VerticalAlignment::Bottom, ..style(Font::DejaVuSans, 10.0, 6.0) };
 
-const RETURN_ADDRESS: LineStyle = LineStyle { font: Font::DejaVuSans, size: 7.5, smallest_size: 5.0 };
+/// In the window of an envelope: below the barcode, whatever the number of lines.
+const RECIPIENT_IN_WINDOW: BlockStyle = style(Font::DejaVuSans, 10.0, 6.0);
 
-const INDICIA: LineStyle = LineStyle { font: Font::DejaVuSans, size: 7.0, smallest_size: 4.5 };
+const RETURN_ADDRESS: BlockStyle = style(Font::DejaVuSans, 7.5, 5.0);
 
-/// From line to line, as a multiple of the size.
-const LINE_HEIGHT: f64 = 1.2;
+const INDICIA: BlockStyle = BlockStyle {
+    alignment: Alignment::Center,
+    vertical_alignment: VerticalAlignment::Middle,
+    ..style(Font::DejaVuSans, 7.0, 5.0)
+};
 
 /// Between the edge of a zone and what is in it.
 const MARGIN: f64 = 6.0;
@@ -51,40 +57,38 @@ pub struct AddressSide<'a> {
     pub barcode: Option<Barcode>,
 }
 
-/// Lines of a zone, set and placed.
-pub(crate) struct PlacedLines {
-    pub(crate) runs: Vec<GlyphRun>,
+const fn style(font: Font, size: f64, smallest_size: f64) -> BlockStyle {
+    BlockStyle {
+        font,
+        size,
+        smallest_size,
+        line_height: 1.2,
+        alignment: Alignment::Left,
+        vertical_alignment: VerticalAlignment::Top,
+        colour: Colour::BLACK,
+    }
 }
 
 impl AddressSide<'_> {
     /// Sets the lines of all zones.
-    pub(crate) fn set(&self, product: Product) -> PlacedLines {
-        let mut runs = Vec::new();
-        for zone in product.reserved_zones() {
-            match zone.purpose {
-                Purpose::Address => runs.extend(self.set_recipient(product, zone.area)),
-                Purpose::Indicia if !self.indicia.is_empty() => {
-                    runs.extend(set_indicia(self.indicia, zone.area))
+    pub(crate) fn set(&self, typesetter: &mut Typesetter, product: Product) -> Vec<GlyphRun> {
+        let mut zones = product.reserved_zones();
+        zones.push(product.return_address_zone());
+        let set = zones.into_iter().flat_map(|Zone { purpose, area }| {
+            let (lines, style, area) = match purpose {
+                Purpose::Address if product == Product::Letter => {
+                    let width = area.x + area.width - WINDOW_LEFT;
+                    (&self.recipient[..], RECIPIENT_IN_WINDOW, Area { x: WINDOW_LEFT, width, ..area })
                 }
-                Purpose::Indicia | Purpose::Barcode | Purpose::ReturnAddress => {}
-            }
-        }
-        if !self.return_address.is_empty() {
-            let area = product.return_address_zone().area;
-            runs.extend(set_lines(self.return_address, RETURN_ADDRESS, (area.x, area.y), area.width));
-        }
-        PlacedLines { runs }
-    }
-
-    /// The last line stands near the foot of the zone, close to the barcode, whatever their number.
-    fn set_recipient(&self, product: Product, area: Area) -> Vec<GlyphRun> {
-        let left = if product == Product::Letter { WINDOW_LEFT } else { area.x + MARGIN };
-        let height = self.recipient.len() as f64 * ADDRESS.size * LINE_HEIGHT;
-        let top = match product {
-            Product::Letter => area.y,
-            _ => (area.y + area.height - MARGIN - height).max(area.y),
-        };
-        set_lines(&self.recipient, ADDRESS, (left, top), area.x + area.width - left)
+                Purpose::Address => (&self.recipient[..], RECIPIENT, area.grown(-MARGIN)),
+                Purpose::Indicia => (self.indicia, INDICIA, area.grown(-MARGIN)),
+                Purpose::ReturnAddress => (self.return_address, RETURN_ADDRESS, area),
+                Purpose::Barcode => (&[][..], INDICIA, area),
+            };
+            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+            if lines.is_empty() { Vec::new() } else { typesetter.block(&lines, &style, area).runs }
+        });
+        set.collect()
     }
 
     /// Draws the barcode.
@@ -120,27 +124,4 @@ pub(crate) fn clear(content: &mut Content, product: Product, zones: &[Zone]) {
         content.rect(number(left), number(top), number(right - left), number(bottom - top));
     }
     content.fill_nonzero();
-}
-
-/// Draws what was set.
-pub(crate) fn draw(content: &mut Content, lines: &PlacedLines) {
-    text::draw(content, &lines.runs);
-}
-
-fn set_lines(lines: &[String], style: LineStyle, (left, top): (f64, f64), width: f64) -> Vec<GlyphRun> {
-    let baselines = (0..).map(|index| top + style.size + f64::from(index) * style.size * LINE_HEIGHT);
-    lines.iter().zip(baselines).flat_map(|(text, y)| line::set(text, style, (left, y), width)).collect()
-}
-
-/// Centred, as a stamp is.
-fn set_indicia(lines: &[String], area: Area) -> Vec<GlyphRun> {
-    let mut runs = Vec::new();
-    for (index, text) in lines.iter().enumerate() {
-        let width = line::width(text, INDICIA.font, INDICIA.size).min(area.width);
-        let left = area.x + (area.width - width) / 2.0;
-        let y = area.y + MARGIN + INDICIA.size + index as f64 * INDICIA.size * LINE_HEIGHT;
-        // A rounding must not cut the last letter off.
-        runs.extend(line::set(text, INDICIA, (left, y), width + 0.1));
-    }
-    runs
 }

@@ -17,7 +17,6 @@ pub(crate) struct Face {
     pub(crate) italic_angle: f32,
     /// Left, lower, right and upper edge of all glyphs.
     pub(crate) bounds: [f32; 4],
-    font: FontRef<'static>,
 }
 
 /// Each font's, read once.
@@ -47,7 +46,6 @@ impl Face {
             cap_height: metrics.cap_height.unwrap_or(metrics.ascent) * scale,
             italic_angle: metrics.italic_angle,
             bounds,
-            font,
         }
     }
 
@@ -59,11 +57,5 @@ impl Face {
     /// From a glyph's origin to that of the next; 0 for a glyph that it has not.
     pub(crate) fn advance(&self, glyph: u16) -> f32 {
         self.advances.get(usize::from(glyph)).copied().unwrap_or(0.0)
-    }
-
-    /// The glyph of a character.
-    pub(crate) fn glyph(&self, character: char) -> Option<u16> {
-        let glyph = self.font.charmap().map(character)?;
-        u16::try_from(glyph.to_u32()).ok().filter(|glyph| *glyph != 0)
     }
 }

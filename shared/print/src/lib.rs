@@ -17,7 +17,6 @@ mod face;
 mod file;
 mod font;
 mod ink;
-mod line;
 mod number;
 mod picture;
 mod press;

@@ -6,13 +6,12 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Datelike, Timelike, Utc};
 use contract::id::DesignId;
-use design::{Area, Drawing, Item, Page, Product};
+use design::{Area, Drawing, GlyphRun, Item, Page, Product, Typesetter};
 use flate2::Compression;
 use pdf_writer::types::{OverprintMode, TrappingStatus};
 use pdf_writer::writers::Resources;
 use pdf_writer::{Content, Date, Filter, Name, Rect, Ref, TextStr};
 
-use crate::address_side::PlacedLines;
 use crate::card::{Card, CardProblem};
 use crate::file::{COMPACT, ObjectFile, Trailer, deflate};
 use crate::font::Fonts;
@@ -58,6 +57,7 @@ pub enum PressError {
 pub struct Press<W> {
     file: ObjectFile<W>,
     settings: PressSettings,
+    typesetter: Typesetter,
     fonts: Fonts,
     /// Pictures in the file, or why one cannot be.
     pictures: HashMap<String, Result<Placed, CardProblem>>,
@@ -87,6 +87,7 @@ impl<W: Write> Press<W> {
             graphics_states: file.reserve()?,
             file,
             settings,
+            typesetter: Typesetter::new(),
             fonts: Fonts::default(),
             pictures: HashMap::new(),
             shared: HashMap::new(),
@@ -101,8 +102,8 @@ impl<W: Write> Press<W> {
     /// # Errors
     /// [`PressError`]; after [`PressError::Write`] the press is of no use.
     pub fn print(&mut self, card: &Card<'_>, pictures: &mut impl Pictures) -> Result<usize, PressError> {
-        let lines = card.address.set(self.settings.product);
-        self.fonts.note(&lines.runs);
+        let lines = card.address.set(&mut self.typesetter, self.settings.product);
+        self.fonts.note(&lines);
         // All surfaces before the first page: a card prints as a whole or not at all.
         let surfaces = card.pages.iter().map(|page| self.draw(card, page, &lines, pictures));
         let surfaces: Vec<Surface> = surfaces.collect::<Result<_, _>>()?;
@@ -122,7 +123,7 @@ impl<W: Write> Press<W> {
         &mut self,
         card: &Card<'_>,
         page: &Page,
-        lines: &PlacedLines,
+        lines: &[GlyphRun],
         pictures: &mut impl Pictures,
     ) -> Result<Surface, PressError> {
         let product = self.settings.product;

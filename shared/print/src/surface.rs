@@ -1,7 +1,7 @@
 //! One surface of one card as the operators of a PDF page.
 
 use contract::scan::{CardCode, SCAN_PATH, ScanTarget};
-use design::{Area, Colour, Drawing, Frame, Item, Page, Product};
+use design::{Area, Colour, Drawing, Fit, Frame, GlyphRun, Item, Page, Product};
 use pdf_writer::{Content, Name, Ref};
 
 use crate::address_side;
@@ -55,7 +55,7 @@ impl Surface {
     }
 
     /// Draws a picture.
-    pub(crate) fn picture(&mut self, placed: &Placed, item: &Item, fit: design::Fit) {
+    pub(crate) fn picture(&mut self, placed: &Placed, item: &Item, fit: Fit) {
         let name = self.name_of(placed.object);
         turned(&mut self.content, item.frame, |content, area| {
             placed.draw(content, Name(name.as_bytes()), area, fit);
@@ -78,13 +78,8 @@ impl Surface {
     }
 
     /// What the post office needs, on the side that has it.
-    pub(crate) fn address_side(
-        &mut self,
-        card: &Card<'_>,
-        lines: &address_side::PlacedLines,
-        product: Product,
-    ) {
-        address_side::draw(&mut self.content, lines);
+    pub(crate) fn address_side(&mut self, card: &Card<'_>, lines: &[GlyphRun], product: Product) {
+        text::draw(&mut self.content, lines);
         card.address.draw_barcode(&mut self.content, product);
     }
 

@@ -3,7 +3,7 @@
 use ::print::{Barcode, MailerId, ServiceType};
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
-use service::{Permit, Print};
+use service::config::{Permit, Print};
 
 /// What shows on paper besides cards.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,7 +41,11 @@ impl Paper {
             public_url: settings.public_url.clone(),
             mailer_id,
             standard: Postage::of(&types.standard, &["PRSRT STD"], &settings.permit)?,
-            first_class: Postage::of(&types.first_class, &["PRESORTED", "FIRST-CLASS MAIL"], &settings.permit)?,
+            first_class: Postage::of(
+                &types.first_class,
+                &["PRESORTED", "FIRST-CLASS MAIL"],
+                &settings.permit,
+            )?,
         };
         Ok(paper)
     }
@@ -52,7 +56,13 @@ impl Paper {
     }
 
     /// Of a card with this postage and serial number; `None` without a mailer id, or when the address has no usable ZIP.
-    pub(crate) fn barcode(&self, postage: &str, serial: u64, zip: &str, plus4: Option<&str>) -> Option<Barcode> {
+    pub(crate) fn barcode(
+        &self,
+        postage: &str,
+        serial: u64,
+        zip: &str,
+        plus4: Option<&str>,
+    ) -> Option<Barcode> {
         let mailer: MailerId = self.mailer_id.as_ref()?.parse().ok()?;
         let service: ServiceType = self.postage(postage).service_type.parse().ok()?;
         Barcode::new(&service, &mailer, serial, zip, plus4).ok()

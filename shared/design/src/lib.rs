@@ -40,3 +40,7 @@ pub use return_address::{PostalAddress, ReturnAddress};
 pub use style::{Alignment, Colour, VerticalAlignment};
 pub use template::{Rendered, Template, TemplateError};
 pub use text::{Block, BlockStyle, Typesetter};
+
+/// The JSON Schema of documents (draft 2020-12). It refuses no document that prints; some rules, such as those about
+/// two settings at once, only [`Document::parse`] knows.
+pub const SCHEMA: &str = include_str!("../schema.json");

@@ -10,7 +10,7 @@ use unicode_script::{Script, UnicodeScript};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::font::Font;
-use crate::text::coverage::printing_font;
+use crate::text::coverage::{font_of, font_of_all};
 use crate::text::typesetter::{Typesetter, script};
 use crate::text::word::Word;
 
@@ -55,6 +55,26 @@ pub(crate) struct Piece {
     pub(crate) base: Level,
     /// Whether a line ends after it in any case.
     pub(crate) ends_paragraph: bool,
+}
+
+/// What letters must have in common to be shaped together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Voice {
+    level: Level,
+    script: Script,
+}
+
+impl Voice {
+    fn latin(level: Level) -> Self {
+        Self { level, script: Script::Latin }
+    }
+
+    /// That of two neighbours, if they are shaped together.
+    fn joined(self, other: Self) -> Option<Self> {
+        let script = if is_neutral(self.script) { other.script } else { self.script };
+        let is_same = self.level == other.level && (is_neutral(other.script) || script == other.script);
+        is_same.then_some(Self { script, ..self })
+    }
 }
 
 /// How far ink reaches beyond the lines of the font. Ems, 0 at least.
@@ -128,11 +148,8 @@ impl Analysis {
         self.add_letters(typesetter, text, range.start..letters_end, directions);
         let atoms = first..self.atoms.len();
         if letters_end < range.end {
-            self.add_atom(
-                typesetter,
-                &text[letters_end..range.end],
-                (directions.at(letters_end), self.font, Script::Latin),
-            );
+            let voice = Voice::latin(directions.at(letters_end));
+            self.add_atom(typesetter, &text[letters_end..range.end], self.font, voice);
         }
         let words = || self.atoms[atoms.clone()].iter().map(|atom| &atom.word);
         let advance = words().map(|word| word.advance).sum();
@@ -161,49 +178,57 @@ impl Analysis {
         let letters = &text[range.clone()];
         if letters.bytes().all(|byte| byte.is_ascii_graphic()) && directions.is_plain() {
             if !letters.is_empty() && has_ascii(self.font) {
-                return self.add_atom(typesetter, letters, (Level::ltr(), self.font, Script::Latin));
+                return self.add_atom(typesetter, letters, self.font, Voice::latin(Level::ltr()));
             }
         }
-        let mut part: Option<(usize, (Level, Font, Script))> = None;
+        let mut start = range.start;
+        let mut voice: Option<Voice> = None;
         for (offset, character) in letters.grapheme_indices(true) {
             let at = range.start + offset;
-            let Some(font) = printing_font(self.font, character) else {
-                self.refuse(character);
-                if let Some((start, voice)) = part.take() {
-                    self.add_atom(typesetter, &text[start..at], voice);
-                }
-                continue;
-            };
-            let voice = (directions.at(at), font, script_of(character));
-            part = match part {
-                Some((start, known)) => match joined(known, voice) {
-                    Some(both) => Some((start, both)),
-                    None => {
-                        self.add_atom(typesetter, &text[start..at], known);
-                        Some((at, voice))
-                    }
-                },
-                None => Some((at, voice)),
-            };
+            let own = Voice { level: directions.at(at), script: script_of(character) };
+            let known = *voice.get_or_insert(own);
+            voice = known.joined(own).or_else(|| {
+                self.add_part(typesetter, &text[start..at], known);
+                start = at;
+                Some(own)
+            });
         }
-        if let Some((start, voice)) = part {
-            self.add_atom(typesetter, &text[start..range.end], voice);
+        if let Some(voice) = voice {
+            self.add_part(typesetter, &text[start..range.end], voice);
         }
     }
 
-    fn add_atom(
-        &mut self,
-        typesetter: &mut Typesetter,
-        text: &str,
-        (level, font, kind): (Level, Font, Script),
-    ) {
+    /// Shapes letters of one direction and script with the first font that has all of them: a word in two fonts is
+    /// ugly. When there is none, each letter has the first font that has it.
+    fn add_part(&mut self, typesetter: &mut Typesetter, text: &str, voice: Voice) {
+        if let Some(font) = font_of_all(self.font, text) {
+            return self.add_atom(typesetter, text, font, voice);
+        }
+        let mut begun: Option<(usize, Font)> = None;
+        for (at, character) in text.grapheme_indices(true) {
+            let font = font_of(self.font, character);
+            if font.is_none() {
+                self.refuse(character);
+            }
+            if let Some((start, begun_font)) = begun.filter(|(_, begun)| Some(*begun) != font) {
+                self.add_atom(typesetter, &text[start..at], begun_font, voice);
+                begun = None;
+            }
+            begun = begun.or(font.map(|font| (at, font)));
+        }
+        if let Some((start, font)) = begun {
+            self.add_atom(typesetter, &text[start..], font, voice);
+        }
+    }
+
+    fn add_atom(&mut self, typesetter: &mut Typesetter, text: &str, font: Font, voice: Voice) {
         // Digits and signs by themselves go with the letters around them as a rule, which are Latin.
-        let kind = if is_neutral(kind) { Script::Latin } else { kind };
-        let word = typesetter.word(font, script(kind), level.is_rtl(), text);
+        let kind = if is_neutral(voice.script) { Script::Latin } else { voice.script };
+        let word = typesetter.word(font, script(kind), voice.level.is_rtl(), text);
         if !word.is_complete {
             self.refuse(text);
         }
-        self.atoms.push(Atom { word, level });
+        self.atoms.push(Atom { word, level: voice.level });
     }
 
     fn refuse(&mut self, character: &str) {
@@ -315,12 +340,4 @@ fn is_neutral(script: Script) -> bool {
 fn script_of(character: &str) -> Script {
     let mut scripts = character.chars().map(|part| part.script());
     scripts.find(|script| !is_neutral(*script)).unwrap_or(Script::Common)
-}
-
-/// The voice of two neighbours, if they are shaped together.
-fn joined(first: (Level, Font, Script), second: (Level, Font, Script)) -> Option<(Level, Font, Script)> {
-    let is_same_voice = first.0 == second.0 && first.1 == second.1;
-    let script = if is_neutral(first.2) { second.2 } else { first.2 };
-    let is_same_script = is_neutral(second.2) || script == second.2;
-    (is_same_voice && is_same_script).then_some((first.0, first.1, script))
 }

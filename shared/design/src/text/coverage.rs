@@ -2,6 +2,7 @@
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{EmojiStatus, GeneralCategory, UnicodeEmoji, UnicodeGeneralCategory};
+use unicode_segmentation::UnicodeSegmentation;
 
 use crate::font::Font;
 use crate::text::Face;
@@ -19,11 +20,19 @@ const KEYCAP: char = '\u{20e3}';
 const REPLACEMENT: char = '\u{fffd}';
 
 /// The font that prints what a reader sees as one character: the wanted one, else the first of its fallbacks.
-pub(crate) fn printing_font(font: Font, character: &str) -> Option<Font> {
-    if !is_text(character) {
-        return None;
-    }
-    std::iter::once(font).chain(font.fallbacks()).find(|font| covers(*font, character))
+pub(crate) fn font_of(font: Font, character: &str) -> Option<Font> {
+    is_text(character).then(|| choices(font).find(|font| covers(*font, character)))?
+}
+
+/// The font that prints all of these characters: the wanted one, else the first of its fallbacks.
+pub(crate) fn font_of_all(font: Font, characters: &str) -> Option<Font> {
+    let mut all = characters.graphemes(true);
+    all.all(is_text)
+        .then(|| choices(font).find(|font| characters.graphemes(true).all(|one| covers(*font, one))))?
+}
+
+fn choices(font: Font) -> impl Iterator<Item = Font> {
+    std::iter::once(font).chain(font.fallbacks())
 }
 
 /// Whether it is made of characters that are printed with a font at all.

@@ -3,6 +3,7 @@
 
 mod addresses;
 mod database;
+mod designs;
 mod figures;
 mod fleet;
 mod load;
@@ -28,6 +29,7 @@ const BENCHES: &[Bench] = &[
     ("push", || Box::pin(push::run())),
     ("addresses", || Box::pin(addresses::run())),
     ("webhooks", || Box::pin(webhooks::run())),
+    ("designs", || Box::pin(designs::run())),
 ];
 
 /// What the command line asks for.

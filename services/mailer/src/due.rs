@@ -100,7 +100,7 @@ async fn work(mailer: &Mailer, mut job: Job) -> Result<(), JobError> {
     if !campaign.is_active {
         return Ok(postpone(mailer, &job, &campaign).await?);
     }
-    let mut step = step_rules(step, &mailer.process.config).map_err(JobError::Campaign)?;
+    let mut step = step_rules(step, &mailer.process.config, &mailer.designs).map_err(JobError::Campaign)?;
     let steps = std::slice::from_mut(&mut step);
     find_design_pictures(mailer, campaign.team_id, steps).await.map_err(JobError::Campaign)?;
     let columns = store.column_list(campaign.team_id).await?;

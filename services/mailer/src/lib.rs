@@ -36,7 +36,7 @@ use service::Process;
 use storage::Storage;
 use verification::Verify;
 
-use crate::cards::Layouts;
+use crate::cards::{Designs, Layouts};
 use crate::payment::Payments;
 
 /// What the parts of a mailer share. Clones share it all.
@@ -45,6 +45,7 @@ pub(crate) struct Mailer {
     process: Process,
     verifier: Arc<dyn Verify>,
     pictures: Pictures,
+    designs: Designs,
     layouts: Layouts,
     payments: Arc<Payments>,
 }
@@ -72,8 +73,8 @@ pub async fn serve(process: Process, verifier: Arc<dyn Verify>) -> anyhow::Resul
     }
     let payments = Payments::new(process.store.clone(), &process.config.stripe)?;
     let pictures = pictures(&process)?;
-    let layouts = Layouts::default();
-    let mailer = Mailer { process, verifier, pictures, layouts, payments: Arc::new(payments) };
+    let (designs, layouts) = (Designs::default(), Layouts::default());
+    let mailer = Mailer { process, verifier, pictures, designs, layouts, payments: Arc::new(payments) };
     let process = &mailer.process;
     let consumption = Consumption {
         queue: SEND_QUEUE,

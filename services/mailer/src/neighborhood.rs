@@ -107,6 +107,7 @@ impl Neighborhoods {
             for home in homes {
                 let position = *known.entry(home.address_id).or_insert_with(|| {
                     self.homes.push(home);
+                    self.cards.push(Card::default());
                     self.homes.len() - 1
                 });
                 around.homes.push(position);
@@ -136,7 +137,6 @@ impl Neighborhoods {
             Candidate { address_id, before_duplicates, after_duplicates }
         };
         self.candidates = self.homes.iter().map(candidate).collect();
-        self.cards = vec![Card::default(); self.homes.len()];
     }
 
     /// Decides what the homes' cards print, and which of them cannot.

@@ -243,7 +243,7 @@ async fn write(
     let pieces = match plan.neighborhoods {
         Some(neighborhoods) => {
             let centers = plan.assessed.iter().map(|one| one.entry_id);
-            neighborhoods.piece_rows(&decided.mailings, centers, &plan.step.links)
+            neighborhoods.piece_rows(&decided.mailings, centers, &plan.step.cards.design.links)
         }
         None => piece_rows(plan.assessed, &decided.decisions, plan.destinations, plan.cards),
     };

@@ -3,12 +3,10 @@
 use audience::{Area, BuiltIn, ColumnType, Conditions, Lookup};
 use chrono::NaiveDate;
 use contract::send::{Reason, SendError};
-use design::Document;
 use service::Config;
 use store::{Audience, Campaign, Step, StepDesign};
 
-use crate::cards::CardRules;
-use crate::links::Links;
+use crate::cards::{CardRules, Designs};
 
 /// What one step of a campaign mails.
 #[derive(Debug)]
@@ -17,7 +15,6 @@ pub(crate) struct StepRules<'c> {
     pub(crate) design: &'c StepDesign,
     pub(crate) product: &'static str,
     pub(crate) price_cents: i64,
-    pub(crate) links: Links,
     pub(crate) cards: CardRules,
 }
 
@@ -32,6 +29,7 @@ pub(crate) struct AudienceRules {
 pub(crate) fn check_campaign<'c>(
     campaign: &'c Campaign,
     config: &Config,
+    designs: &Designs,
 ) -> Result<Vec<StepRules<'c>>, SendError> {
     let not_active = |message: &str| Err(SendError::CampaignNotActive(message.to_owned()));
     if !campaign.is_active {
@@ -49,11 +47,15 @@ pub(crate) fn check_campaign<'c>(
             step.step
         )));
     }
-    campaign.steps.iter().map(|step| step_rules(step, config)).collect()
+    campaign.steps.iter().map(|step| step_rules(step, config, designs)).collect()
 }
 
 /// The rules of one step. Errors: `campaign_not_active` without a design, `design_cannot_render`.
-pub(crate) fn step_rules<'c>(step: &'c Step, config: &Config) -> Result<StepRules<'c>, SendError> {
+pub(crate) fn step_rules<'c>(
+    step: &'c Step,
+    config: &Config,
+    designs: &Designs,
+) -> Result<StepRules<'c>, SendError> {
     let design = step.design.as_ref().ok_or_else(|| {
         SendError::CampaignNotActive(format!("Step {} of the campaign has no design.", step.step))
     })?;
@@ -63,15 +65,14 @@ pub(crate) fn step_rules<'c>(step: &'c Step, config: &Config) -> Result<StepRule
             design.name
         )));
     }
-    let document = Document::parse(&design.document).map_err(|problem| {
+    let ready = designs.ready(design).map_err(|problem| {
         SendError::DesignCannotRender(format!("The design {:?} cannot print: {problem}", design.name))
     })?;
-    let product = document.product().as_str();
+    let product = ready.product();
     // Every product has a price: the mailer does not start without.
     let price = config.prices.get(product).ok_or(SendError::InternalError)?;
-    let links = Links::of(&document);
-    let cards = CardRules::of(design, document);
-    Ok(StepRules { step, design, product, price_cents: price.with(step.postage), links, cards })
+    let cards = CardRules::of(ready);
+    Ok(StepRules { step, design, product, price_cents: price.with(step.postage), cards })
 }
 
 impl AudienceRules {

@@ -37,7 +37,7 @@ pub(crate) async fn send(mailer: &Mailer, incoming: Incoming) -> Result<Bytes, S
     let campaign = store.campaign_get(incoming.team_id, campaign_id).await.map_err(internal)?;
     let campaign = campaign.ok_or(SendError::CampaignNotFound)?;
     check_centers(&campaign, request.recipients.len())?;
-    let mut steps = check_campaign(&campaign, &mailer.process.config)?;
+    let mut steps = check_campaign(&campaign, &mailer.process.config, &mailer.designs)?;
     find_design_pictures(mailer, campaign.team_id, &mut steps).await?;
     // A campaign that passed the check has a step.
     let step = steps.first().ok_or(SendError::InternalError)?;

@@ -108,7 +108,9 @@ async fn prepare_and_reserve(
     };
     let (mut candidates, destinations): (Vec<_>, Vec<_>) = tokio::task::block_in_place(|| {
         let judged = assessed.iter();
-        judged.map(|one| (judgement.candidate(one), judgement.destinations(one, &step.links))).unzip()
+        judged
+            .map(|one| (judgement.candidate(one), judgement.destinations(one, &step.cards.design.links)))
+            .unzip()
     });
     let mut neighborhoods = look_around(mailer, campaign, &rules, &assessed, &candidates).await?;
     let deciding = taking.deciding(mailer, judgement.today);
@@ -182,7 +184,7 @@ async fn look_up(
     let store = &mailer.process.store;
     let address_ids: Vec<Uuid> = assessed.iter().map(|one| one.address_id).collect();
     let facts = store.recipient_facts(campaign.team_id, &campaign.campaign_id, &address_ids).await?;
-    if !rules.has_conditions() && !step.cards.use_stored_values() {
+    if !rules.has_conditions() && !step.cards.design.uses_stored_values() {
         return Ok((facts, HashMap::new()));
     }
     let entry_ids: Vec<Uuid> = assessed.iter().map(|one| one.entry_id).collect();

@@ -1,43 +1,34 @@
 //! Laying cards out, where that keeps nobody waiting.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use audience::fold_name;
-use contract::id::DesignId;
 use contract::send::{Reason, Warning};
-use design::{Document, Plan, Recipient, RefusalReason, Typesetter, WarningCode};
+use design::{Recipient, RefusalReason, Typesetter, WarningCode};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use store::PieceContent;
 use tokio::sync::Semaphore;
 use tokio::task::JoinError;
 
 use super::return_address::Chosen;
-use super::{Card, Refusal, Values};
+use super::{Card, ReadyDesign, Refusal, Values};
 
 /// Cards laid out in one go: between two of these, another request's get their turn.
 const CHUNK: usize = 250;
 
-/// Designs that are kept ready.
-const PLANS_KEPT: usize = 64;
-
-/// The threads that lay out cards, and the designs that they have made ready. Clones share them.
-#[derive(Clone)]
+/// The threads that lay out cards. Clones share them.
+#[derive(Debug, Clone)]
 pub(crate) struct Layouts {
     threads: usize,
     free_threads: Arc<Semaphore>,
-    /// The design used last at the back.
-    plans: Arc<Mutex<VecDeque<(DesignVersion, Arc<Plan>)>>>,
 }
-
-/// What a document is known by: it never changes.
-pub(super) type DesignVersion = (DesignId, i32);
 
 impl Default for Layouts {
     /// As many threads as the machine has processors.
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { threads, free_threads: Arc::new(Semaphore::new(threads)), plans: Arc::default() }
+        Self { threads, free_threads: Arc::new(Semaphore::new(threads)) }
     }
 }
 
@@ -52,8 +43,7 @@ pub(super) struct Subject {
 /// What all cards of a request share.
 #[derive(Clone)]
 pub(super) struct Task {
-    pub(super) version: DesignVersion,
-    pub(super) document: Arc<Document>,
+    pub(super) design: Arc<ReadyDesign>,
     /// Why pictures cannot be used, by their links, as the end of a sentence.
     pub(super) problems: Arc<HashMap<String, String>>,
     pub(super) requires_pictures: bool,
@@ -83,44 +73,13 @@ impl Layouts {
     async fn chunk(&self, task: Task, subjects: Vec<Subject>) -> Result<Vec<Card>, JoinError> {
         // Those who wait are served in their order: that is what gives each request its turns.
         let permit = self.free_threads.clone().acquire_owned().await.ok();
-        let layouts = self.clone();
         tokio::task::spawn_blocking(move || {
             let _permit = permit;
-            let plan = layouts.plan(&task);
             let mut typesetter = Typesetter::new();
-            subjects.into_iter().map(|subject| card(&plan, &mut typesetter, &task, subject)).collect()
+            subjects.into_iter().map(|subject| card(&mut typesetter, &task, subject)).collect()
         })
         .await
     }
-
-    /// The design made ready; kept for the next request.
-    fn plan(&self, task: &Task) -> Arc<Plan> {
-        if let Some(plan) = self.known_plan(task.version) {
-            return plan;
-        }
-        // Two threads may make it at the same time: it is the same twice.
-        let plan = Arc::new(Plan::new(Document::clone(&task.document)));
-        let mut plans = lock(&self.plans);
-        if plans.len() >= PLANS_KEPT {
-            plans.pop_front();
-        }
-        plans.push_back((task.version, plan.clone()));
-        plan
-    }
-
-    fn known_plan(&self, version: DesignVersion) -> Option<Arc<Plan>> {
-        let mut plans = lock(&self.plans);
-        let at = plans.iter().position(|(known, _)| *known == version)?;
-        let found = plans.remove(at)?;
-        let plan = found.1.clone();
-        plans.push_back(found);
-        Some(plan)
-    }
-}
-
-/// A panic while a lock was held cannot leave these half-changed.
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A subject as the layout asks for it.
@@ -154,9 +113,9 @@ impl Reader<'_> {
     }
 }
 
-fn card(plan: &Plan, typesetter: &mut Typesetter, task: &Task, subject: Subject) -> Card {
+fn card(typesetter: &mut Typesetter, task: &Task, subject: Subject) -> Card {
     let reader = Reader { task, subject: &subject };
-    let (refusal, warnings) = match plan.decide(typesetter, &reader) {
+    let (refusal, warnings) = match task.design.plan.decide(typesetter, &reader) {
         Ok(warnings) => (None, warnings.into_iter().map(|warning| told(&reader, warning)).collect()),
         Err(refusal) => (Some(refused(&reader, refusal)), Vec::new()),
     };

@@ -1,6 +1,7 @@
 //! What each recipient's card prints, decided before the campaign is locked: whether it can print at all, the fallbacks
 //! that it prints, and all that the printer needs of it.
 
+mod designs;
 mod layout;
 mod pictures;
 mod return_address;
@@ -10,33 +11,29 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::pictures::PicturesError;
-use audience::{Lookup, fold_name};
+use audience::Lookup;
 use chrono::NaiveDate;
 use contract::id::TeamId;
 use contract::send::{Reason, ReturnAddressReason, Warning};
-use design::Document;
-use store::{PieceContent, StepDesign};
+use store::PieceContent;
 use verification::VerifyError;
 
+pub(crate) use self::designs::{Designs, ReadyDesign};
 pub(crate) use self::layout::Layouts;
 pub(crate) use self::pictures::find_design_pictures;
 
-use self::layout::{DesignVersion, Subject};
-use self::pictures::{DesignPictures, Files};
+use self::layout::Subject;
+use self::pictures::Files;
 use crate::Mailer;
 use crate::decide::Candidate;
 
 /// A recipient's values of the fields that the design uses, by folded name; blank ones are absent.
 pub(crate) type Values = BTreeMap<String, String>;
 
-/// A design as its cards are decided with it.
+/// A design as a request's cards are decided with it.
 #[derive(Debug)]
 pub(crate) struct CardRules {
-    version: DesignVersion,
-    document: Arc<Document>,
-    /// The folded names of its fields.
-    fields: Vec<String>,
-    pictures: DesignPictures,
+    pub(crate) design: Arc<ReadyDesign>,
     /// The design's own pictures that can be used, once they have been looked up.
     files: Files,
 }
@@ -86,16 +83,8 @@ pub(crate) struct Deciding<'a> {
 }
 
 impl CardRules {
-    pub(crate) fn of(design: &StepDesign, document: Document) -> Self {
-        let fields = document.fields().into_iter().map(fold_name).collect();
-        let pictures = DesignPictures::of(&document);
-        let version = (design.design_id, design.version);
-        Self { version, document: Arc::new(document), fields, pictures, files: Files::default() }
-    }
-
-    /// Whether a field is used that a send does not bring itself, so that stored values are worth reading.
-    pub(crate) fn use_stored_values(&self) -> bool {
-        self.fields.iter().any(|field| !crate::fields::is_always_sent(field))
+    pub(crate) fn of(design: Arc<ReadyDesign>) -> Self {
+        Self { design, files: Files::default() }
     }
 
     /// What a card needs to know of a recipient.
@@ -104,7 +93,7 @@ impl CardRules {
             let value = recipient.value(field).filter(|value| !value.trim().is_empty())?;
             Some((field.clone(), value.to_owned()))
         };
-        self.fields.iter().filter_map(value).collect()
+        self.design.fields.iter().filter_map(value).collect()
     }
 }
 
@@ -115,7 +104,7 @@ impl Deciding<'_> {
     /// [`CardsError`]; no recipient's fault is one.
     pub(crate) async fn cards(&self, mailer: &Mailer, people: Vec<Values>) -> Result<Vec<Card>, CardsError> {
         let count = people.len();
-        if count > 1 && self.rules.fields.is_empty() {
+        if count > 1 && self.rules.design.fields.is_empty() {
             // Everybody's card is the same.
             let card = self.different_cards(mailer, vec![Values::new()]).await?.pop().unwrap_or_default();
             return Ok(vec![card; count]);
@@ -125,25 +114,24 @@ impl Deciding<'_> {
 
     async fn different_cards(&self, mailer: &Mailer, people: Vec<Values>) -> Result<Vec<Card>, CardsError> {
         let Self { team_id, rules, .. } = *self;
-        let design = rules.document.return_address();
+        let address = rules.design.plan.document().return_address();
         let (returns, brought) = tokio::try_join!(
-            async { Ok(return_address::choose(mailer, (team_id, self.today), design, &people).await?) },
+            async { Ok(return_address::choose(mailer, (team_id, self.today), address, &people).await?) },
             async {
                 let found =
-                    pictures::recipient_pictures(mailer, team_id, &rules.pictures, &people, self.time);
+                    pictures::recipient_pictures(mailer, team_id, &rules.design.pictures, &people, self.time);
                 Ok::<_, CardsError>(found.await?)
             },
         )?;
         let mut files = brought.files;
         files.extend(rules.files.iter().map(|(link, file)| (link.clone(), file.clone())));
         let subjects = people.into_iter().zip(returns).map(|(values, chosen)| {
-            let pictures = rules.pictures.used(&values, &files);
+            let pictures = rules.design.pictures.used(&values, &files);
             Subject { values, pictures, chosen }
         });
         let subjects = tokio::task::block_in_place(|| subjects.collect());
         let layout = layout::Task {
-            version: rules.version,
-            document: rules.document.clone(),
+            design: rules.design.clone(),
             problems: Arc::new(brought.problems),
             requires_pictures: self.requires_pictures,
         };

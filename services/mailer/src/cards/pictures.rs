@@ -102,11 +102,11 @@ pub(crate) async fn find_design_pictures(
     steps: &mut [StepRules<'_>],
 ) -> Result<(), SendError> {
     let until = Instant::now() + mailer.pictures.request_time();
-    let links = steps.iter().flat_map(|step| step.cards.pictures.links());
+    let links = steps.iter().flat_map(|step| step.cards.design.pictures.links());
     let resolved = mailer.pictures.resolve(team_id, PictureUse::Design, links, until).await;
     let resolved = resolved.map_err(internal)?;
     for step in steps.iter() {
-        for FixedPicture { side, element, link } in &step.cards.pictures.fixed {
+        for FixedPicture { side, element, link } in &step.cards.design.pictures.fixed {
             if let Some(Picture::Unusable(why)) = resolved.get(link.as_str()) {
                 return Err(SendError::DesignCannotRender(format!(
                     "The design {:?} cannot print: On the {side}, item {element:?} cannot print: its picture cannot be used: {why}.",
@@ -117,7 +117,7 @@ pub(crate) async fn find_design_pictures(
     }
     let files = kept(resolved);
     for step in steps {
-        let links = step.cards.pictures.links();
+        let links = step.cards.design.pictures.links();
         let own = links.filter_map(|link| Some((link.to_owned(), files.get(link)?.clone()))).collect();
         step.cards.files = own;
     }

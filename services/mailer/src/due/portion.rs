@@ -206,14 +206,14 @@ impl Portion<'_> {
             let people = self.people.iter().zip(&judged.cards).zip(&decisions);
             let pieces = people
                 .filter(|(_, decision)| **decision == Decision::Mail)
-                .map(|((person, card), _)| piece_row(person, card, &self.step.links))
+                .map(|((person, card), _)| piece_row(person, card, &self.step.cards.design.links))
                 .collect();
             return Ok(Chosen { pieces, entry_ids: entry_ids(&decisions) });
         };
         let mailings = neighborhoods.decide(&mailed, budget, price);
         let decisions: Vec<Decision> = mailings.iter().map(|mailing| mailing.decision).collect();
         let centers = self.people.iter().map(|person| person.entry_id);
-        let pieces = neighborhoods.piece_rows(&mailings, centers, &self.step.links);
+        let pieces = neighborhoods.piece_rows(&mailings, centers, &self.step.cards.design.links);
         Ok(Chosen { pieces, entry_ids: entry_ids(&decisions) })
     }
 

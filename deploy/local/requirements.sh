@@ -2,9 +2,10 @@
 # What the machine must have: Debian packages, cargo, and the folders of .dev. To be sourced by
 # `dev`, which sets $state.
 
+# install_missing [test]: what the stack needs; for tests what they need besides.
 install_missing() {
     local missing
-    mapfile -t missing < <(missing_packages)
+    mapfile -t missing < <(missing_packages; "missing_${1:-no}_packages")
     if [[ ${#missing[@]} -gt 0 ]]; then install_packages "${missing[@]}"; fi
     require_cargo
     make_state_folders
@@ -17,6 +18,14 @@ missing_packages() {
     # The package of this name brings Debian's version: 15 in Debian 12.
     [[ -n ${DATABASE_URL:-} ]] || compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || echo postgresql
     [[ -n ${AMQP_URL:-} || -x /usr/lib/rabbitmq/bin/rabbitmq-server ]] || echo rabbitmq-server
+}
+
+missing_no_packages() { :; }
+
+# Tests read what was printed with programs that know nothing of ours.
+missing_test_packages() {
+    command -v pdfinfo >/dev/null || echo poppler-utils
+    command -v zbarimg >/dev/null || echo zbar-tools
 }
 
 install_packages() {

@@ -109,6 +109,7 @@ impl Fleet {
         let broker = std::env::var("TEST_AMQP_URL").context("TEST_AMQP_URL is set by ./dev bench")?;
         let listen = free_address()?;
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let files = std::env::temp_dir().join("pillarbox-bench-files").display().to_string();
         let namespace = format!("bench-{}-{number}", std::process::id());
         let settings = HashMap::from(
             [
@@ -120,6 +121,7 @@ impl Fleet {
                 ("GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE", REQUESTS_PER_MINUTE),
                 ("GATEWAY__PUSH_REQUESTS_PER_MINUTE_PER_SOURCE", REQUESTS_PER_MINUTE),
                 ("OUTBOUND__ALLOWED_NETWORKS", "127.0.0.0/8"),
+                ("STORAGE__FOLDER", &files),
                 ("DISPATCHER__DISABLE_AFTER", NEVER),
             ]
             .map(|(name, value)| (format!("PILLARBOX__{name}"), value.to_owned())),

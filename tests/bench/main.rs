@@ -3,6 +3,7 @@
 
 mod addresses;
 mod database;
+mod designs;
 mod figures;
 mod fleet;
 mod load;
@@ -35,6 +36,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "push-large", parts: &[], measure: |_| Box::pin(push::run_large()) },
     Bench { name: "addresses", parts: &[], measure: |_| Box::pin(addresses::run()) },
     Bench { name: "webhooks", parts: &[], measure: |_| Box::pin(webhooks::run()) },
+    Bench { name: "designs", parts: &[], measure: |_| Box::pin(designs::run()) },
 ];
 
 /// What the command line asks for.

@@ -112,6 +112,16 @@ async fn the_check_finds_each_rule_that_is_broken() {
         ),
         ("a finished request mailed what its charge settled", "UPDATE sends SET mailed = 5"),
         ("a recipient shown as mailed has a card", "UPDATE recipients SET charge_id = gen_random_uuid()"),
+        (
+            "a print run has the cards that it claimed, but for those set aside",
+            "INSERT INTO print_runs (run_id, product, state, pieces, settings, first_serial, lease_id, leased_until,
+                 created_at)
+             VALUES (gen_random_uuid(), 'letter', 'claimed', 1, '{}', 0, gen_random_uuid(), now(), now())",
+        ),
+        (
+            "a card that is printed or about to be has a settled charge",
+            "UPDATE charges SET state = 'reserved'; UPDATE pieces SET print_run_id = piece_id, print_position = 1",
+        ),
     ];
     let rules: Vec<_> = store::Store::check_rules().collect();
     assert_eq!(breaks.map(|(rule, _)| rule).to_vec(), rules, "every rule is broken once");
@@ -120,8 +130,16 @@ async fn the_check_finds_each_rule_that_is_broken() {
     stack.assert_consistent().await;
     for (rule, sql) in breaks {
         stack.sql.batch_execute("CREATE SCHEMA IF NOT EXISTS kept").await.unwrap();
-        let tables =
-            ["pieces", "charges", "ledger_entries", "ledger_accounts", "campaigns", "sends", "recipients"];
+        let tables = [
+            "pieces",
+            "charges",
+            "ledger_entries",
+            "ledger_accounts",
+            "campaigns",
+            "sends",
+            "recipients",
+            "print_runs",
+        ];
         for table in tables {
             let keep = format!("CREATE TABLE kept.{table} AS SELECT * FROM {table}");
             stack.sql.batch_execute(&keep).await.unwrap();

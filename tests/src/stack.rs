@@ -116,6 +116,7 @@ pub fn settings_of(database: &Database, overrides: &[(&'static str, String)]) ->
         ("GATEWAY__PUSH_REQUESTS_PER_MINUTE_PER_SOURCE", "100000".to_owned()),
         ("MAILER__JOB_INTERVAL_MS", "50".to_owned()),
         ("EMAIL__OUTBOX_FOLDER", std::env::temp_dir().join("pillarbox-test-outbox").display().to_string()),
+        ("STORAGE__FOLDER", std::env::temp_dir().join("pillarbox-test-files").display().to_string()),
         ("DISPATCHER__SWEEP_INTERVAL_MS", "50".to_owned()),
         ("OUTBOUND__ALLOWED_NETWORKS", "127.0.0.0/8".to_owned()),
     ];

@@ -9,6 +9,7 @@ use contract::send::Reason;
 use store::{EntryRow, PieceRow, RecipientFacts, RecipientRow, StoredEntry};
 use uuid::Uuid;
 
+use crate::cards::{Card, CardRules, Values};
 use crate::decide::{Candidate, Decision};
 use crate::fields::Fields;
 use crate::links::Links;
@@ -95,6 +96,16 @@ impl Judgement<'_> {
                 links.destinations(&profile(assessed, verified, &self.values(assessed)))
             }
             Verdict::Undeliverable(_) => String::new(),
+        }
+    }
+
+    /// What the recipient's card needs to know of it; nothing when it can get none.
+    pub(crate) fn card_values(&self, assessed: &Assessed<'_>, cards: &CardRules) -> Values {
+        match assessed.verdict {
+            Verdict::Deliverable(verified) => {
+                cards.values(&profile(assessed, verified, &self.values(assessed)))
+            }
+            Verdict::Undeliverable(_) => Values::new(),
         }
     }
 
@@ -244,20 +255,26 @@ pub(crate) fn piece_rows<'a>(
     assessed: &'a [Assessed<'a>],
     decisions: &[Decision],
     destinations: &'a [String],
+    cards: &'a [Card],
 ) -> Vec<PieceRow<'a>> {
+    let prints = destinations.iter().zip(cards);
     assessed
         .iter()
         .zip(decisions)
-        .zip(destinations)
+        .zip(prints)
         .filter(|((_, decision), _)| **decision == Decision::Mail)
-        .filter_map(|((one, _), destinations)| match one.verdict {
-            Verdict::Deliverable(verified) => Some(piece_row(one, verified, destinations)),
+        .filter_map(|((one, _), prints)| match one.verdict {
+            Verdict::Deliverable(verified) => Some(piece_row(one, verified, prints)),
             Verdict::Undeliverable(_) => None,
         })
         .collect()
 }
 
-fn piece_row<'a>(one: &'a Assessed<'a>, verified: &'a Verified, destinations: &'a str) -> PieceRow<'a> {
+fn piece_row<'a>(
+    one: &'a Assessed<'a>,
+    verified: &'a Verified,
+    (destinations, card): (&'a String, &'a Card),
+) -> PieceRow<'a> {
     PieceRow {
         entry_id: one.entry_id,
         address_id: one.address_id,
@@ -270,9 +287,10 @@ fn piece_row<'a>(one: &'a Assessed<'a>, verified: &'a Verified, destinations: &'
         zip: &verified.zip,
         plus4: verified.plus4.as_deref(),
         verification: verified.level.as_str(),
-        destinations: destinations.to_owned(),
+        destinations: destinations.clone(),
         corrections: corrections(verified),
         center_entry_id: None,
+        content: card.content.clone(),
     }
 }
 

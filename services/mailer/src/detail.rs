@@ -6,10 +6,14 @@ use contract::send::Reason;
 use store::NeighborhoodSettings;
 
 use crate::assess::Assessed;
+use crate::cards::Card;
 use crate::reserve::Plan;
 
 /// A sentence for a person.
-pub(crate) fn detail(plan: &Plan<'_>, assessed: &Assessed<'_>, reason: Reason) -> String {
+pub(crate) fn detail(plan: &Plan<'_>, (assessed, card): (&Assessed<'_>, &Card), reason: Reason) -> String {
+    if let Some(refusal) = card.refusal.as_ref().filter(|refusal| refusal.reason == reason) {
+        return refusal.detail.clone();
+    }
     if let Some(neighborhood) = plan.campaign.neighborhood
         && let Some(detail) = homes_detail(neighborhood, assessed, reason)
     {
@@ -59,6 +63,9 @@ fn homes_detail(
         }
         Reason::FilteredLocation => {
             "The homes around the address are outside the area drawn on the campaign's map.".to_owned()
+        }
+        Reason::UnsupportedCharacters | Reason::TextOverflow | Reason::VariableImageMissing => {
+            "The design cannot print the cards of the homes around the address.".to_owned()
         }
         _ => return None,
     })

@@ -21,10 +21,11 @@ use self::people::next_people;
 use self::portion::Portion;
 use crate::Mailer;
 use crate::calendar::next_local_hour;
+use crate::cards::{CardsError, find_design_pictures};
 use crate::lease::while_held;
 use crate::rules::{AudienceRules, step_rules};
-use crate::send::time_zone;
 use crate::settle::{SettleError, settle_portion};
+use crate::times::time_zone;
 
 /// How long the steps of a paused campaign rest before they are looked at again.
 const PAUSED_REST: TimeDelta = TimeDelta::hours(1);
@@ -36,6 +37,8 @@ enum JobError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Settle(#[from] SettleError),
+    #[error(transparent)]
+    Cards(#[from] CardsError),
     #[error("{0}")]
     Campaign(SendError),
 }
@@ -98,7 +101,9 @@ async fn work(mailer: &Mailer, mut job: Job) -> Result<(), JobError> {
     if !campaign.is_active {
         return Ok(postpone(mailer, &job, &campaign).await?);
     }
-    let step = step_rules(step, &mailer.process.config).map_err(JobError::Campaign)?;
+    let mut step = step_rules(step, &mailer.process.config, &mailer.designs).map_err(JobError::Campaign)?;
+    let steps = std::slice::from_mut(&mut step);
+    find_design_pictures(mailer, campaign.team_id, steps).await.map_err(JobError::Campaign)?;
     let columns = store.column_list(campaign.team_id).await?;
     let types: HashMap<_, _> =
         columns.into_iter().map(|column| (column.name_key, column.column_type)).collect();

@@ -104,6 +104,13 @@ impl Fields {
     }
 }
 
+/// Whether a send brings the column of this folded name itself, so that stored values are never read for it: the name
+/// and the address.
+pub(crate) fn is_always_sent(name: &str) -> bool {
+    use BuiltIn::{Address1, Address2, City, FirstName, LastName, State, Zip};
+    matches!(BuiltIn::from_name(name), Some(FirstName | LastName | Address1 | Address2 | City | State | Zip))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

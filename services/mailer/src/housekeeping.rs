@@ -13,6 +13,9 @@ use crate::settle::settle_send;
 /// How often rows past their time are deleted.
 const PURGE_INTERVAL: Duration = Duration::from_secs(60);
 
+/// How often files of old pictures are deleted.
+const FILE_PURGE_INTERVAL: Duration = Duration::from_secs(60 * 60);
+
 /// Rows that one statement deletes at the most, and statements of one purge.
 const PURGE_ROWS: u64 = 5_000;
 const PURGE_STATEMENTS: usize = 20;
@@ -28,7 +31,7 @@ pub(crate) async fn run(mailer: &Mailer) {
     let mut looks =
         tokio::time::interval(Duration::from_millis(mailer.process.config.mailer.job_interval_ms));
     looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let mut last_purge = None;
+    let (mut last_purge, mut last_file_purge) = (None, None);
     loop {
         tokio::select! {
             _ = looks.tick() => {}
@@ -41,6 +44,12 @@ pub(crate) async fn run(mailer: &Mailer) {
             last_purge = Some(std::time::Instant::now());
             if let Err(error) = purge(mailer).await {
                 tracing::warn!(%error, "cannot purge");
+            }
+        }
+        if last_file_purge.is_none_or(|at: std::time::Instant| at.elapsed() >= FILE_PURGE_INTERVAL) {
+            last_file_purge = Some(std::time::Instant::now());
+            if let Err(error) = mailer.pictures.purge_files().await {
+                tracing::warn!(%error, "cannot delete old pictures");
             }
         }
     }
@@ -70,6 +79,8 @@ async fn purge(mailer: &Mailer) -> Result<(), StoreError> {
     let retention = TimeDelta::days(mailer.process.config.mailer.request_retention_days);
     in_portions(|| store.rate_windows_purge(now - RATE_WINDOW_AGE, PURGE_ROWS as i64)).await?;
     in_portions(|| store.address_answers_purge(now, PURGE_ROWS as i64)).await?;
+    in_portions(|| store.pictures_purge(now, PURGE_ROWS as i64)).await?;
+    in_portions(|| store.return_addresses_purge(now, PURGE_ROWS as i64)).await?;
     in_portions(|| store.send_purge(now - retention, PURGE_ROWS as i64)).await
 }
 

@@ -2,10 +2,12 @@
 //! settles. It also does what falls due: later steps, the daily re-check, and what a killed worker left open.
 //!
 //! A request in reading order: [`handler`] → [`send`] → [`fields`] and [`prepare`] (what was sent) → [`verification`] →
-//! [`assess`], [`rules`] and [`decide`] (who is mailed; pure), [`neighborhood`] (the homes around centers) → [`reserve`] → [`settle`].
+//! [`assess`], [`rules`] and [`decide`] (who is mailed; pure), [`neighborhood`] (the homes around centers), [`cards`] (what
+//! prints) → [`reserve`] → [`settle`]; [`take_effect`] has them in this order.
 
 mod assess;
 mod calendar;
+mod cards;
 mod decide;
 mod detail;
 mod due;
@@ -21,16 +23,21 @@ mod reserve;
 mod rules;
 mod send;
 mod settle;
+mod take_effect;
+mod times;
 
 use std::sync::Arc;
 
 use contract::message::SEND_QUEUE;
 use design::Product;
+use outbound::{Client, Policy};
+use pictures::Pictures;
 use queue::Consumption;
 use service::Process;
-
+use storage::Storage;
 use verification::Verify;
 
+use crate::cards::{Designs, Layouts};
 use crate::payment::Payments;
 
 /// What the parts of a mailer share. Clones share it all.
@@ -38,6 +45,9 @@ use crate::payment::Payments;
 pub(crate) struct Mailer {
     process: Process,
     verifier: Arc<dyn Verify>,
+    pictures: Pictures,
+    designs: Designs,
+    layouts: Layouts,
     payments: Arc<Payments>,
 }
 
@@ -63,7 +73,9 @@ pub async fn serve(process: Process, verifier: Arc<dyn Verify>) -> anyhow::Resul
         );
     }
     let payments = Payments::new(process.store.clone(), &process.config.stripe)?;
-    let mailer = Mailer { process, verifier, payments: Arc::new(payments) };
+    let pictures = pictures(&process)?;
+    let (designs, layouts) = (Designs::default(), Layouts::default());
+    let mailer = Mailer { process, verifier, pictures, designs, layouts, payments: Arc::new(payments) };
     let process = &mailer.process;
     let consumption = Consumption {
         queue: SEND_QUEUE,
@@ -79,4 +91,17 @@ pub async fn serve(process: Process, verifier: Arc<dyn Verify>) -> anyhow::Resul
         housekeeping::run(&mailer),
     );
     Ok(())
+}
+
+/// What fetches the pictures of cards.
+fn pictures(process: &Process) -> anyhow::Result<Pictures> {
+    let config = &process.config;
+    let client = Client::new(Policy::new(&config.outbound.allowed_networks))?;
+    let storage = Storage::new(&config.storage)?;
+    let (store, clock) = (process.store.clone(), process.clock.clone());
+    let mut settings = config.pictures.clone();
+    // A worker that is silent for longer than its lease loses its request to another.
+    let half_a_lease = u64::try_from(config.mailer.lease_ms / 2).unwrap_or(0);
+    settings.request_timeout_ms = settings.request_timeout_ms.min(half_a_lease);
+    Ok(Pictures::new(client, storage, store, clock, settings))
 }

@@ -1,7 +1,7 @@
 //! Where the QR codes of a card lead. It is settled when the card is made: what the recipient's fields say later
 //! does not change a card that is on its way.
 
-use audience::{BuiltIn, Lookup, fold_name};
+use audience::{Lookup, fold_name};
 use design::{Content, Document, QrCode, Side};
 use url::Url;
 
@@ -24,24 +24,12 @@ impl Links {
         Self { codes: codes.collect() }
     }
 
-    /// Whether a field is used that a send does not bring itself, so that stored values are worth reading.
-    pub(crate) fn use_stored_values(&self) -> bool {
-        let mut fields = self.codes.iter().flat_map(|code| code.destination.template().fields());
-        fields.any(|field| !matches!(BuiltIn::from_name(field), Some(column) if is_always_sent(column)))
-    }
-
     /// Where they lead for this recipient, in order, separated by spaces: a destination whose fields are all there,
     /// else the fallback link.
     pub(crate) fn destinations(&self, recipient: &Profile<'_>) -> String {
         let links: Vec<String> = self.codes.iter().map(|code| destination(code, recipient)).collect();
         links.join(" ")
     }
-}
-
-/// Whether a send brings the column with the name and the address, which stored values are never read for.
-fn is_always_sent(column: BuiltIn) -> bool {
-    use BuiltIn::{Address1, Address2, City, FirstName, LastName, State, Zip};
-    matches!(column, FirstName | LastName | Address1 | Address2 | City | State | Zip)
 }
 
 fn destination(code: &QrCode, recipient: &Profile<'_>) -> String {
@@ -123,14 +111,5 @@ mod tests {
             "https://a.example/2%20for%201%20https%3A%2F%2Fc.example%2F \
              https://b.example/?q=2%20for%201%20https%3A%2F%2Fc.example%2F"
         );
-    }
-
-    #[test]
-    fn stored_values_are_read_only_for_fields_that_a_send_may_leave_out() {
-        assert!(
-            !links(["https://a.example/{{first_name}}/{{ZIP}}", "https://b.example/"]).use_stored_values()
-        );
-        assert!(links(["https://a.example/{{email}}", "https://b.example/"]).use_stored_values());
-        assert!(links(["https://a.example/{{offer}}", "https://b.example/"]).use_stored_values());
     }
 }

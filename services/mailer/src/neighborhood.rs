@@ -8,6 +8,8 @@ use contract::send::Reason;
 use store::{Home, NeighborhoodSettings, PieceRow, RecipientFacts, Store, StoreError, StoredEntry};
 use uuid::Uuid;
 
+use crate::Mailer;
+use crate::cards::{Card, CardRules, CardsError, Deciding, Values, decide_cards};
 use crate::decide::{Candidate, Decision, decide};
 use crate::links::Links;
 use crate::prepare::entry_id;
@@ -40,6 +42,8 @@ pub(crate) struct Neighborhoods {
     homes: Vec<Home>,
     /// For each home what is known before duplicates are looked for.
     candidates: Vec<Candidate>,
+    /// For each home what its card prints; empty until that is decided.
+    cards: Vec<Card>,
     around: Vec<Around>,
 }
 
@@ -103,6 +107,7 @@ impl Neighborhoods {
             for home in homes {
                 let position = *known.entry(home.address_id).or_insert_with(|| {
                     self.homes.push(home);
+                    self.cards.push(Card::default());
                     self.homes.len() - 1
                 });
                 around.homes.push(position);
@@ -134,6 +139,20 @@ impl Neighborhoods {
         self.candidates = self.homes.iter().map(candidate).collect();
     }
 
+    /// Decides what the homes' cards print, and which of them cannot.
+    ///
+    /// # Errors
+    /// [`CardsError`].
+    pub(crate) async fn decide_cards(
+        &mut self,
+        mailer: &Mailer,
+        deciding: &Deciding<'_>,
+    ) -> Result<(), CardsError> {
+        let values = |at: usize| values(&self.homes[at], deciding.rules);
+        self.cards = decide_cards(mailer, deciding, &mut self.candidates, values).await?;
+        Ok(())
+    }
+
     /// Decides all centers under the campaign's lock: homes are mailed in the order of the centers, nearest first.
     pub(crate) fn decide(
         &self,
@@ -163,7 +182,7 @@ impl Neighborhoods {
     ) -> Vec<PieceRow<'_>> {
         let mut rows = Vec::new();
         for (mailing, center_entry_id) in mailings.iter().zip(entry_ids) {
-            let homes = mailing.mailed.iter().map(|home| &self.homes[*home]);
+            let homes = mailing.mailed.iter().map(|home| (&self.homes[*home], &self.cards[*home]));
             rows.extend(homes.map(|home| piece_row(home, center_entry_id, links)));
         }
         rows
@@ -206,18 +225,25 @@ fn rank(decision: Decision) -> u8 {
     }
 }
 
-/// Nobody's name is known: the card goes to whoever lives there.
-fn piece_row<'a>(home: &'a Home, center_entry_id: Uuid, links: &Links) -> PieceRow<'a> {
-    let nothing_stored = StoredEntry::default();
-    let resident = Profile {
+/// Whoever lives in a home: nobody's name is known.
+fn resident<'a>(home: &'a Home, nothing_stored: &'a StoredEntry) -> Profile<'a> {
+    Profile {
         name: ("", ""),
         lines: (&home.line_1, ""),
         city: &home.city,
         state: &home.state,
         zip: &home.zip,
         place: None,
-        values: &nothing_stored,
-    };
+        values: nothing_stored,
+    }
+}
+
+fn values(home: &Home, cards: &CardRules) -> Values {
+    cards.values(&resident(home, &StoredEntry::default()))
+}
+
+fn piece_row<'a>((home, card): (&'a Home, &Card), center_entry_id: Uuid, links: &Links) -> PieceRow<'a> {
+    let nothing_stored = StoredEntry::default();
     PieceRow {
         entry_id: entry_id(home.address_id, "", ""),
         address_id: home.address_id,
@@ -231,8 +257,9 @@ fn piece_row<'a>(home: &'a Home, center_entry_id: Uuid, links: &Links) -> PieceR
         plus4: home.plus4.as_deref(),
         verification: HOME_VERIFICATION,
         corrections: String::new(),
-        destinations: links.destinations(&resident),
+        destinations: links.destinations(&resident(home, &nothing_stored)),
         center_entry_id: Some(center_entry_id),
+        content: card.content.clone(),
     }
 }
 

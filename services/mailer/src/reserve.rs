@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use address::{Verdict, one_line_as_sent};
 use bytes::Bytes;
-use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use contract::id::{CampaignId, ChargeId};
 use contract::send::{Outcome, Reason, SendError, SendResponse, write_response};
 use store::{
@@ -17,11 +17,13 @@ use uuid::Uuid;
 
 use crate::Mailer;
 use crate::assess::{Assessed, piece_rows, recipient_rows};
+use crate::cards::Card;
 use crate::decide::{Candidate, Decision, decide};
 use crate::detail::detail;
 use crate::neighborhood::{Mailing, Neighborhoods};
 use crate::prepare::Preparation;
 use crate::rules::StepRules;
+use crate::times::Times;
 
 /// All that is known of a request when it is to take effect.
 pub(crate) struct Plan<'a> {
@@ -37,19 +39,9 @@ pub(crate) struct Plan<'a> {
     pub(crate) neighborhoods: Option<&'a Neighborhoods>,
     /// Where the QR codes of each recipient's card would lead.
     pub(crate) destinations: &'a [String],
+    /// What each recipient's card would print.
+    pub(crate) cards: &'a [Card],
     pub(crate) times: Times,
-}
-
-/// The times that a request is decided with.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Times {
-    pub(crate) now: DateTime<Utc>,
-    pub(crate) leased_until: DateTime<Utc>,
-    /// Addresses mailed after this are duplicates.
-    pub(crate) mailed_since: DateTime<Utc>,
-    pub(crate) mail_by_date: NaiveDate,
-    /// When recipients that wait on conditions are looked at again.
-    pub(crate) recheck_at: DateTime<Utc>,
 }
 
 /// What came of reserving.
@@ -69,12 +61,6 @@ pub(crate) enum ReserveError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-/// Addresses mailed after this are duplicates: the longer of the duplicate window and re-send protection.
-pub(crate) fn mailed_since(campaign: &Campaign, window_days: i32, now: DateTime<Utc>) -> DateTime<Utc> {
-    let days = window_days.max(campaign.resend_protection_days.unwrap_or(0));
-    now - TimeDelta::days(days.into())
 }
 
 /// Reserves a request.
@@ -169,9 +155,9 @@ impl Draft {
             .assessed
             .iter()
             .zip(decisions)
-            .zip(&addresses)
-            .map(|((one, decision), address)| {
-                let outcome = outcome(plan, one, *decision, address.clone());
+            .zip(addresses.iter().zip(plan.cards))
+            .map(|((one, decision), (address, card))| {
+                let outcome = outcome(plan, (one, card), *decision, address.clone());
                 match mailings.next() {
                     Some(mailing) => outcome.with_homes(mailing.found, mailing.mailed()),
                     None => outcome,
@@ -207,12 +193,18 @@ fn one_line(assessed: &Assessed<'_>) -> String {
     }
 }
 
-fn outcome(plan: &Plan<'_>, assessed: &Assessed<'_>, decision: Decision, address: String) -> Outcome {
+fn outcome(
+    plan: &Plan<'_>,
+    (assessed, card): (&Assessed<'_>, &Card),
+    decision: Decision,
+    address: String,
+) -> Outcome {
     let reference = assessed.prepared.reference.map(str::to_owned);
     match decision {
         Decision::Mail => {
             let StepRules { product, step, .. } = plan.step;
             Outcome::mailed(reference, address, product, step.postage, plan.times.mail_by_date)
+                .with_fallbacks(card.warnings.clone(), card.return_address_reason)
         }
         Decision::Copy => {
             let detail = match plan.neighborhoods {
@@ -225,7 +217,7 @@ fn outcome(plan: &Plan<'_>, assessed: &Assessed<'_>, decision: Decision, address
             Outcome::not_mailed(reference, address, Reason::DuplicateRecent, detail)
         }
         Decision::Refuse(reason) => {
-            Outcome::not_mailed(reference, address, reason, detail(plan, assessed, reason))
+            Outcome::not_mailed(reference, address, reason, detail(plan, (assessed, card), reason))
         }
     }
 }
@@ -245,9 +237,9 @@ async fn write(
     let pieces = match plan.neighborhoods {
         Some(neighborhoods) => {
             let centers = plan.assessed.iter().map(|one| one.entry_id);
-            neighborhoods.piece_rows(&decided.mailings, centers, &plan.step.links)
+            neighborhoods.piece_rows(&decided.mailings, centers, &plan.step.cards.design.links)
         }
-        None => piece_rows(plan.assessed, &decided.decisions, plan.destinations),
+        None => piece_rows(plan.assessed, &decided.decisions, plan.destinations, plan.cards),
     };
     let received = async {
         tokio::try_join!(

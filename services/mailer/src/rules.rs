@@ -3,11 +3,10 @@
 use audience::{Area, BuiltIn, ColumnType, Conditions, Lookup};
 use chrono::NaiveDate;
 use contract::send::{Reason, SendError};
-use design::Document;
 use service::Config;
 use store::{Audience, Campaign, Step, StepDesign};
 
-use crate::links::Links;
+use crate::cards::{CardRules, Designs};
 
 /// What one step of a campaign mails.
 #[derive(Debug)]
@@ -16,7 +15,7 @@ pub(crate) struct StepRules<'c> {
     pub(crate) design: &'c StepDesign,
     pub(crate) product: &'static str,
     pub(crate) price_cents: i64,
-    pub(crate) links: Links,
+    pub(crate) cards: CardRules,
 }
 
 /// Whom a campaign mails.
@@ -26,11 +25,12 @@ pub(crate) struct AudienceRules {
 }
 
 /// The contract's checks of the whole request: `campaign_not_active`, then `design_cannot_render`. Every step is
-/// checked, so that a later one does not fail when its time has come. Returns the rules of step 1.
+/// checked, so that a later one does not fail when its time has come. Returns the rules of all, step 1 first.
 pub(crate) fn check_campaign<'c>(
     campaign: &'c Campaign,
     config: &Config,
-) -> Result<StepRules<'c>, SendError> {
+    designs: &Designs,
+) -> Result<Vec<StepRules<'c>>, SendError> {
     let not_active = |message: &str| Err(SendError::CampaignNotActive(message.to_owned()));
     if !campaign.is_active {
         return not_active("The campaign is not active. Activate it to mail its recipients.");
@@ -47,14 +47,15 @@ pub(crate) fn check_campaign<'c>(
             step.step
         )));
     }
-    for step in campaign.steps.iter().skip(1) {
-        step_rules(step, config)?;
-    }
-    step_rules(&campaign.steps[0], config)
+    campaign.steps.iter().map(|step| step_rules(step, config, designs)).collect()
 }
 
 /// The rules of one step. Errors: `campaign_not_active` without a design, `design_cannot_render`.
-pub(crate) fn step_rules<'c>(step: &'c Step, config: &Config) -> Result<StepRules<'c>, SendError> {
+pub(crate) fn step_rules<'c>(
+    step: &'c Step,
+    config: &Config,
+    designs: &Designs,
+) -> Result<StepRules<'c>, SendError> {
     let design = step.design.as_ref().ok_or_else(|| {
         SendError::CampaignNotActive(format!("Step {} of the campaign has no design.", step.step))
     })?;
@@ -64,14 +65,14 @@ pub(crate) fn step_rules<'c>(step: &'c Step, config: &Config) -> Result<StepRule
             design.name
         )));
     }
-    let document = Document::parse(&design.document).map_err(|problem| {
+    let ready = designs.ready(design).map_err(|problem| {
         SendError::DesignCannotRender(format!("The design {:?} cannot print: {problem}", design.name))
     })?;
-    let product = document.product().as_str();
+    let product = ready.product();
     // Every product has a price: the mailer does not start without.
     let price = config.prices.get(product).ok_or(SendError::InternalError)?;
-    let links = Links::of(&document);
-    Ok(StepRules { step, design, product, price_cents: price.with(step.postage), links })
+    let cards = CardRules::of(ready);
+    Ok(StepRules { step, design, product, price_cents: price.with(step.postage), cards })
 }
 
 impl AudienceRules {
@@ -104,8 +105,7 @@ impl AudienceRules {
         !self.conditions.is_empty()
     }
 
-    /// Why a verified recipient is not mailed, in the contract's order: location, conditions, then what the
-    /// design finds when it is laid out. `is_waiting` tells that the address waits on the conditions already.
+    /// Why a verified recipient is not mailed, in the contract's order: location, then conditions. `is_waiting` tells that the address waits on the conditions already.
     pub(crate) fn refusal(
         &self,
         recipient: &Profile<'_>,

@@ -1,31 +1,24 @@
 //! A send request from its body to its answer.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use address::Verdict;
 use bytes::Bytes;
-use chrono::{DateTime, TimeDelta, Utc};
-use chrono_tz::Tz;
+use chrono::TimeDelta;
 use contract::id::{CampaignId, RequestId, TeamId};
 use contract::limits::CENTERS_PER_REQUEST;
-use contract::send::{SendError, SendRequest, fingerprint, parse};
-use service::{Config, fail_point};
-use store::{Campaign, Claim, Column, Lease, RecipientFacts, ReservedSend, StoreError, StoredEntry, retry};
+use contract::send::{SendError, fingerprint, parse};
+use service::fail_point;
+use store::{Campaign, Claim, Lease, ReservedSend, StoreError};
 use uuid::Uuid;
-use verification::VerifyError;
 
 use crate::Mailer;
-use crate::assess::{Assessed, Judgement, entry_rows, identify};
-use crate::calendar::{mail_by_date, next_local_hour};
-use crate::decide::Candidate;
-use crate::fields::{ColumnLimits, Fields};
+use crate::cards::find_design_pictures;
 use crate::lease::while_held;
-use crate::neighborhood::{Center, Neighborhoods};
-use crate::prepare::{Preparation, prepare};
-use crate::reserve::{Plan, ReserveError, Reserved, Times, mailed_since, reserve};
-use crate::rules::{AudienceRules, StepRules, check_campaign};
+use crate::reserve::{ReserveError, Reserved};
+use crate::rules::check_campaign;
 use crate::settle::{settle_send, unsettled};
+use crate::take_effect::{Taking, take_effect};
 
 /// How often a request that waits for an equal one looks for its answer.
 const WAIT_INTERVAL: Duration = Duration::from_millis(50);
@@ -46,7 +39,10 @@ pub(crate) async fn send(mailer: &Mailer, incoming: Incoming) -> Result<Bytes, S
     let campaign = store.campaign_get(incoming.team_id, campaign_id).await.map_err(internal)?;
     let campaign = campaign.ok_or(SendError::CampaignNotFound)?;
     check_centers(&campaign, request.recipients.len())?;
-    let step = check_campaign(&campaign, &mailer.process.config)?;
+    let mut steps = check_campaign(&campaign, &mailer.process.config, &mailer.designs)?;
+    find_design_pictures(mailer, campaign.team_id, &mut steps).await?;
+    // A campaign that passed the check has a step.
+    let step = steps.first().ok_or(SendError::InternalError)?;
     let fingerprint = fingerprint(campaign_id, &request.recipients);
     let lease = match claim(mailer, &incoming, campaign_id, &fingerprint).await? {
         Held::New(lease) => lease,
@@ -54,7 +50,9 @@ pub(crate) async fn send(mailer: &Mailer, incoming: Incoming) -> Result<Bytes, S
         Held::Finished(response) => return Ok(response),
     };
     fail_point::pass("send.claimed");
-    match while_held(mailer, lease, take_effect(mailer, lease, &campaign, &step, &request)).await {
+    let taking =
+        Taking { lease, campaign: &campaign, step, request: &request, deadline_ms: incoming.deadline_ms };
+    match while_held(mailer, lease, take_effect(mailer, &taking)).await {
         Ok(Reserved::Finished(response)) => Ok(response),
         Ok(Reserved::Open(reserved)) => {
             fail_point::pass("send.reserved");
@@ -145,192 +143,4 @@ async fn fail(mailer: &Mailer, lease: Lease, error: ReserveError) -> SendError {
         tracing::warn!(%error, "a failed request keeps its claim until the lease runs out");
     }
     error
-}
-
-/// Verifies, judges and reserves.
-async fn take_effect(
-    mailer: &Mailer,
-    lease: Lease,
-    campaign: &Campaign,
-    step: &StepRules<'_>,
-    request: &SendRequest<'_>,
-) -> Result<Reserved, ReserveError> {
-    let columns = mailer.process.store.column_list(campaign.team_id).await?;
-    let mut preparation = sort_fields(mailer, request, columns);
-    let inputs: Vec<_> = preparation.recipients.iter().map(|recipient| recipient.address()).collect();
-    let verdicts = mailer.verifier.verify(&inputs, campaign.strictness).await.map_err(unverified)?;
-    if !preparation.fields.new_columns().is_empty() {
-        preparation = make_columns(mailer, campaign.team_id, request).await?;
-    }
-    judge_and_reserve(mailer, lease, campaign, step, &preparation, &verdicts).await
-}
-
-fn sort_fields<'a>(mailer: &Mailer, request: &'a SendRequest<'_>, columns: Vec<Column>) -> Preparation<'a> {
-    let settings = &mailer.process.config.mailer;
-    let limits = ColumnLimits {
-        per_request: settings.new_columns_per_request,
-        per_team: settings.api_columns_per_team,
-    };
-    let types = request.field_types.iter().map(|(name, column_type)| (name.as_ref(), *column_type));
-    let fields = Fields::new(columns, types, limits);
-    tokio::task::block_in_place(|| prepare(request, fields))
-}
-
-/// Makes the request's new columns, under the team's lock and in a transaction of its own, so that it is short however
-/// many recipients the request has and whatever other requests make. Only a request that is about to take effect comes
-/// here; should it fail after all, its columns stay, and a repeat finds them.
-async fn make_columns<'a>(
-    mailer: &Mailer,
-    team_id: TeamId,
-    request: &'a SendRequest<'_>,
-) -> Result<Preparation<'a>, StoreError> {
-    retry(|| async {
-        let mut connection = mailer.process.store.connection().await?;
-        let transaction = connection.begin().await?;
-        let columns = transaction.column_list_locked(team_id).await?;
-        let preparation = sort_fields(mailer, request, columns);
-        let new = preparation.fields.new_columns();
-        transaction.column_create(team_id, new, mailer.process.clock.now()).await?;
-        transaction.commit().await?;
-        Ok(preparation)
-    })
-    .await
-}
-
-async fn judge_and_reserve(
-    mailer: &Mailer,
-    lease: Lease,
-    campaign: &Campaign,
-    step: &StepRules<'_>,
-    preparation: &Preparation<'_>,
-    verdicts: &[Verdict],
-) -> Result<Reserved, ReserveError> {
-    let rules = AudienceRules::compile(campaign, |key| preparation.fields.column_type(key))
-        .map_err(ReserveError::Refused)?;
-    let assessed = tokio::task::block_in_place(|| identify(&preparation.recipients, verdicts));
-    let ((facts, stored), entries) = tokio::try_join!(
-        biased;
-        look_up(mailer, campaign, (&rules, step), &assessed),
-        // While the database looks.
-        async { Ok(tokio::task::block_in_place(|| entry_rows(&assessed, preparation))) },
-    )?;
-    let zone = time_zone(campaign);
-    let times = times(&mailer.process.config, campaign, zone, step, mailer.process.clock.now());
-    let judgement = Judgement {
-        rules: &rules,
-        facts: &facts,
-        stored: &stored,
-        fields: &preparation.fields,
-        today: times.now.with_timezone(&zone).date_naive(),
-        are_centers: campaign.neighborhood.is_some(),
-    };
-    let candidates: Vec<_> =
-        tokio::task::block_in_place(|| assessed.iter().map(|one| judgement.candidate(one)).collect());
-    let destinations: Vec<_> = tokio::task::block_in_place(|| {
-        assessed.iter().map(|one| judgement.destinations(one, &step.links)).collect()
-    });
-    let neighborhoods = look_around(mailer, campaign, &rules, &assessed, &candidates).await?;
-    let plan = Plan {
-        lease,
-        campaign,
-        step,
-        preparation,
-        assessed: &assessed,
-        entries: &entries,
-        candidates: &candidates,
-        destinations: &destinations,
-        neighborhoods: neighborhoods.as_ref(),
-        times,
-    };
-    reserve_again_on_conflict(mailer, &plan).await
-}
-
-/// A request whose addresses could not be verified is refused as a whole.
-fn unverified(error: VerifyError) -> ReserveError {
-    match error {
-        VerifyError::Unavailable(_) => {
-            tracing::warn!(%error, "a request is refused");
-            ReserveError::Refused(SendError::ValidationUnavailable)
-        }
-        VerifyError::Store(error) => ReserveError::Store(error),
-    }
-}
-
-/// Reserving meets another transaction only when entries are shared with another campaign's request.
-async fn reserve_again_on_conflict(mailer: &Mailer, plan: &Plan<'_>) -> Result<Reserved, ReserveError> {
-    retry(|| async {
-        match reserve(mailer, plan).await {
-            Err(ReserveError::Store(error)) => Err(error),
-            other => Ok(other),
-        }
-    })
-    .await?
-}
-
-/// What the database knows of the recipients: lists by address, and stored values where conditions or links need them.
-async fn look_up(
-    mailer: &Mailer,
-    campaign: &Campaign,
-    (rules, step): (&AudienceRules, &StepRules<'_>),
-    assessed: &[Assessed<'_>],
-) -> Result<(RecipientFacts, HashMap<Uuid, StoredEntry>), StoreError> {
-    let store = &mailer.process.store;
-    let address_ids: Vec<Uuid> = assessed.iter().map(|one| one.address_id).collect();
-    let facts = store.recipient_facts(campaign.team_id, &campaign.campaign_id, &address_ids).await?;
-    if !rules.has_conditions() && !step.links.use_stored_values() {
-        return Ok((facts, HashMap::new()));
-    }
-    let entry_ids: Vec<Uuid> = assessed.iter().map(|one| one.entry_id).collect();
-    Ok((facts, store.entry_values(campaign.team_id, &entry_ids).await?))
-}
-
-/// Neighborhood Mail: the homes around the centers that are to be looked around, judged as far as that goes before the
-/// campaign is locked. `None` for other campaigns.
-async fn look_around(
-    mailer: &Mailer,
-    campaign: &Campaign,
-    rules: &AudienceRules,
-    assessed: &[Assessed<'_>],
-    candidates: &[Candidate],
-) -> Result<Option<Neighborhoods>, StoreError> {
-    let Some(settings) = campaign.neighborhood else { return Ok(None) };
-    let store = &mailer.process.store;
-    let centers: Vec<Center> = assessed
-        .iter()
-        .zip(candidates)
-        .map(|(one, candidate)| Center { refusal: candidate.refusal(), place: one.place() })
-        .collect();
-    let mut neighborhoods = Neighborhoods::find(store, settings, &centers).await?;
-    let ids = neighborhoods.address_ids();
-    let facts = store.recipient_facts(campaign.team_id, &campaign.campaign_id, &ids).await?;
-    neighborhoods.judge(rules, &facts);
-    Ok(Some(neighborhoods))
-}
-
-/// The team's zone. A name that cannot be read was never stored; UTC stands in for it.
-pub(crate) fn time_zone(campaign: &Campaign) -> Tz {
-    campaign.time_zone.parse().unwrap_or(Tz::UTC)
-}
-
-/// The times that a batch of this step is decided with.
-pub(crate) fn times(
-    config: &Config,
-    campaign: &Campaign,
-    zone: Tz,
-    step: &StepRules<'_>,
-    now: DateTime<Utc>,
-) -> Times {
-    let settings = &config.mailer;
-    Times {
-        now,
-        leased_until: now + TimeDelta::milliseconds(settings.lease_ms),
-        mailed_since: mailed_since(campaign, settings.duplicate_window_days, now),
-        mail_by_date: mail_by_date(
-            now,
-            zone,
-            settings.cut_off,
-            settings.production_days.with(step.step.postage),
-        ),
-        recheck_at: next_local_hour(now, zone, settings.recheck_hour),
-    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Text is read into a document ([`text`]), the document into typed fields that are right on their own
 //! ([`file`], [`field`]), these are checked against each other ([`check`]), and then saved in one transaction
-//! ([`save`]).
+//! ([`save`]). Then the pictures of the designs are fetched ([`pictures`]).
 
 mod applied;
 mod area;
@@ -11,6 +11,7 @@ mod endpoint;
 mod error;
 mod field;
 mod file;
+mod pictures;
 mod save;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ pub use applied::{
 };
 pub use error::ApplyError;
 pub use field::{Email, ListedAddress, Name};
+pub use pictures::fetch_pictures;
 pub use text::FILE_BYTES;
 
 use file::File;

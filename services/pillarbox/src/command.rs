@@ -11,6 +11,7 @@ use crate::apply::{Email, Name};
 pub use crate::endpoint_command::{EndpointCommand, EndpointOf};
 pub use crate::integration_command::{IntegrationCommand, IntegrationName, SyncCommand};
 use crate::money::Money;
+pub use crate::print_command::{PrintCommand, ProofCommand};
 
 /// Runs Pillarbox: the database, teams and what belongs to them. Settings come from PILLARBOX_CONFIG and
 /// PILLARBOX__SECTION__NAME, as those of the services do.
@@ -82,6 +83,11 @@ pub enum Command {
     /// Webhook endpoints of a team.
     #[command(subcommand)]
     Endpoint(EndpointCommand),
+    /// Print the queued cards whose time has come: one PDF for each product and run, with a manifest in CSV and JSON, into
+    /// the configured store. What a killed run left is finished first.
+    Print(PrintCommand),
+    /// Show how a card prints: a PNG of each surface, and the PDF.
+    Proof(ProofCommand),
     /// Prove that cards, charges, budgets, the ledger and the duplicate guard agree.
     Check,
     /// Post a file of recipients and show what became of each.

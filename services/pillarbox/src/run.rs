@@ -9,13 +9,15 @@ use chrono::{DateTime, Utc};
 use outbound::Policy;
 use serde_json::json;
 use service::{Clock, Config};
+use storage::Storage;
 use store::Store;
 
 use crate::addresses;
-use crate::apply::{FILE_BYTES, apply};
-use crate::command::{AddressesCommand, Command, CommandLine};
+use crate::apply::{FILE_BYTES, apply, fetch_pictures};
+use crate::command::{AddressesCommand, Command, CommandLine, PrintCommand};
+use crate::print::{PrintRequest, Printer};
 use crate::report::Report;
-use crate::{demo, operate, text_file};
+use crate::{demo, operate, proof, text_file};
 
 /// Does what was typed and writes the answer to the standard output. Ends with 1 and one line on the standard
 /// error when it cannot be done.
@@ -59,7 +61,10 @@ async fn execute(command: Command) -> anyhow::Result<Report> {
         Command::Apply { file } => {
             let text = text_file::read(&file, FILE_BYTES)?;
             let policy = Policy::new(&config.outbound.allowed_networks);
-            apply(&open(&config).await?, &text, folder_of(&file), &policy, now).await?.report()
+            let store = open(&config).await?;
+            let mut applied = apply(&store, &text, folder_of(&file), &policy, now).await?;
+            fetch_pictures(&config, &store, &mut applied).await?;
+            applied.report()
         }
         Command::Team(command) => operate::team::run(&open(&config).await?, command, now).await,
         Command::User(command) => operate::user::run(&open(&config).await?, command, now).await,
@@ -78,9 +83,23 @@ async fn execute(command: Command) -> anyhow::Result<Report> {
         Command::Integration(command) => operate::integration::run(&open(&config).await?, command).await,
         Command::Sync(command) => operate::sync::run(&open(&config).await?, command, now).await,
         Command::AddressBook { team } => operate::address_book::write(&open(&config).await?, &team).await,
+        Command::Print(command) => on_print(command, &config).await,
+        Command::Proof(command) => proof::proof(&config, &command, now).await,
         Command::Check => operate::check::check(&open(&config).await?, &config, now).await,
         Command::Demo(demo) => demo::post(&demo).await,
     }
+}
+
+async fn on_print(command: PrintCommand, config: &Config) -> anyhow::Result<Report> {
+    service::install_crypto();
+    let PrintCommand { product, mail_by, retry } = command;
+    let printer = Printer {
+        store: open(config).await?,
+        storage: Storage::new(&config.storage)?,
+        settings: config.print.clone(),
+        clock: Clock::system(),
+    };
+    printer.print(&PrintRequest { product, mail_by, retry }).await?.report()
 }
 
 async fn on_addresses(
@@ -101,7 +120,7 @@ async fn on_addresses(
 }
 
 /// The database, when its tables are those of this program.
-async fn open(config: &Config) -> anyhow::Result<Store> {
+pub(crate) async fn open(config: &Config) -> anyhow::Result<Store> {
     let store = Store::new(&config.database).context("database")?;
     if !store.schema_is_current().await? {
         bail!("the database's tables are not those of this program: run `pillarbox migrate` first");

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::document::Document;
 use crate::element::{Content, Element, Image, ImageSource, Outline, Shape, TextBox};
+use crate::finding::character_list;
 use crate::geometry::Frame;
 use crate::limits::{
     FIELD_NAME_CHARS, ID_CHARS, LARGEST_LINE_HEIGHT, LARGEST_RADIUS, LARGEST_SIZE, LARGEST_STROKE,
@@ -14,6 +15,7 @@ use crate::limits::{
 use crate::problem::Problem;
 use crate::product::{Product, Side};
 use crate::return_address::ReturnAddress;
+use crate::text::{Face, Fit, Setting, Typesetter, Wrapping};
 
 /// An explanation when a rule is broken.
 type Checked = Result<(), String>;
@@ -21,9 +23,12 @@ type Checked = Result<(), String>;
 /// Checks everything.
 pub(crate) fn document(document: &Document) -> Result<(), Problem> {
     let mut ids = HashSet::new();
+    let mut typesetter = Typesetter::new();
     for side in Side::ALL {
         for element in &document.surface(side).elements {
-            let checked = unique(&mut ids, &element.id).and_then(|()| check(document, side, element));
+            let checked = unique(&mut ids, &element.id)
+                .and_then(|()| check(document, side, element))
+                .and_then(|()| check_own_text(&mut typesetter, element));
             checked.map_err(|explanation| Problem::item(side, quoted(&element.id), explanation))?;
         }
     }
@@ -100,7 +105,8 @@ fn check_text(text: &TextBox, frame: Frame) -> Checked {
     require((SMALLEST_LINE_HEIGHT..=LARGEST_LINE_HEIGHT).contains(&text.line_height), || {
         format!("its line_height must be {SMALLEST_LINE_HEIGHT} to {LARGEST_LINE_HEIGHT} times its size")
     })?;
-    require(smallest_size <= frame.area.height, || {
+    let line = Face::of(text.font).height() * smallest_size;
+    require(line <= frame.area.height, || {
         format!("its area is lower than one line of its smallest size {smallest_size}")
     })?;
     let Some(arc) = text.arc else { return Ok(()) };
@@ -108,9 +114,31 @@ fn check_text(text: &TextBox, frame: Frame) -> Checked {
     require((width / 2.0..=LARGEST_RADIUS).contains(&arc.radius), || {
         format!("its arc's radius must be half its width to {LARGEST_RADIUS} points")
     })?;
-    require(arc.rise(width) + smallest_size <= frame.area.height, || {
+    require(arc.radius > line, || "its arc is too small for one line of its smallest size".to_owned())?;
+    require(arc.rise(width) + line <= frame.area.height, || {
         "its area is too low for its arc and one line of text".to_owned()
     })
+}
+
+/// What the design itself brings must print: there is no recipient to blame for it.
+fn check_own_text(typesetter: &mut Typesetter, element: &Element) -> Checked {
+    let Content::Text(text) = &element.content else { return Ok(()) };
+    let setting = Setting::new(text, element.frame.area);
+    for own in text.text.own_texts() {
+        let unsupported = setting.analyse(typesetter, own).unsupported;
+        require(unsupported.is_empty(), || {
+            format!("its font {} has no {}", text.font.name(), character_list(&unsupported))
+        })?;
+    }
+    if text.text.fields().next().is_some() {
+        return Ok(());
+    }
+    let analysis = setting.analyse(typesetter, &text.text.as_drawn());
+    match setting.fit(&analysis, Wrapping::AtSpaces) {
+        Fit::At(_) => Ok(()),
+        Fit::BelowSmallest(_) => Err("its text is too long for its arc at its smallest size".to_owned()),
+        Fit::Nowhere => Err("its text does not fit its area at its smallest size".to_owned()),
+    }
 }
 
 fn check_image(image: &Image) -> Checked {

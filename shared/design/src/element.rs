@@ -4,9 +4,10 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::font::Font;
 use crate::geometry::{Area, Frame};
 use crate::link::{Destination, SecureLink};
-use crate::style::{Alignment, Colour, Font, VerticalAlignment};
+use crate::style::{Alignment, Colour, VerticalAlignment};
 use crate::template::Template;
 
 /// One thing on a surface.

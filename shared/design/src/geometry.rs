@@ -28,7 +28,8 @@ pub struct Frame {
     pub rotation: f64,
 }
 
-type Point = (f64, f64);
+/// x and y.
+pub(crate) type Point = (f64, f64);
 
 impl Area {
     /// An area by its upper left corner and its size.
@@ -47,26 +48,45 @@ impl Area {
         }
     }
 
-    const fn corners(self) -> [Point; 4] {
+    /// The corners: upper left, upper right, lower right, lower left.
+    pub(crate) const fn corners(self) -> [Point; 4] {
         let (right, bottom) = (self.x + self.width, self.y + self.height);
         [(self.x, self.y), (right, self.y), (right, bottom), (self.x, bottom)]
     }
 
-    fn holds(self, (x, y): Point) -> bool {
-        let grown = self.grown(TOLERANCE);
-        x >= grown.x && x <= grown.x + grown.width && y >= grown.y && y <= grown.y + grown.height
+    /// The point in its middle.
+    pub(crate) const fn middle(self) -> Point {
+        (self.x + self.width / 2.0, self.y + self.height / 2.0)
+    }
+
+    /// The largest square in its middle.
+    pub fn middle_square(self) -> Self {
+        let (side, (x, y)) = (self.width.min(self.height), self.middle());
+        Self::new(x - side / 2.0, y - side / 2.0, side, side)
+    }
+
+    fn holds(self, point: Point) -> bool {
+        self.grown(TOLERANCE).contains(point)
+    }
+
+    /// Whether the point is in it or on its edge.
+    pub(crate) fn contains(self, (x, y): Point) -> bool {
+        x >= self.x && x <= self.x + self.width && y >= self.y && y <= self.y + self.height
     }
 }
 
 impl Frame {
+    /// A point of its area, turned with it.
+    pub(crate) fn turned(self, (x, y): Point) -> Point {
+        let middle = self.area.middle();
+        let (sine, cosine) = self.rotation.to_radians().sin_cos();
+        let (right, down) = (x - middle.0, y - middle.1);
+        (middle.0 + right * cosine - down * sine, middle.1 + right * sine + down * cosine)
+    }
+
     /// The corners after turning: upper left, upper right, lower right, lower left of the area before it.
     pub fn corners(self) -> [Point; 4] {
-        let middle = (self.area.x + self.area.width / 2.0, self.area.y + self.area.height / 2.0);
-        let (sine, cosine) = self.rotation.to_radians().sin_cos();
-        self.area.corners().map(|(x, y)| {
-            let (right, down) = (x - middle.0, y - middle.1);
-            (middle.0 + right * cosine - down * sine, middle.1 + right * sine + down * cosine)
-        })
+        self.area.corners().map(|corner| self.turned(corner))
     }
 
     /// Whether no corner lies outside the area.
@@ -76,21 +96,44 @@ impl Frame {
 
     /// Whether the two share more than an edge.
     pub fn covers(self, area: Area) -> bool {
-        // Two convex shapes are apart when they are along the direction of one of their edges. A rectangle
-        // has two such directions.
-        let turned = self.corners();
-        let (sine, cosine) = self.rotation.to_radians().sin_cos();
-        [(1.0, 0.0), (0.0, 1.0), (cosine, sine), (-sine, cosine)].into_iter().all(|direction| {
-            let (first, second) = (span(turned, direction), span(area.corners(), direction));
-            first.0 + TOLERANCE < second.1 && second.0 + TOLERANCE < first.1
-        })
+        overlap(&self.corners(), &area.corners())
+    }
+
+    /// Whether the two share more than an edge.
+    pub(crate) fn meets(self, other: Self) -> bool {
+        overlap(&self.corners(), &other.corners())
+    }
+
+    /// Whether no corner of the other lies outside.
+    pub(crate) fn holds(self, other: Self) -> bool {
+        let back = Self { rotation: -self.rotation, ..self };
+        other.corners().into_iter().all(|corner| self.area.holds(back.turned(corner)))
     }
 }
 
+/// Whether two convex shapes share more than an edge. They are apart when they are along the normal of one of their
+/// edges.
+pub(crate) fn overlap(first: &[Point], second: &[Point]) -> bool {
+    normals(first).chain(normals(second)).all(|direction| {
+        let (first, second) = (span(first, direction), span(second, direction));
+        first.0 + TOLERANCE < second.1 && second.0 + TOLERANCE < first.1
+    })
+}
+
+/// The directions across the edges of a shape, of length 1.
+fn normals(corners: &[Point]) -> impl Iterator<Item = Point> {
+    let next = corners.iter().cycle().skip(1);
+    corners.iter().zip(next).filter_map(|(from, to)| {
+        let (right, down) = (to.0 - from.0, to.1 - from.1);
+        let length = right.hypot(down);
+        (length > 0.0).then(|| (-down / length, right / length))
+    })
+}
+
 /// From where to where the corners reach along a direction.
-fn span(corners: [Point; 4], (x, y): Point) -> Point {
+fn span(corners: &[Point], (x, y): Point) -> Point {
     corners
-        .into_iter()
+        .iter()
         .map(|corner| corner.0 * x + corner.1 * y)
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)))
 }

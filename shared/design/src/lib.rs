@@ -7,23 +7,40 @@
 mod check;
 mod document;
 mod element;
+mod finding;
+mod font;
 mod geometry;
 pub mod limits;
 mod link;
+mod outline;
+mod page;
+mod plan;
 mod problem;
 mod product;
+mod recipient;
 mod return_address;
 mod style;
 mod template;
+mod text;
 
 pub use document::{Document, Surface};
 pub use element::{
     Arc, Bend, Content, Element, Fit, Image, ImageSource, Outline, QrCode, Shape, Stroke, TextBox,
 };
+pub use finding::{Decision, Refusal, RefusalReason, Warning, WarningCode};
+pub use font::Font;
 pub use geometry::{Area, Frame};
 pub use link::{Destination, SecureLink};
+pub use page::{Drawing, Glyph, GlyphRun, Item, Page};
+pub use plan::Plan;
 pub use problem::Problem;
 pub use product::{Product, Purpose, Side, UnknownProduct, Zone};
+pub use recipient::Recipient;
 pub use return_address::{PostalAddress, ReturnAddress};
-pub use style::{Alignment, Colour, Font, VerticalAlignment};
+pub use style::{Alignment, Colour, VerticalAlignment};
 pub use template::{Rendered, Template, TemplateError};
+pub use text::{Block, BlockStyle, Typesetter};
+
+/// The JSON Schema of documents (draft 2020-12). It refuses no document that prints; some rules, such as those about
+/// two settings at once, only [`Document::parse`] knows.
+pub const SCHEMA: &str = include_str!("../schema.json");

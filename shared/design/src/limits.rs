@@ -38,3 +38,15 @@ pub const LARGEST_STROKE: f64 = 72.0;
 
 /// The flattest arc, in points; past it an arc is a straight line.
 pub const LARGEST_RADIUS: f64 = 10_000.0;
+
+/// From one size that is tried to the next smaller one, in points.
+pub const SIZE_STEP: f64 = 0.5;
+
+/// Characters of a recipient's text in one text box. More than a page holds that anybody could read.
+pub const TEXT_CHARS: usize = 10_000;
+
+/// Shaped words that a [`Typesetter`](crate::Typesetter) keeps: some 10 MB.
+pub const WORDS_KEPT: usize = 20_000;
+
+/// Characters that a message names; it counts further ones.
+pub const LISTED_CHARACTERS: usize = 5;

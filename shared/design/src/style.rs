@@ -1,29 +1,6 @@
-//! Fonts, colours and alignment.
+//! Colours and alignment.
 
 use serde::Deserialize;
-
-/// A font that prints. The list is the whole choice: each ships with the renderer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
-pub enum Font {
-    /// Inter, regular.
-    #[serde(rename = "Inter")]
-    Inter,
-    /// Inter, bold.
-    #[serde(rename = "Inter Bold")]
-    InterBold,
-    /// DejaVu Sans, regular.
-    #[serde(rename = "DejaVu Sans")]
-    DejaVuSans,
-    /// DejaVu Sans, bold.
-    #[serde(rename = "DejaVu Sans Bold")]
-    DejaVuSansBold,
-    /// DejaVu Serif, regular.
-    #[serde(rename = "DejaVu Serif")]
-    DejaVuSerif,
-    /// DejaVu Serif, bold.
-    #[serde(rename = "DejaVu Serif Bold")]
-    DejaVuSerifBold,
-}
 
 /// A colour, in documents `#rrggbb`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
@@ -61,18 +38,6 @@ pub enum VerticalAlignment {
     Middle,
     /// At the lower edge.
     Bottom,
-}
-
-impl Font {
-    /// Every font.
-    pub const ALL: [Self; 6] = [
-        Self::Inter,
-        Self::InterBold,
-        Self::DejaVuSans,
-        Self::DejaVuSansBold,
-        Self::DejaVuSerif,
-        Self::DejaVuSerifBold,
-    ];
 }
 
 impl Colour {

@@ -131,6 +131,25 @@ impl Template {
     }
 }
 
+impl Template {
+    /// The text as it is drawn in the design: with defaults for fields, or their names where they have none.
+    pub(crate) fn as_drawn(&self) -> String {
+        let parts = self.parts.iter().map(|part| match part {
+            Part::Text(text) | Part::Field { default: Some(text), .. } => text.as_str(),
+            Part::Field { name, default: None } => name,
+        });
+        parts.collect()
+    }
+
+    /// What it may print of itself: its texts and its defaults.
+    pub(crate) fn own_texts(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Text(text) | Part::Field { default: Some(text), .. } => Some(text.as_str()),
+            Part::Field { default: None, .. } => None,
+        })
+    }
+}
+
 impl Part {
     fn field(source: &str) -> Result<Self, TemplateError> {
         if source.contains(['{', '}']) {

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONTENT_LENGTH, HOST};
+use http::header::{CONTENT_LENGTH, HOST, LOCATION};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, Uri};
 use http_body_util::{BodyExt, Full};
+use hyper::body::Body;
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
@@ -35,6 +36,9 @@ const MAX_BUFFER_BYTES: usize = 32 * 1024;
 /// Bytes of a body that are read and thrown away so that the connection can be used again; past it the connection
 /// is closed instead.
 const DRAINED_BYTES: usize = 64 * 1024;
+
+/// Redirects that a GET follows.
+const REDIRECTS: usize = 3;
 
 /// A client for hosts that nobody vouches for. Clones share its connections.
 #[derive(Clone)]
@@ -71,6 +75,12 @@ pub enum RequestError {
     /// Not all of the answer was there in time.
     #[error("no answer within {} seconds", .0.as_secs_f64())]
     Timeout(Duration),
+    /// The answer to a GET is larger than what is read of it.
+    #[error("the answer has more than {0} bytes")]
+    TooLarge(usize),
+    /// A GET was sent on too often, or to what is no URL.
+    #[error("the redirects lead nowhere")]
+    Redirects,
 }
 
 /// The client cannot be made.
@@ -107,9 +117,28 @@ impl Client {
         kept_bytes: usize,
         timeout: Duration,
     ) -> Result<Answer, RequestError> {
-        let request = Post { target, headers, body };
-        let answered = tokio::time::timeout(timeout, self.ask(&request, kept_bytes)).await;
-        answered.map_err(|_| RequestError::Timeout(timeout))?
+        let request = Asked { method: Method::POST, target, headers, body };
+        let answered = tokio::time::timeout(timeout, async {
+            let answer = self.ask(&request).await?;
+            self.read_beginning(answer, kept_bytes).await
+        });
+        answered.await.map_err(|_| RequestError::Timeout(timeout))?
+    }
+
+    /// Gets what is at a URL, all within `timeout`: follows up to three redirects, each to a host that may be
+    /// connected to, and reads a body of `most_bytes` at the most.
+    ///
+    /// # Errors
+    /// [`RequestError`]; any status but a redirect is an answer.
+    pub async fn get(
+        &self,
+        target: &Target,
+        headers: HeaderMap,
+        most_bytes: usize,
+        timeout: Duration,
+    ) -> Result<Answer, RequestError> {
+        let answered = tokio::time::timeout(timeout, self.follow(target.clone(), &headers, most_bytes));
+        answered.await.map_err(|_| RequestError::Timeout(timeout))?
     }
 
     /// Closes connections that nobody has used for a while.
@@ -117,7 +146,26 @@ impl Client {
         self.pool.sweep();
     }
 
-    async fn ask(&self, request: &Post<'_>, kept_bytes: usize) -> Result<Answer, RequestError> {
+    async fn follow(
+        &self,
+        mut target: Target,
+        headers: &HeaderMap,
+        most_bytes: usize,
+    ) -> Result<Answer, RequestError> {
+        for _ in 0..=REDIRECTS {
+            let (method, headers) = (Method::GET, headers.clone());
+            let request = Asked { method, target: &target, headers, body: Bytes::new() };
+            let answered = self.ask(&request).await?;
+            if !answered.is_redirect() {
+                return self.read_whole(answered, most_bytes).await;
+            }
+            let next = answered.response.headers().get(LOCATION).and_then(|next| next.to_str().ok());
+            target = next.and_then(|next| target.join(next)).ok_or(RequestError::Redirects)?;
+        }
+        Err(RequestError::Redirects)
+    }
+
+    async fn ask(&self, request: &Asked<'_>) -> Result<Answered, RequestError> {
         // Resolved and checked every time: a kept connection is only used while its address is still the host's.
         let addresses = self.policy.resolve(request.target).await?;
         for address in &addresses {
@@ -126,18 +174,18 @@ impl Client {
                 && sender.ready().await.is_ok()
                 && let Ok(response) = sender.send_request(request.build()).await
             {
-                return self.read(place, sender, response, kept_bytes).await;
+                return Ok(Answered { place, sender, response });
             }
             // A kept connection that failed was closed by the other side meanwhile: ask on a new one.
         }
         let (place, mut sender) = self.connect(request, &addresses).await?;
         let response = sender.send_request(request.build()).await.map_err(RequestError::Http)?;
-        self.read(place, sender, response, kept_bytes).await
+        Ok(Answered { place, sender, response })
     }
 
     async fn connect(
         &self,
-        request: &Post<'_>,
+        request: &Asked<'_>,
         addresses: &[SocketAddr],
     ) -> Result<(Place, Sender), RequestError> {
         let mut last = RequestError::Refused(Refusal::Unresolved);
@@ -151,7 +199,7 @@ impl Client {
         Err(last)
     }
 
-    async fn open(&self, request: &Post<'_>, address: SocketAddr) -> Result<Sender, RequestError> {
+    async fn open(&self, request: &Asked<'_>, address: SocketAddr) -> Result<Sender, RequestError> {
         let stream = TcpStream::connect(address).await.map_err(RequestError::Connect)?;
         // Requests are written whole; waiting to fill a packet would only delay them.
         let _ = stream.set_nodelay(true);
@@ -162,13 +210,8 @@ impl Client {
         handshake(self.tls.connect(name, stream).await.map_err(RequestError::Tls)?).await
     }
 
-    async fn read(
-        &self,
-        place: Place,
-        sender: Sender,
-        response: Response<Incoming>,
-        kept_bytes: usize,
-    ) -> Result<Answer, RequestError> {
+    async fn read_beginning(&self, answered: Answered, kept_bytes: usize) -> Result<Answer, RequestError> {
+        let Answered { place, sender, response } = answered;
         let status = response.status().as_u16();
         let mut body = response.into_body();
         let (mut kept, mut read) = (Vec::new(), 0);
@@ -184,30 +227,66 @@ impl Client {
         self.pool.put(place, sender);
         Ok(Answer { status, body: kept })
     }
+
+    async fn read_whole(&self, answered: Answered, most_bytes: usize) -> Result<Answer, RequestError> {
+        let Answered { place, sender, response } = answered;
+        let status = response.status().as_u16();
+        let mut body = response.into_body();
+        // What a host says of its length is believed only when it is too much.
+        if body.size_hint().lower() > most_bytes as u64 {
+            return Err(RequestError::TooLarge(most_bytes));
+        }
+        let mut whole = Vec::new();
+        while let Some(frame) = body.frame().await {
+            let Ok(data) = frame.map_err(RequestError::Http)?.into_data() else { continue };
+            if whole.len() + data.len() > most_bytes {
+                return Err(RequestError::TooLarge(most_bytes));
+            }
+            whole.extend_from_slice(&data);
+        }
+        self.pool.put(place, sender);
+        Ok(Answer { status, body: whole })
+    }
+}
+
+/// An answer whose body has not been read.
+struct Answered {
+    place: Place,
+    sender: Sender,
+    response: Response<Incoming>,
+}
+
+impl Answered {
+    fn is_redirect(&self) -> bool {
+        matches!(self.response.status().as_u16(), 301 | 302 | 303 | 307 | 308)
+    }
 }
 
 /// A request, which may be built a second time for a second connection.
-struct Post<'a> {
+struct Asked<'a> {
+    method: Method,
     target: &'a Target,
     headers: HeaderMap,
     body: Bytes,
 }
 
-impl Post<'_> {
+impl Asked<'_> {
     fn place(&self, address: SocketAddr) -> Place {
         Place { name: self.target.host().to_string(), is_tls: self.target.is_https(), address }
     }
 
     fn build(&self) -> Request<Full<Bytes>> {
         let mut request = Request::new(Full::new(self.body.clone()));
-        *request.method_mut() = Method::POST;
+        *request.method_mut() = self.method.clone();
         // A URL's path is a path; a URL that were none would be answered with 404 or 400.
         *request.uri_mut() = self.target.path_and_query().parse().unwrap_or_else(|_| Uri::from_static("/"));
         *request.headers_mut() = self.headers.clone();
         if let Ok(host) = HeaderValue::from_str(&self.target.host_header()) {
             request.headers_mut().insert(HOST, host);
         }
-        request.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(self.body.len()));
+        if self.method == Method::POST {
+            request.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(self.body.len()));
+        }
         request
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A [`Target`] is a URL that was read and may be asked at all; [`Policy`] says which addresses may be connected to;
 //! a [`Client`] resolves the target's host on every request, and connects only to an address that it has just
-//! checked. It follows no redirects, uses no proxy, and reads no more of an answer than it was told to.
+//! checked. A POST follows no redirects; a GET follows a few, each to a target that is checked like
+//! the first. It uses no proxy, and reads no more of an answer than it was told to.
 
 mod address;
 mod client;

@@ -69,6 +69,16 @@ impl Target {
         self.url.as_str()
     }
 
+    /// Its host, for people and for counting.
+    pub fn host_name(&self) -> String {
+        self.host.to_string()
+    }
+
+    /// Where a redirect from here leads; `None` when that is no target.
+    pub(crate) fn join(&self, location: &str) -> Option<Self> {
+        Self::parse(self.url.join(location).ok()?.as_str()).ok()
+    }
+
     /// Its host; a name without a final dot.
     pub(crate) const fn host(&self) -> &Host {
         &self.host

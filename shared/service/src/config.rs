@@ -1,6 +1,8 @@
 //! The configuration of all processes: embedded defaults, an optional file, the environment.
 
+mod cards;
 mod console;
+mod printing;
 mod webhooks;
 
 use std::collections::HashMap;
@@ -11,7 +13,9 @@ use contract::send::Postage;
 use ipnet::IpNet;
 use serde::{Deserialize, Deserializer};
 
+pub use cards::{Pictures, ReturnAddresses};
 pub use console::Console;
+pub use printing::{Permit, Print, TextByPostage};
 pub use webhooks::{Dispatcher, Email, Outbound, Scans};
 
 /// The defaults, which are also the reference of every setting.
@@ -57,6 +61,14 @@ pub struct Config {
     pub dispatcher: Dispatcher,
     /// Requests to addresses that somebody typed in.
     pub outbound: Outbound,
+    /// Where pictures and print files are kept.
+    pub storage: storage::Settings,
+    /// Pictures that cards print.
+    pub pictures: Pictures,
+    /// Return addresses with fields in them.
+    pub return_addresses: ReturnAddresses,
+    /// Printing.
+    pub print: Print,
     /// E-mail.
     pub email: Email,
     /// The console.
@@ -356,6 +368,8 @@ impl Config {
         if self.scans.waiting == 0 {
             return refuse("scans.waiting must be one or more");
         }
+        self.pictures.check().or_else(refuse)?;
+        self.print.check().or_else(refuse)?;
         self.dispatcher.check().or_else(refuse)
     }
 }
@@ -408,6 +422,7 @@ mod tests {
             ("PILLARBOX__SMARTY__AUTH_TOKEN", "secret-token"),
             ("PILLARBOX__SMARTY__AUTH_ID", "secret-id"),
             ("PILLARBOX__STRIPE__SECRET_KEY", "secret-key"),
+            ("PILLARBOX__STORAGE__S3__SECRET_ACCESS_KEY", "secret-access"),
         ] {
             assert!(!format!("{:?}", with(name, value).unwrap()).contains("secret-"), "{name}");
         }
@@ -428,6 +443,10 @@ mod tests {
             ("PILLARBOX__PRICES__LETTER__STANDARD", "0"),
             ("PILLARBOX__VERIFICATION__VERIFIER", "guess"),
             ("PILLARBOX__SMARTY__CONCURRENCY", "0"),
+            ("PILLARBOX__PRINT__PUBLIC_URL", "mail.example.com"),
+            ("PILLARBOX__PRINT__PERMIT__CITY", "Austin, TX"),
+            ("PILLARBOX__STORAGE__KIND", "tape"),
+            ("PILLARBOX__PICTURES__CONCURRENCY_PER_HOST", "0"),
             ("PILLARBOX__DISPATCHER__LEASE_MS", "10000"),
             ("PILLARBOX__DISPATCHER__RETRY_DELAYS_SECONDS", "5,x"),
         ] {

@@ -115,6 +115,20 @@ const RULES: &[(&str, &str)] = &[
                  AND piece.charge_id = recipient.charge_id
                  AND coalesce(piece.center_entry_id, piece.entry_id) = recipient.entry_id) LIMIT $3",
     ),
+    (
+        "a print run has the cards that it claimed, but for those set aside",
+        "SELECT run_id::text, format('%s of %s cards, has: %s', run.pieces - set_aside, run.pieces, count(piece_id))
+         FROM print_runs run LEFT JOIN pieces ON print_run_id = run_id
+         WHERE ($1::timestamptz, $2::int) IS NOT NULL
+         GROUP BY run_id HAVING count(piece_id) <> run.pieces - set_aside LIMIT $3",
+    ),
+    (
+        "a card that is printed or about to be has a settled charge",
+        "SELECT piece_id::text, format('in run %s, its charge is %s', print_run_id, coalesce(charge.state, 'missing'))
+         FROM pieces piece LEFT JOIN charges charge USING (team_id, charge_id)
+         WHERE print_run_id IS NOT NULL AND charge.state IS DISTINCT FROM 'settled'
+             AND ($1::timestamptz, $2::int) IS NOT NULL LIMIT $3",
+    ),
 ];
 
 impl Store {

@@ -32,12 +32,18 @@ impl Transaction<'_> {
     ) -> Result<DesignSaved> {
         let row = self
             .row(
-                "INSERT INTO designs AS stored (team_id, design_id, name, version, ai_draft, document, updated_at)
-                 VALUES ($1, $2, $3, 1, $4, $5, $6)
-                 ON CONFLICT (team_id, name) DO UPDATE SET
-                     version = stored.version + (stored.document <> excluded.document)::int,
-                     ai_draft = excluded.ai_draft, document = excluded.document, updated_at = excluded.updated_at
-                 RETURNING design_id, version",
+                "WITH saved AS (
+                     INSERT INTO designs AS stored (team_id, design_id, name, version, ai_draft, document, updated_at)
+                     VALUES ($1, $2, $3, 1, $4, $5, $6)
+                     ON CONFLICT (team_id, name) DO UPDATE SET
+                         version = stored.version + (stored.document <> excluded.document)::int,
+                         ai_draft = excluded.ai_draft, document = excluded.document, updated_at = excluded.updated_at
+                     RETURNING team_id, design_id, version, document, updated_at),
+                 kept AS (
+                     INSERT INTO design_versions (team_id, design_id, version, document, saved_at)
+                     SELECT team_id, design_id, version, document, updated_at FROM saved
+                     ON CONFLICT (team_id, design_id, version) DO NOTHING)
+                 SELECT design_id, version FROM saved",
                 &[&team_id.0, &DesignId::new().0, &name, &ai_draft, document, &now],
             )
             .await?

@@ -9,6 +9,7 @@ use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use crate::error::Result;
+use crate::piece_content::PieceContent;
 use crate::pool::{Store, Transaction};
 use crate::recipient::EntryAddress;
 
@@ -44,6 +45,8 @@ pub struct PieceRow<'a> {
     pub corrections: String,
     /// Neighborhood Mail: the entry of the center that the home lies around.
     pub center_entry_id: Option<Uuid>,
+    /// What it prints of its recipient.
+    pub content: PieceContent,
 }
 
 /// What the cards of one charge share.
@@ -183,6 +186,10 @@ impl Transaction<'_> {
         let codes: Vec<&str> = codes.iter().map(CardCode::as_str).collect();
         let destinations: Vec<&str> = rows.iter().map(|row| row.destinations.as_str()).collect();
         let corrections: Vec<&str> = rows.iter().map(|row| row.corrections.as_str()).collect();
+        let contents: Vec<String> = rows
+            .iter()
+            .map(|row| serde_json::to_string(&row.content))
+            .collect::<std::result::Result<_, _>>()?;
         self.execute(
             CREATE,
             &[
@@ -213,6 +220,7 @@ impl Transaction<'_> {
                 &destinations,
                 &corrections,
                 &column!(center_entry_id),
+                &contents,
             ],
         )
         .await
@@ -232,12 +240,12 @@ const MAILED_SINCE: &str = "
 const CREATE: &str = "
     INSERT INTO pieces (team_id, campaign_id, step, charge_id, design_id, design_version, product, postage,
         price_cents, mail_by_date, created_at, piece_id, entry_id, address_id, first_name, last_name, line_1, line_2,
-        city, state, zip, plus4, verification, code, destinations, corrections, center_entry_id)
+        city, state, zip, plus4, verification, code, destinations, corrections, center_entry_id, content)
     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, piece_id, entry_id, address_id, first_name, last_name,
         line_1, line_2, city, state, zip, plus4, verification, code, string_to_array(destinations, ' '),
-        corrections, center_entry_id
+        corrections, center_entry_id, content::jsonb
     FROM unnest($12::uuid[], $13::uuid[], $14::uuid[], $15::text[], $16::text[], $17::text[], $18::text[],
             $19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::text[],
-            $26::text[], $27::uuid[])
+            $26::text[], $27::uuid[], $28::text[])
         AS new (piece_id, entry_id, address_id, first_name, last_name, line_1, line_2, city, state, zip, plus4,
-            verification, code, destinations, corrections, center_entry_id)";
+            verification, code, destinations, corrections, center_entry_id, content)";

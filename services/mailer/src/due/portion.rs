@@ -11,14 +11,16 @@ use store::{
 };
 use uuid::Uuid;
 
+use super::JobError;
 use super::people::Person;
 use crate::Mailer;
+use crate::cards::{Card, CardsError, Deciding, decide_cards};
 use crate::decide::{Candidate, Decision, decide};
 use crate::links::Links;
 use crate::neighborhood::{Center, Neighborhoods};
-use crate::reserve::{Times, batch, charge, make_cards};
+use crate::reserve::{batch, charge, make_cards};
 use crate::rules::{AudienceRules, Profile, StepRules};
-use crate::send::{time_zone, times};
+use crate::times::{Times, time_zone, times};
 
 /// A bounded part of a job.
 pub(super) struct Portion<'a> {
@@ -32,6 +34,8 @@ pub(super) struct Portion<'a> {
 /// What is known before the campaign is locked.
 struct Judged {
     candidates: Vec<Candidate>,
+    /// What the people's cards would print; empty ones for centers.
+    cards: Vec<Card>,
     /// Centers that waited: the homes around them. A later step goes to the homes of step 1 instead.
     neighborhoods: Option<Neighborhoods>,
 }
@@ -47,7 +51,7 @@ impl Portion<'_> {
     pub(super) async fn reserve_again_on_conflict(
         &self,
         mailer: &Mailer,
-    ) -> Result<Option<ChargeId>, StoreError> {
+    ) -> Result<Option<ChargeId>, JobError> {
         let people = self.people.iter();
         let address_ids: Vec<Uuid> = people
             .flat_map(|person| [Some(person.address_id), person.center.as_ref().map(|one| one.address_id)])
@@ -55,14 +59,45 @@ impl Portion<'_> {
             .collect();
         let (team_id, campaign_id) = (self.campaign.team_id, &self.campaign.campaign_id);
         let facts = mailer.process.store.recipient_facts(team_id, campaign_id, &address_ids).await?;
-        let zone = time_zone(self.campaign);
-        let times = times(&mailer.process.config, self.campaign, zone, self.step, mailer.process.clock.now());
-        let today = times.now.with_timezone(&zone).date_naive();
+        let today = mailer.process.clock.now().with_timezone(&time_zone(self.campaign)).date_naive();
         let candidates: Vec<_> =
             self.people.iter().map(|person| self.candidate(person, &facts, today)).collect();
         let neighborhoods = self.look_around(mailer, &candidates).await?;
-        let judged = Judged { candidates, neighborhoods };
-        retry(|| self.reserve(mailer, &judged, times)).await
+        let judged = self.decide_cards(mailer, candidates, neighborhoods, today).await?;
+        // Of now: pictures may have taken their time.
+        let times = times(&mailer.process.config, self.campaign, self.step, mailer.process.clock.now());
+        Ok(retry(|| self.reserve(mailer, &judged, times)).await?)
+    }
+
+    /// What the cards print. Whether a missing picture keeps a card from printing is a request's wish, and was its own.
+    async fn decide_cards(
+        &self,
+        mailer: &Mailer,
+        mut candidates: Vec<Candidate>,
+        mut neighborhoods: Option<Neighborhoods>,
+        today: NaiveDate,
+    ) -> Result<Judged, CardsError> {
+        let deciding = Deciding {
+            team_id: self.campaign.team_id,
+            rules: &self.step.cards,
+            today,
+            requires_pictures: false,
+            time: mailer.pictures.request_time(),
+        };
+        let cards = match &mut neighborhoods {
+            None => {
+                let values = |at: usize| {
+                    let person: &Person = &self.people[at];
+                    self.step.cards.values(&profile(&person.entry, &person.values))
+                };
+                decide_cards(mailer, &deciding, &mut candidates, values).await?
+            }
+            Some(neighborhoods) => {
+                neighborhoods.decide_cards(mailer, &deciding).await?;
+                Vec::new()
+            }
+        };
+        Ok(Judged { candidates, cards, neighborhoods })
     }
 
     fn are_centers(&self) -> bool {
@@ -168,17 +203,17 @@ impl Portion<'_> {
         };
         let Some(neighborhoods) = &judged.neighborhoods else {
             let decisions = decide(&judged.candidates, &mailed, budget, price);
-            let people = self.people.iter().zip(&decisions);
+            let people = self.people.iter().zip(&judged.cards).zip(&decisions);
             let pieces = people
                 .filter(|(_, decision)| **decision == Decision::Mail)
-                .map(|(person, _)| piece_row(person, &self.step.links))
+                .map(|((person, card), _)| piece_row(person, card, &self.step.cards.design.links))
                 .collect();
             return Ok(Chosen { pieces, entry_ids: entry_ids(&decisions) });
         };
         let mailings = neighborhoods.decide(&mailed, budget, price);
         let decisions: Vec<Decision> = mailings.iter().map(|mailing| mailing.decision).collect();
         let centers = self.people.iter().map(|person| person.entry_id);
-        let pieces = neighborhoods.piece_rows(&mailings, centers, &self.step.links);
+        let pieces = neighborhoods.piece_rows(&mailings, centers, &self.step.cards.design.links);
         Ok(Chosen { pieces, entry_ids: entry_ids(&decisions) })
     }
 
@@ -218,7 +253,7 @@ fn profile<'a>(entry: &'a EntryAddress, values: &'a StoredEntry) -> Profile<'a> 
     }
 }
 
-fn piece_row<'a>(person: &'a Person, links: &Links) -> PieceRow<'a> {
+fn piece_row<'a>(person: &'a Person, card: &Card, links: &Links) -> PieceRow<'a> {
     let entry = &person.entry;
     PieceRow {
         entry_id: person.entry_id,
@@ -235,5 +270,6 @@ fn piece_row<'a>(person: &'a Person, links: &Links) -> PieceRow<'a> {
         destinations: links.destinations(&profile(entry, &person.values)),
         corrections: String::new(),
         center_entry_id: person.center.as_ref().map(|center| center.entry_id),
+        content: card.content.clone(),
     }
 }

@@ -58,6 +58,12 @@ pub struct AppliedDesign {
     pub name: String,
     /// The current version; a document that is no different makes no new one.
     pub version: i32,
+    /// The links of its own pictures.
+    #[serde(skip)]
+    pub links: Vec<String>,
+    /// Sentences about those of its own pictures that cannot be used now. A send tries them again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unusable_pictures: Vec<String>,
 }
 
 /// A campaign.
@@ -147,7 +153,10 @@ impl AppliedTeam {
         rows.extend(self.users.iter().map(|user| row("User", &user.email, user.user_id.to_string(), none())));
         rows.extend(self.columns.iter().map(|column| row("Column", column, none(), none())));
         rows.extend(self.designs.iter().map(|design| {
-            row("Design", &design.name, design.design_id.to_string(), format!("version {}", design.version))
+            let version = format!("version {}", design.version);
+            let notes = std::iter::once(&version).chain(&design.unusable_pictures);
+            let notes: Vec<&str> = notes.map(String::as_str).collect();
+            row("Design", &design.name, design.design_id.to_string(), notes.join("\n"))
         }));
         rows.extend(self.campaigns.iter().map(|campaign| {
             let added = campaign.do_not_mail_added;

@@ -17,6 +17,7 @@ use super::endpoint::save_endpoints;
 use super::error::{ApplyError, At};
 use super::field::Name;
 use super::file::{Campaign, Column, Design, Integration, Key, Status, Step, Team, TopUp, User};
+use super::pictures::links;
 use secret::{KeyText, random_campaign_id};
 
 /// Random campaign ids that are tried before giving up. There are two billion.
@@ -162,7 +163,9 @@ impl Save<'_> {
                 .await
                 .at(&place)?;
             let (design_id, version) = (saved.design_id, saved.version);
-            applied.push(AppliedDesign { design_id, name: name.to_owned(), version });
+            let links = links(&design.document.0);
+            let name = name.to_owned();
+            applied.push(AppliedDesign { design_id, name, version, links, unusable_pictures: Vec::new() });
         }
         Ok(applied)
     }

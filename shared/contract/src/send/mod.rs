@@ -6,4 +6,6 @@ mod response;
 
 pub use error::SendError;
 pub use request::{InvalidRequest, Recipient, SendRequest, api_key_in, check, fingerprint, parse};
-pub use response::{Outcome, Postage, Reason, SendResponse, Summary, Warning, write_response};
+pub use response::{
+    Outcome, Postage, Reason, ReturnAddressReason, SendResponse, Summary, Warning, write_response,
+};

@@ -119,6 +119,18 @@ pub struct Warning {
     pub detail: String,
 }
 
+/// Why the design's fallback return address prints (contract: `return_address_reason`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReturnAddressReason {
+    /// A field that the return address uses is empty.
+    MissingTokenValue,
+    /// The return address could not be verified.
+    UnverifiedAddress,
+    /// The request, or the team's day, has no verification of return addresses left.
+    VerificationLimitReached,
+}
+
 /// One entry of `results`. Made by [`Outcome::mailed`] and [`Outcome::not_mailed`], so that the fields
 /// that belong to one status never show with the other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -144,7 +156,7 @@ pub struct Outcome {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     return_address_fallback: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    return_address_reason: Option<String>,
+    return_address_reason: Option<ReturnAddressReason>,
 }
 
 impl Outcome {
@@ -190,6 +202,19 @@ impl Outcome {
             return_address_fallback: None,
             return_address_reason: None,
         }
+    }
+
+    /// The same mailed recipient with the fallbacks that its card prints.
+    #[must_use]
+    pub fn with_fallbacks(
+        mut self,
+        warnings: Vec<Warning>,
+        return_address_reason: Option<ReturnAddressReason>,
+    ) -> Self {
+        self.warnings = warnings;
+        self.return_address_fallback = return_address_reason.map(|_| true);
+        self.return_address_reason = return_address_reason;
+        self
     }
 
     /// The same recipient as the center of a neighborhood: with the homes inside the radius and those mailed, and
@@ -381,6 +406,25 @@ mod tests {
             serde_json::json!({"reference": null, "address": "x", "status": "not_mailed", "reason": "do_not_mail",
                 "detail": "Listed."})
         );
+    }
+
+    #[test]
+    fn a_card_with_fallbacks_says_which() {
+        let warning = Warning {
+            code: "variable_image_blank".to_owned(),
+            field: "photo".to_owned(),
+            detail: "Blank.".to_owned(),
+        };
+        let reason = ReturnAddressReason::MissingTokenValue;
+        let result = serde_json::to_value(mailed("a").with_fallbacks(vec![warning], Some(reason))).unwrap();
+        let warnings = serde_json::json!([
+            {"code": "variable_image_blank", "field": "photo", "detail": "Blank."}
+        ]);
+        assert_eq!(result["warnings"], warnings);
+        assert_eq!(result["return_address_fallback"], true);
+        assert_eq!(result["return_address_reason"], "missing_token_value");
+        let plain = serde_json::to_value(mailed("a").with_fallbacks(Vec::new(), None)).unwrap();
+        assert_eq!(plain, serde_json::to_value(mailed("a")).unwrap());
     }
 
     #[test]

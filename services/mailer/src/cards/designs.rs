@@ -1,0 +1,140 @@
+//! Designs made ready for many cards.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use audience::fold_name;
+use contract::id::DesignId;
+use design::{Document, Plan, Problem};
+use store::StepDesign;
+
+use super::pictures::DesignPictures;
+use crate::fields::is_always_sent;
+use crate::links::Links;
+
+/// Designs that are kept ready in one process.
+const DESIGNS_KEPT: usize = 128;
+
+/// The designs that sends have used lately. Clones share them.
+#[derive(Clone, Default)]
+pub(crate) struct Designs {
+    /// The one used last at the back.
+    kept: Arc<Mutex<Kept>>,
+}
+
+/// What a document is known by: a version never changes.
+type Version = (DesignId, i32);
+
+type Kept = VecDeque<(Version, Arc<ReadyDesign>)>;
+
+/// A design with all that is the same for every card.
+#[derive(Debug)]
+pub(crate) struct ReadyDesign {
+    pub(super) plan: Plan,
+    /// The folded names of its fields.
+    pub(super) fields: Vec<String>,
+    pub(super) pictures: DesignPictures,
+    pub(crate) links: Links,
+}
+
+impl Designs {
+    /// Makes a design ready, unless it is.
+    ///
+    /// # Errors
+    /// [`Problem`] when it cannot print.
+    pub(crate) fn ready(&self, design: &StepDesign) -> Result<Arc<ReadyDesign>, Problem> {
+        let version = (design.design_id, design.version);
+        if let Some(ready) = self.known(version) {
+            return Ok(ready);
+        }
+        // Two requests may make it at the same time: it is the same twice.
+        let document = tokio::task::block_in_place(|| Document::parse(&design.document))?;
+        let ready = Arc::new(tokio::task::block_in_place(|| ReadyDesign::of(document)));
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= DESIGNS_KEPT {
+            kept.pop_front();
+        }
+        kept.push_back((version, ready.clone()));
+        Ok(ready)
+    }
+
+    fn known(&self, version: Version) -> Option<Arc<ReadyDesign>> {
+        // A panic while the lock was held cannot leave the list half-changed.
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = kept.iter().position(|(known, _)| *known == version)?;
+        let found = kept.remove(at)?;
+        let ready = found.1.clone();
+        kept.push_back(found);
+        Some(ready)
+    }
+}
+
+impl ReadyDesign {
+    fn of(document: Document) -> Self {
+        Self {
+            fields: document.fields().into_iter().map(fold_name).collect(),
+            pictures: DesignPictures::of(&document),
+            links: Links::of(&document),
+            plan: Plan::new(document),
+        }
+    }
+
+    /// What it is printed as.
+    pub(crate) fn product(&self) -> &'static str {
+        self.plan.document().product().as_str()
+    }
+
+    /// Whether a field is used that a send does not bring itself, so that stored values are worth reading.
+    pub(crate) fn uses_stored_values(&self) -> bool {
+        self.fields.iter().any(|field| !is_always_sent(field))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn design(version: i32, document: Value) -> StepDesign {
+        let design_id = DesignId(Default::default());
+        StepDesign { design_id, version, name: "Card".to_owned(), is_ai_draft: false, document }
+    }
+
+    fn with_text(text: &str) -> Value {
+        json!({"product": "postcard_4x6", "back": {}, "front": {"elements": [{"id": "text", "kind": "text",
+            "area": {"x": 20, "y": 20, "width": 300, "height": 100}, "text": text, "font": "Inter", "size": 9}]}})
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_version_is_made_ready_once_and_the_one_used_longest_ago_gives_way() {
+        let designs = Designs::default();
+        let ready = |version| designs.ready(&design(version, with_text("Hello"))).unwrap();
+        let first = ready(1);
+        for version in 2..=DESIGNS_KEPT as i32 {
+            ready(version);
+        }
+        assert!(Arc::ptr_eq(&first, &ready(1)), "it was used last now");
+        let second = ready(2);
+        ready(-1);
+        assert!(Arc::ptr_eq(&first, &ready(1)) && Arc::ptr_eq(&second, &ready(2)));
+        assert_eq!(designs.kept.lock().unwrap().len(), DESIGNS_KEPT);
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn stored_values_are_read_only_for_fields_that_a_send_may_leave_out() {
+        let designs = Designs::default();
+        for (version, (text, expected)) in [
+            ("Hello {{First_Name}} of {{ZIP}}", false),
+            ("{{email}}", true),
+            ("{{offer}}", true),
+            ("Hi", false),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let ready = designs.ready(&design(version as i32, with_text(text))).unwrap();
+            assert_eq!(ready.uses_stored_values(), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The pictures of cards: those of the design, and those that recipients bring.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use audience::fold_name;
+use contract::id::TeamId;
+use contract::send::SendError;
+use design::{Content, Document, Element, Image, ImageSource, Side};
+use pictures::{Picture, PicturesError};
+use store::PictureUse;
+use tokio::time::Instant;
+
+use super::Values;
+use crate::Mailer;
+use crate::rules::StepRules;
+
+/// The pictures that a design prints.
+#[derive(Debug, Default)]
+pub(crate) struct DesignPictures {
+    fixed: Vec<FixedPicture>,
+    variable: Vec<VariablePicture>,
+}
+
+/// The same for everybody.
+#[derive(Debug)]
+struct FixedPicture {
+    side: Side,
+    element: String,
+    link: String,
+}
+
+/// By recipient.
+#[derive(Debug)]
+struct VariablePicture {
+    /// The folded name of the field with the link.
+    field: String,
+    default: Option<String>,
+}
+
+/// Files of pictures that can be used, by their links.
+pub(crate) type Files = HashMap<String, String>;
+
+impl DesignPictures {
+    pub(crate) fn of(document: &Document) -> Self {
+        let mut pictures = Self::default();
+        for side in Side::ALL {
+            for Element { id, content, .. } in &document.surface(side).elements {
+                let Content::Image(Image { source, .. }) = content else { continue };
+                match source {
+                    ImageSource::Fixed { link } => pictures.fixed.push(FixedPicture {
+                        side,
+                        element: id.clone(),
+                        link: link.as_str().to_owned(),
+                    }),
+                    ImageSource::Variable { field, default } => pictures.variable.push(VariablePicture {
+                        field: fold_name(field),
+                        default: default.as_ref().map(|link| link.as_str().to_owned()),
+                    }),
+                }
+            }
+        }
+        pictures
+    }
+
+    /// The design's own links.
+    fn links(&self) -> impl Iterator<Item = &str> {
+        let defaults = self.variable.iter().filter_map(|variable| variable.default.as_deref());
+        self.fixed.iter().map(|fixed| fixed.link.as_str()).chain(defaults)
+    }
+
+    /// The links that a recipient brings.
+    fn links_of<'p>(&self, values: &'p Values) -> impl Iterator<Item = &'p str> {
+        self.variable.iter().filter_map(|variable| link(values, &variable.field))
+    }
+
+    /// What a card keeps: of these files those that it prints, a default only where it stands in.
+    pub(super) fn used(&self, values: &Values, files: &Files) -> BTreeMap<String, String> {
+        let fixed = self.fixed.iter().map(|fixed| fixed.link.as_str());
+        let variable = self.variable.iter().filter_map(|variable| {
+            let own = link(values, &variable.field).filter(|link| files.contains_key(*link));
+            own.or(variable.default.as_deref())
+        });
+        let kept = |link: &str| files.get(link).map(|file| (link.to_owned(), file.clone()));
+        fixed.chain(variable).filter_map(kept).collect()
+    }
+}
+
+/// The link in a field, as it is there.
+fn link<'p>(values: &'p Values, field: &str) -> Option<&'p str> {
+    values.get(field).map(String::as_str)
+}
+
+/// Looks up the pictures of these steps' designs, which are kept for good once they have been fetched.
+///
+/// # Errors
+/// `design_cannot_render` when a fixed one cannot be used; `internal_error` when it is our fault. A default that cannot
+/// be used is as good as none.
+pub(crate) async fn find_design_pictures(
+    mailer: &Mailer,
+    team_id: TeamId,
+    steps: &mut [StepRules<'_>],
+) -> Result<(), SendError> {
+    let until = Instant::now() + mailer.pictures.request_time();
+    let links = steps.iter().flat_map(|step| step.cards.design.pictures.links());
+    let resolved = mailer.pictures.resolve(team_id, PictureUse::Design, links, until).await;
+    let resolved = resolved.map_err(internal)?;
+    for step in steps.iter() {
+        for FixedPicture { side, element, link } in &step.cards.design.pictures.fixed {
+            if let Some(Picture::Unusable(why)) = resolved.get(link.as_str()) {
+                return Err(SendError::DesignCannotRender(format!(
+                    "The design {:?} cannot print: On the {side}, item {element:?} cannot print: its picture cannot be used: {why}.",
+                    step.design.name
+                )));
+            }
+        }
+    }
+    let files = kept(resolved);
+    for step in steps {
+        let links = step.cards.design.pictures.links();
+        let own = links.filter_map(|link| Some((link.to_owned(), files.get(link)?.clone()))).collect();
+        step.cards.files = own;
+    }
+    Ok(())
+}
+
+/// What became of the pictures that recipients bring.
+#[derive(Debug, Default)]
+pub(super) struct RecipientPictures {
+    pub(super) files: Files,
+    /// Why the others cannot be used, by their links, as the end of a sentence.
+    pub(super) problems: HashMap<String, String>,
+}
+
+/// Looks up the pictures that these recipients bring, in the time that there is for it.
+pub(super) async fn recipient_pictures(
+    mailer: &Mailer,
+    team_id: TeamId,
+    pictures: &DesignPictures,
+    people: &[Values],
+    time: Duration,
+) -> Result<RecipientPictures, PicturesError> {
+    let links = people.iter().flat_map(|values| pictures.links_of(values));
+    let until = Instant::now() + time.min(mailer.pictures.request_time());
+    let resolved = mailer.pictures.resolve(team_id, PictureUse::Recipient, links, until).await?;
+    let problems = resolved.iter().filter_map(|(link, picture)| match picture {
+        Picture::Unusable(why) => Some(((*link).to_owned(), why.clone())),
+        Picture::Kept(_) => None,
+    });
+    let problems = problems.collect();
+    Ok(RecipientPictures { files: kept(resolved), problems })
+}
+
+fn kept(resolved: HashMap<&str, Picture>) -> Files {
+    let kept = resolved.into_iter().filter_map(|(link, picture)| match picture {
+        Picture::Kept(file) => Some((link.to_owned(), file.as_str().to_owned())),
+        Picture::Unusable(_) => None,
+    });
+    kept.collect()
+}
+
+fn internal(error: PicturesError) -> SendError {
+    tracing::error!(error = &error as &dyn std::error::Error, "pictures cannot be looked up");
+    SendError::InternalError
+}

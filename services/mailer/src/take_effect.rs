@@ -1,0 +1,234 @@
+//! A claimed request up to the point where it has taken effect: verify, judge, decide what cards print, reserve.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use address::Verdict;
+use chrono::NaiveDate;
+use contract::id::TeamId;
+use contract::send::{SendError, SendRequest};
+use pictures::PicturesError;
+use store::{Campaign, Column, Lease, RecipientFacts, StoreError, StoredEntry, retry};
+use uuid::Uuid;
+use verification::VerifyError;
+
+use crate::Mailer;
+use crate::assess::{Assessed, Judgement, entry_rows, identify};
+use crate::cards::{Card, CardsError, Deciding, decide_cards};
+use crate::decide::Candidate;
+use crate::fields::{ColumnLimits, Fields};
+use crate::neighborhood::{Center, Neighborhoods};
+use crate::prepare::{Preparation, prepare};
+use crate::reserve::{Plan, ReserveError, Reserved, reserve};
+use crate::rules::{AudienceRules, StepRules};
+use crate::times::{time_zone, times};
+
+/// Of the time that a request has left, the part that its pictures may take.
+const PICTURES_SHARE: u32 = 2;
+
+/// A claimed request.
+pub(crate) struct Taking<'a> {
+    pub(crate) lease: Lease,
+    pub(crate) campaign: &'a Campaign,
+    pub(crate) step: &'a StepRules<'a>,
+    pub(crate) request: &'a SendRequest<'a>,
+    /// When nobody waits for it any more, in milliseconds since 1970.
+    pub(crate) deadline_ms: i64,
+}
+
+impl Taking<'_> {
+    /// What its cards are decided with.
+    fn deciding(&self, mailer: &Mailer, today: NaiveDate) -> Deciding<'_> {
+        Deciding {
+            team_id: self.campaign.team_id,
+            rules: &self.step.cards,
+            today,
+            requires_pictures: self.request.require_variable_images,
+            time: self.time_for_pictures(mailer),
+        }
+    }
+
+    /// The time that there is for pictures, so that a slow host does not keep the request from its deadline.
+    fn time_for_pictures(&self, mailer: &Mailer) -> Duration {
+        let left = self.deadline_ms - mailer.process.clock.now().timestamp_millis();
+        Duration::from_millis(u64::try_from(left).unwrap_or(0)) / PICTURES_SHARE
+    }
+}
+
+/// Verifies, judges and reserves.
+pub(crate) async fn take_effect(mailer: &Mailer, taking: &Taking<'_>) -> Result<Reserved, ReserveError> {
+    let Taking { campaign, request, .. } = *taking;
+    let columns = mailer.process.store.column_list(campaign.team_id).await?;
+    let mut preparation = sort_fields(mailer, request, columns);
+    let inputs: Vec<_> = preparation.recipients.iter().map(|recipient| recipient.address()).collect();
+    let verdicts = mailer.verifier.verify(&inputs, campaign.strictness).await.map_err(unverified)?;
+    if !preparation.fields.new_columns().is_empty() {
+        preparation = make_columns(mailer, campaign.team_id, request).await?;
+    }
+    judge_and_reserve(mailer, taking, &preparation, &verdicts).await
+}
+
+fn sort_fields<'a>(mailer: &Mailer, request: &'a SendRequest<'_>, columns: Vec<Column>) -> Preparation<'a> {
+    let settings = &mailer.process.config.mailer;
+    let limits = ColumnLimits {
+        per_request: settings.new_columns_per_request,
+        per_team: settings.api_columns_per_team,
+    };
+    let types = request.field_types.iter().map(|(name, column_type)| (name.as_ref(), *column_type));
+    let fields = Fields::new(columns, types, limits);
+    tokio::task::block_in_place(|| prepare(request, fields))
+}
+
+/// Makes the request's new columns, under the team's lock and in a transaction of its own, so that it is short however
+/// many recipients the request has and whatever other requests make. Only a request that is about to take effect comes
+/// here; should it fail after all, its columns stay, and a repeat finds them.
+async fn make_columns<'a>(
+    mailer: &Mailer,
+    team_id: TeamId,
+    request: &'a SendRequest<'_>,
+) -> Result<Preparation<'a>, StoreError> {
+    retry(|| async {
+        let mut connection = mailer.process.store.connection().await?;
+        let transaction = connection.begin().await?;
+        let columns = transaction.column_list_locked(team_id).await?;
+        let preparation = sort_fields(mailer, request, columns);
+        let new = preparation.fields.new_columns();
+        transaction.column_create(team_id, new, mailer.process.clock.now()).await?;
+        transaction.commit().await?;
+        Ok(preparation)
+    })
+    .await
+}
+
+async fn judge_and_reserve(
+    mailer: &Mailer,
+    taking: &Taking<'_>,
+    preparation: &Preparation<'_>,
+    verdicts: &[Verdict],
+) -> Result<Reserved, ReserveError> {
+    let Taking { lease, campaign, step, .. } = *taking;
+    let rules = AudienceRules::compile(campaign, |key| preparation.fields.column_type(key))
+        .map_err(ReserveError::Refused)?;
+    let assessed = tokio::task::block_in_place(|| identify(&preparation.recipients, verdicts));
+    let ((facts, stored), entries) = tokio::try_join!(
+        biased;
+        look_up(mailer, campaign, (&rules, step), &assessed),
+        // While the database looks.
+        async { Ok(tokio::task::block_in_place(|| entry_rows(&assessed, preparation))) },
+    )?;
+    let judgement = Judgement {
+        rules: &rules,
+        facts: &facts,
+        stored: &stored,
+        fields: &preparation.fields,
+        today: mailer.process.clock.now().with_timezone(&time_zone(campaign)).date_naive(),
+        are_centers: campaign.neighborhood.is_some(),
+    };
+    let (mut candidates, destinations): (Vec<_>, Vec<_>) = tokio::task::block_in_place(|| {
+        let judged = assessed.iter();
+        judged
+            .map(|one| (judgement.candidate(one), judgement.destinations(one, &step.cards.design.links)))
+            .unzip()
+    });
+    let mut neighborhoods = look_around(mailer, campaign, &rules, &assessed, &candidates).await?;
+    let deciding = taking.deciding(mailer, judgement.today);
+    let cards = match &mut neighborhoods {
+        None => {
+            let values = |at: usize| judgement.card_values(&assessed[at], &step.cards);
+            decide_cards(mailer, &deciding, &mut candidates, values).await.map_err(undecided)?
+        }
+        Some(neighborhoods) => {
+            neighborhoods.decide_cards(mailer, &deciding).await.map_err(undecided)?;
+            vec![Card::default(); candidates.len()]
+        }
+    };
+    let plan = Plan {
+        lease,
+        campaign,
+        step,
+        preparation,
+        assessed: &assessed,
+        entries: &entries,
+        candidates: &candidates,
+        destinations: &destinations,
+        cards: &cards,
+        neighborhoods: neighborhoods.as_ref(),
+        // Of now: pictures may have taken their time.
+        times: times(&mailer.process.config, campaign, step, mailer.process.clock.now()),
+    };
+    reserve_again_on_conflict(mailer, &plan).await
+}
+
+/// A request whose cards could not be decided is refused as a whole.
+fn undecided(error: CardsError) -> ReserveError {
+    match error {
+        CardsError::Verify(error) => unverified(error),
+        CardsError::Pictures(PicturesError::Store(error)) => ReserveError::Store(error),
+        error => {
+            tracing::error!(error = &error as &dyn std::error::Error, "cards cannot be decided");
+            ReserveError::Refused(SendError::InternalError)
+        }
+    }
+}
+
+/// A request whose addresses could not be verified is refused as a whole.
+fn unverified(error: VerifyError) -> ReserveError {
+    match error {
+        VerifyError::Unavailable(_) => {
+            tracing::warn!(%error, "a request is refused");
+            ReserveError::Refused(SendError::ValidationUnavailable)
+        }
+        VerifyError::Store(error) => ReserveError::Store(error),
+    }
+}
+
+/// Reserving meets another transaction only when entries are shared with another campaign's request.
+async fn reserve_again_on_conflict(mailer: &Mailer, plan: &Plan<'_>) -> Result<Reserved, ReserveError> {
+    retry(|| async {
+        match reserve(mailer, plan).await {
+            Err(ReserveError::Store(error)) => Err(error),
+            other => Ok(other),
+        }
+    })
+    .await?
+}
+
+/// What the database knows of the recipients: lists by address, and stored values where conditions or the card need them.
+async fn look_up(
+    mailer: &Mailer,
+    campaign: &Campaign,
+    (rules, step): (&AudienceRules, &StepRules<'_>),
+    assessed: &[Assessed<'_>],
+) -> Result<(RecipientFacts, HashMap<Uuid, StoredEntry>), StoreError> {
+    let store = &mailer.process.store;
+    let address_ids: Vec<Uuid> = assessed.iter().map(|one| one.address_id).collect();
+    let facts = store.recipient_facts(campaign.team_id, &campaign.campaign_id, &address_ids).await?;
+    if !rules.has_conditions() && !step.cards.design.uses_stored_values() {
+        return Ok((facts, HashMap::new()));
+    }
+    let entry_ids: Vec<Uuid> = assessed.iter().map(|one| one.entry_id).collect();
+    Ok((facts, store.entry_values(campaign.team_id, &entry_ids).await?))
+}
+
+/// Neighborhood Mail: the homes around the centers that are to be looked around, judged as far as that goes before the
+/// campaign is locked. `None` for other campaigns.
+async fn look_around(
+    mailer: &Mailer,
+    campaign: &Campaign,
+    rules: &AudienceRules,
+    assessed: &[Assessed<'_>],
+    candidates: &[Candidate],
+) -> Result<Option<Neighborhoods>, StoreError> {
+    let Some(settings) = campaign.neighborhood else { return Ok(None) };
+    let store = &mailer.process.store;
+    let centers: Vec<Center> = assessed
+        .iter()
+        .zip(candidates)
+        .map(|(one, candidate)| Center { refusal: candidate.refusal(), place: one.place() })
+        .collect();
+    let mut neighborhoods = Neighborhoods::find(store, settings, &centers).await?;
+    let ids = neighborhoods.address_ids();
+    let facts = store.recipient_facts(campaign.team_id, &campaign.campaign_id, &ids).await?;
+    neighborhoods.judge(rules, &facts);
+    Ok(Some(neighborhoods))
+}

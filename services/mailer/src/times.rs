@@ -1,0 +1,49 @@
+//! The times that a batch is decided with.
+
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use chrono_tz::Tz;
+use service::Config;
+use store::Campaign;
+
+use crate::calendar::{mail_by_date, next_local_hour};
+use crate::rules::StepRules;
+
+/// The times that a request is decided with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Times {
+    pub(crate) now: DateTime<Utc>,
+    pub(crate) leased_until: DateTime<Utc>,
+    /// Addresses mailed after this are duplicates.
+    pub(crate) mailed_since: DateTime<Utc>,
+    pub(crate) mail_by_date: NaiveDate,
+    /// When recipients that wait on conditions are looked at again.
+    pub(crate) recheck_at: DateTime<Utc>,
+}
+
+/// The team's zone. A name that cannot be read was never stored; UTC stands in for it.
+pub(crate) fn time_zone(campaign: &Campaign) -> Tz {
+    campaign.time_zone.parse().unwrap_or(Tz::UTC)
+}
+
+/// The times that a batch of this step is decided with.
+pub(crate) fn times(config: &Config, campaign: &Campaign, step: &StepRules<'_>, now: DateTime<Utc>) -> Times {
+    let (settings, zone) = (&config.mailer, time_zone(campaign));
+    Times {
+        now,
+        leased_until: now + TimeDelta::milliseconds(settings.lease_ms),
+        mailed_since: mailed_since(campaign, settings.duplicate_window_days, now),
+        mail_by_date: mail_by_date(
+            now,
+            zone,
+            settings.cut_off,
+            settings.production_days.with(step.step.postage),
+        ),
+        recheck_at: next_local_hour(now, zone, settings.recheck_hour),
+    }
+}
+
+/// Addresses mailed after this are duplicates: the longer of the duplicate window and re-send protection.
+fn mailed_since(campaign: &Campaign, window_days: i32, now: DateTime<Utc>) -> DateTime<Utc> {
+    let days = window_days.max(campaign.resend_protection_days.unwrap_or(0));
+    now - TimeDelta::days(days.into())
+}

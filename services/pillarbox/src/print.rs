@@ -1,0 +1,185 @@
+//! `print`: queued cards whose time has come become files for a print shop.
+//!
+//! A run is claimed in the database ([`store::PrintRun`]), its cards are laid out and printed into one PDF with a manifest
+//! ([`run`]), the files are kept, and the run ends: from then on its cards are printed. A printer that dies before that leaves
+//! a run whose files the next one makes again, the same under the same names.
+
+mod artwork;
+mod files;
+mod manifest;
+mod paper;
+mod run;
+mod sheet;
+
+use anyhow::{Context, bail};
+use chrono::{NaiveDate, TimeDelta};
+use design::Product;
+use serde::Serialize;
+use service::config::Print;
+use service::{Clock, fail_point};
+use storage::Storage;
+use store::{PrintClaim, PrintRun, Store};
+
+pub(crate) use self::artwork::{Artwork, CardSource};
+pub(crate) use self::paper::Paper;
+use self::run::print_run;
+use crate::report::{Report, table};
+
+/// What is to be printed.
+#[derive(Debug, Clone, Default)]
+pub struct PrintRequest {
+    /// Only this product; `None` for all.
+    pub product: Option<Product>,
+    /// Cards that mail by this day; `None` for those whose time has come.
+    pub mail_by: Option<NaiveDate>,
+    /// Whether cards that could not print before are tried again.
+    pub retry: bool,
+}
+
+/// What prints.
+pub struct Printer {
+    /// The queue.
+    pub store: Store,
+    /// Where pictures are and files go.
+    pub storage: Storage,
+    /// How.
+    pub settings: Print,
+    /// The time.
+    pub clock: Clock,
+}
+
+/// What was printed.
+#[derive(Debug, Clone, Serialize)]
+pub struct Printed {
+    /// The runs that were ended, in their order.
+    pub runs: Vec<PrintedRun>,
+    /// Runs that other printers are working on.
+    pub under_way: i64,
+}
+
+/// A run that was ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PrintedRun {
+    /// Its id.
+    pub run_id: uuid::Uuid,
+    /// What its cards are.
+    pub product: String,
+    /// Cards that were printed.
+    pub cards: usize,
+    /// Cards that could not be, and why; they wait for `--retry`.
+    pub set_aside: Vec<SetAsideCard>,
+    /// The PDF in the store; none when no card could be printed.
+    pub pdf: Option<String>,
+    /// The manifests in the store: CSV and JSON.
+    pub manifests: [String; 2],
+}
+
+/// A card that could not be printed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SetAsideCard {
+    /// The card.
+    pub piece_id: uuid::Uuid,
+    /// Its campaign.
+    pub campaign_id: String,
+    /// A sentence.
+    pub problem: String,
+}
+
+impl Printer {
+    /// Finishes what other printers left, then prints what is due, run by run.
+    ///
+    /// # Errors
+    /// When settings are missing, or the database or the store of files fails. Runs that were ended stay so; the one
+    /// under way is free for the next printer.
+    pub async fn print(&self, request: &PrintRequest) -> anyhow::Result<Printed> {
+        let paper = Paper::of(&self.settings)?;
+        if request.retry {
+            self.store.pieces_queue_again().await?;
+        }
+        let mut runs = Vec::new();
+        while let Some(run) = self.store.print_run_take_over(self.clock.now(), self.leased_until()).await? {
+            runs.push(self.print_or_put_back(&run).await?);
+        }
+        let products = Product::ALL.into_iter();
+        for product in products.filter(|product| request.product.is_none_or(|wanted| wanted == *product)) {
+            while let Some(run) = self.claim(product, request, &paper).await? {
+                fail_point::pass("print.claimed");
+                runs.push(self.print_or_put_back(&run).await?);
+            }
+        }
+        let under_way = self.store.print_run_under_way(self.clock.now()).await?;
+        Ok(Printed { runs, under_way })
+    }
+
+    fn leased_until(&self) -> chrono::DateTime<chrono::Utc> {
+        self.clock.now() + TimeDelta::milliseconds(self.settings.lease_ms)
+    }
+
+    async fn claim(
+        &self,
+        product: Product,
+        request: &PrintRequest,
+        paper: &Paper,
+    ) -> anyhow::Result<Option<PrintRun>> {
+        let claim = PrintClaim {
+            product: product.as_str(),
+            limit: self.settings.cards_per_run,
+            mail_by: request.mail_by,
+            lead_days: self.settings.lead_days,
+            settings: &serde_json::to_value(paper)?,
+            mailer_id: paper.mailer_id.as_deref(),
+        };
+        Ok(self.store.print_run_claim(&claim, self.clock.now(), self.leased_until()).await?)
+    }
+
+    async fn print_or_put_back(&self, run: &PrintRun) -> anyhow::Result<PrintedRun> {
+        let printed = print_run(self, run).await;
+        if printed.is_err() {
+            // The next printer need not wait for the lease to run out. If this fails it has to.
+            let _ = self.store.print_run_put_back(run.lease, self.clock.now()).await;
+        }
+        printed.with_context(|| {
+            format!("run {} of {} is not finished: print again", run.lease.run_id, run.product)
+        })
+    }
+}
+
+impl Printed {
+    /// As an answer.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON.
+    pub fn report(&self) -> anyhow::Result<Report> {
+        let set_aside = self.runs.iter().flat_map(|run| &run.set_aside);
+        let mut text = Vec::new();
+        if self.runs.is_empty() {
+            text.push("Nothing is due to print.".to_owned());
+        } else {
+            let mut rows = table(["Product", "Cards", "Set aside", "File"]);
+            for run in &self.runs {
+                let file = run.pdf.as_deref().unwrap_or("none");
+                rows.add_row([&run.product, &run.cards.to_string(), &run.set_aside.len().to_string(), file]);
+            }
+            text.push(rows.trim_fmt());
+        }
+        text.extend(set_aside.clone().map(|card| {
+            format!("Set aside: card {} of {}: {}", card.piece_id, card.campaign_id, card.problem)
+        }));
+        if self.under_way > 0 {
+            text.push(format!("Other printers are working on {} runs.", self.under_way));
+        }
+        let is_failure = set_aside.count() > 0;
+        Ok(Report::new(self, text.join("\n"))?.failed_when(is_failure))
+    }
+}
+
+/// A product by its name.
+///
+/// # Errors
+/// A sentence with the names that there are.
+pub(crate) fn product(name: &str) -> anyhow::Result<Product> {
+    match name.parse() {
+        Ok(product) => Ok(product),
+        Err(error) => bail!("{error}"),
+    }
+}

@@ -1,0 +1,105 @@
+//! From a stored card to what the press takes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ::print::{AddressSide, Card};
+use audience::fold_name;
+use contract::id::DesignId;
+use contract::scan::CardCode;
+use design::{Page, Plan, Recipient, Typesetter};
+use store::{PieceContent, PrintPiece};
+
+use super::paper::Paper;
+
+/// Stands for the name on a card to a home whose people nobody knows.
+const NO_NAME: &str = "CURRENT RESIDENT";
+
+/// What a card is made from.
+pub(crate) struct CardSource<'a> {
+    /// The design's version, and its plan.
+    pub(crate) design: (DesignId, i32),
+    /// See above.
+    pub(crate) plan: &'a Plan,
+    /// The card.
+    pub(crate) piece: &'a PrintPiece,
+    /// The barcode's serial number.
+    pub(crate) serial: u64,
+}
+
+/// A card laid out.
+pub(crate) struct Artwork<'a> {
+    design: (DesignId, i32),
+    pages: [Page; 2],
+    code: Option<&'a CardCode>,
+    address: AddressSide<'a>,
+    pictures: &'a BTreeMap<String, String>,
+}
+
+/// What a card keeps of its recipient, as the layout asks for it.
+struct Kept<'a>(&'a PieceContent);
+
+impl Recipient for Kept<'_> {
+    fn value(&self, field: &str) -> Option<&str> {
+        self.0.fields.get(&fold_name(field)).map(String::as_str)
+    }
+
+    fn has_picture(&self, link: &str) -> bool {
+        self.0.pictures.contains_key(link)
+    }
+}
+
+impl<'a> Artwork<'a> {
+    /// Lays a card out.
+    pub(crate) fn new(typesetter: &mut Typesetter, paper: &'a Paper, source: &CardSource<'a>) -> Self {
+        let CardSource { design, plan, piece, serial } = source;
+        let PrintPiece { postage, zip, plus4, content, code, .. } = piece;
+        Self {
+            design: *design,
+            pages: plan.pages(typesetter, &Kept(content)),
+            code: code.as_ref(),
+            address: AddressSide {
+                recipient: address_lines(piece),
+                return_address: &content.return_address,
+                indicia: paper.indicia(postage),
+                barcode: paper.barcode(postage, *serial, zip, plus4.as_deref()),
+            },
+            pictures: &content.pictures,
+        }
+    }
+
+    /// The digits of its barcode; empty without one.
+    pub(crate) fn barcode(&self) -> String {
+        self.address.barcode.as_ref().map(ToString::to_string).unwrap_or_default()
+    }
+
+    /// As the press takes it.
+    pub(crate) fn card(&self) -> Card<'_> {
+        Card {
+            design: self.design,
+            pages: &self.pages,
+            code: self.code,
+            address: self.address.clone(),
+            pictures: self.pictures,
+        }
+    }
+}
+
+/// The address in capitals, as the Postal Service prefers it (Publication 28): name, street with unit, last line.
+fn address_lines(piece: &PrintPiece) -> Vec<String> {
+    let PrintPiece { first_name, last_name, line_1, line_2, city, state, zip, plus4, .. } = piece;
+    let name = format!("{} {}", first_name.trim(), last_name.trim());
+    let name = match name.trim() {
+        "" => NO_NAME.to_owned(),
+        name => name.to_uppercase(),
+    };
+    let street = format!("{line_1} {line_2}");
+    let zip = match plus4 {
+        Some(plus4) => format!("{zip}-{plus4}"),
+        None => zip.clone(),
+    };
+    vec![name, street.trim().to_uppercase(), format!("{city} {state} {zip}").to_uppercase()]
+}
+
+/// A plan, or why the design's version has none any more.
+pub(crate) type Planned = Result<Arc<Plan>, String>;

@@ -1,0 +1,74 @@
+//! The files of a run, written side by side.
+
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use storage::{FileName, Storage, StorageError, Writer};
+use uuid::Uuid;
+
+/// What the files of a run are called: always the same for the same run.
+#[derive(Debug, Clone)]
+pub(super) struct FileNames {
+    pub(super) pdf: FileName,
+    pub(super) csv: FileName,
+    pub(super) json: FileName,
+}
+
+/// Which file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FileKind {
+    Pdf,
+    Csv,
+    Json,
+}
+
+/// Files under way. None shows before it is finished.
+pub(super) struct Files {
+    pdf: Writer,
+    csv: Writer,
+    json: Writer,
+}
+
+impl FileNames {
+    pub(super) fn of(run_id: Uuid, product: &str, created_at: DateTime<Utc>) -> anyhow::Result<Self> {
+        let base = format!("print/{}/{product}-{run_id}", created_at.date_naive());
+        let name = |extension: &str| format!("{base}.{extension}").parse();
+        Ok(Self { pdf: name("pdf")?, csv: name("csv")?, json: name("json")? })
+    }
+}
+
+impl Files {
+    pub(super) async fn begin(storage: &Storage, names: &FileNames) -> Result<Self, StorageError> {
+        Ok(Self {
+            pdf: storage.write(&names.pdf).await?,
+            csv: storage.write(&names.csv).await?,
+            json: storage.write(&names.json).await?,
+        })
+    }
+
+    pub(super) async fn write(&mut self, kind: FileKind, content: Bytes) -> Result<(), StorageError> {
+        match kind {
+            FileKind::Pdf => self.pdf.write(content).await,
+            FileKind::Csv => self.csv.write(content).await,
+            FileKind::Json => self.json.write(content).await,
+        }
+    }
+
+    /// Shows the files, the JSON manifest last: where it is, the others are. A PDF without pages is given up.
+    pub(super) async fn finish(self, has_pages: bool) -> Result<(), StorageError> {
+        if has_pages {
+            self.pdf.finish().await?;
+        } else {
+            self.pdf.abandon().await?;
+        }
+        service::fail_point::pass("print.pdf_kept");
+        self.csv.finish().await?;
+        self.json.finish().await
+    }
+
+    /// Gives the files up. What cannot be given up is seen by nobody.
+    pub(super) async fn abandon(self) {
+        for writer in [self.pdf, self.csv, self.json] {
+            let _ = writer.abandon().await;
+        }
+    }
+}

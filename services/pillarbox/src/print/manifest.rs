@@ -1,0 +1,154 @@
+//! What a print shop is told of each card, as CSV and JSON.
+
+use std::io::{self, Write};
+
+use chrono::NaiveDate;
+use serde::Serialize;
+use store::{PrintPiece, PrintRun};
+use uuid::Uuid;
+
+use super::SetAsideCard;
+
+/// A card in a manifest.
+#[derive(Debug, Serialize)]
+pub(super) struct Row<'a> {
+    /// The card.
+    piece_id: Uuid,
+    campaign_id: &'a str,
+    /// Its first page in the PDF, from 1; the back follows the front.
+    first_page: usize,
+    name: String,
+    line_1: &'a str,
+    line_2: &'a str,
+    city: &'a str,
+    state: &'a str,
+    /// ZIP or ZIP+4.
+    zip: String,
+    /// `standard` or `first_class`.
+    postage: &'a str,
+    mail_by_date: NaiveDate,
+    /// The digits of its Intelligent Mail barcode; empty without one.
+    barcode: String,
+}
+
+/// The PDF that a manifest belongs to.
+#[derive(Debug, Serialize)]
+pub(super) struct Pdf {
+    pub(super) name: String,
+    pub(super) bytes: u64,
+    pub(super) pages: usize,
+    pub(super) sha256: String,
+}
+
+/// Both manifests under way.
+pub(super) struct Manifest<C: Write, J: Write> {
+    csv: csv::Writer<C>,
+    json: J,
+    is_first: bool,
+}
+
+impl<'a> Row<'a> {
+    pub(super) fn new(piece: &'a PrintPiece, first_page: usize, barcode: String) -> Self {
+        let PrintPiece { first_name, last_name, zip, plus4, .. } = piece;
+        Self {
+            piece_id: piece.piece_id,
+            campaign_id: piece.campaign_id.as_str(),
+            first_page,
+            name: format!("{first_name} {last_name}").trim().to_owned(),
+            line_1: &piece.line_1,
+            line_2: &piece.line_2,
+            city: &piece.city,
+            state: &piece.state,
+            zip: plus4.as_ref().map_or_else(|| zip.clone(), |plus4| format!("{zip}-{plus4}")),
+            postage: &piece.postage,
+            mail_by_date: piece.mail_by_date,
+            barcode,
+        }
+    }
+
+    /// As spreadsheets may open it: a name that begins like a formula is not one.
+    fn harmless(mut self) -> Self {
+        if self.name.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+            self.name.insert(0, '\'');
+        }
+        self
+    }
+}
+
+impl<C: Write, J: Write> Manifest<C, J> {
+    pub(super) fn begin(csv: C, mut json: J, run: &PrintRun) -> anyhow::Result<Self> {
+        let (run_id, product) = (run.lease.run_id, serde_json::to_string(&run.product)?);
+        let created_at = serde_json::to_string(&run.created_at)?;
+        write!(
+            json,
+            "{{\"run_id\":\"{run_id}\",\"product\":{product},\"created_at\":{created_at},\"pieces\":["
+        )?;
+        Ok(Self { csv: csv::Writer::from_writer(csv), json, is_first: true })
+    }
+
+    pub(super) fn add(&mut self, row: Row<'_>) -> anyhow::Result<()> {
+        let separator: &[u8] = if std::mem::take(&mut self.is_first) { b"\n" } else { b",\n" };
+        self.json.write_all(separator)?;
+        serde_json::to_writer(&mut self.json, &row)?;
+        self.csv.serialize(row.harmless())?;
+        Ok(())
+    }
+
+    /// Ends both; the JSON one names the PDF, none when it has no pages, and the cards that are not in it.
+    pub(super) fn finish(mut self, pdf: Option<&Pdf>, set_aside: &[SetAsideCard]) -> anyhow::Result<()> {
+        self.json.write_all(b"\n],\"pdf\":")?;
+        serde_json::to_writer(&mut self.json, &pdf)?;
+        self.json.write_all(b",\"set_aside\":")?;
+        serde_json::to_writer(&mut self.json, set_aside)?;
+        self.json.write_all(b"}\n")?;
+        self.json.flush()?;
+        self.csv.flush().map_err(io::Error::from)?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_like_a_formula_is_text_in_the_csv_and_itself_in_the_json() {
+        let piece = PrintPiece {
+            position: 1,
+            team_id: contract::id::TeamId(Uuid::nil()),
+            piece_id: Uuid::nil(),
+            campaign_id: "PA-ABC123".parse().unwrap(),
+            first_name: "=1+1".to_owned(),
+            last_name: String::new(),
+            line_1: "1 Main St".to_owned(),
+            line_2: String::new(),
+            city: "Austin".to_owned(),
+            state: "TX".to_owned(),
+            zip: "78701".to_owned(),
+            plus4: Some("1234".to_owned()),
+            postage: "standard".to_owned(),
+            mail_by_date: NaiveDate::from_ymd_opt(2026, 11, 24).unwrap(),
+            design_id: contract::id::DesignId(Uuid::nil()),
+            design_version: 1,
+            code: None,
+            content: store::PieceContent::default(),
+        };
+        let run = PrintRun {
+            lease: store::PrintLease { run_id: Uuid::nil(), lease_id: Uuid::nil() },
+            product: "postcard_4x6".to_owned(),
+            pieces: 1,
+            settings: serde_json::Value::Null,
+            first_serial: 0,
+            created_at: chrono::DateTime::UNIX_EPOCH,
+        };
+        let (mut csv, mut json) = (Vec::new(), Vec::new());
+        let mut manifest = Manifest::begin(&mut csv, &mut json, &run).unwrap();
+        manifest.add(Row::new(&piece, 1, String::new())).unwrap();
+        manifest.finish(None, &[]).unwrap();
+        let csv = String::from_utf8(csv).unwrap();
+        assert!(csv.starts_with("piece_id,campaign_id,first_page,name,"), "{csv}");
+        assert!(csv.contains(",'=1+1,") && csv.contains("78701-1234"), "{csv}");
+        let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+        assert_eq!(json["pieces"][0]["name"], "=1+1");
+    }
+}

@@ -1,0 +1,174 @@
+//! One run: its cards through the press, the files into the store, the end.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use chrono::TimeDelta;
+use contract::id::{DesignId, TeamId};
+use design::{Document, Plan, Product};
+use indicatif::{ProgressBar, ProgressStyle};
+use service::fail_point;
+use store::{PrintPiece, PrintRun, SetAside, StoreError};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+
+use super::artwork::Planned;
+use super::files::{FileNames, Files};
+use super::paper::Paper;
+use super::sheet::{self, Batch, Chunk, Made, Sheet};
+use super::{PrintedRun, Printer, product};
+
+/// Cards read at a time.
+const CARDS_AT_A_TIME: i64 = 250;
+
+/// Batches read ahead of the press, and pieces of files made ahead of the store.
+const BATCHES_AHEAD: usize = 2;
+const CHUNKS_AHEAD: usize = 8;
+
+/// Designs that are kept ready.
+const PLANS_KEPT: usize = 256;
+
+/// The lease is renewed so many times before it would run out.
+const RENEWALS_PER_LEASE: i32 = 4;
+
+/// Prints a run.
+///
+/// # Errors
+/// When the database or the store of files fails; the run is not ended then.
+pub(super) async fn print_run(printer: &Printer, run: &PrintRun) -> anyhow::Result<PrintedRun> {
+    let names = FileNames::of(run.lease.run_id, &run.product, run.created_at)?;
+    let mut files = Files::begin(&printer.storage, &names).await?;
+    let made = match make(printer, run, &names, &mut files).await {
+        Ok(made) => made,
+        Err(error) => {
+            files.abandon().await;
+            return Err(error);
+        }
+    };
+    files.finish(made.pages > 0).await?;
+    if made.pages == 0 {
+        // What an earlier printer of this run may have made.
+        printer.storage.delete(&names.pdf).await?;
+    }
+    fail_point::pass("print.files_kept");
+    let set_aside: Vec<SetAside> = made.set_aside.iter().map(|(set_aside, _)| set_aside.clone()).collect();
+    printer.store.print_run_finish(run.lease, &set_aside, printer.clock.now()).await?;
+    fail_point::pass("print.finished");
+    Ok(PrintedRun {
+        run_id: run.lease.run_id,
+        product: run.product.clone(),
+        cards: made.cards,
+        set_aside: made.set_aside.into_iter().map(|(_, card)| card).collect(),
+        pdf: (made.pages > 0).then(|| names.pdf.to_string()),
+        manifests: [names.csv.to_string(), names.json.to_string()],
+    })
+}
+
+/// Three at a time: cards are read, the press works in a thread of its own, what it makes goes to the store.
+async fn make(
+    printer: &Printer,
+    run: &PrintRun,
+    names: &FileNames,
+    files: &mut Files,
+) -> anyhow::Result<Made> {
+    let paper: Paper = serde_json::from_value(run.settings.clone()).context("the run's settings")?;
+    let product = product(&run.product)?;
+    let bar = progress(run);
+    let sheet = Sheet {
+        run: run.clone(),
+        paper,
+        product,
+        pdf_name: names.pdf.to_string(),
+        storage: printer.storage.clone(),
+        runtime: Handle::current(),
+        bar: bar.clone(),
+    };
+    let (batches, batch_queue) = mpsc::channel(BATCHES_AHEAD);
+    let (chunks, chunk_queue) = mpsc::channel(CHUNKS_AHEAD);
+    let press = tokio::task::spawn_blocking(move || sheet::print(&sheet, batch_queue, chunks));
+    // If one of them fails, the press finds its queue closed and ends.
+    tokio::try_join!(feed(printer, run, product, batches), keep(printer, run, files, chunk_queue))?;
+    let made = press.await.context("the press failed")?;
+    bar.finish_and_clear();
+    made
+}
+
+fn progress(run: &PrintRun) -> ProgressBar {
+    const STYLE: &str = "{msg} {bar:40} {pos} of {len} cards, {per_sec}, {eta} left";
+    // Shown on a terminal only.
+    let bar = ProgressBar::new(u64::try_from(run.pieces).unwrap_or_default());
+    let style = ProgressStyle::with_template(STYLE).unwrap_or_else(|_| ProgressStyle::default_bar());
+    bar.set_style(style);
+    bar.set_message(run.product.clone());
+    bar
+}
+
+/// Reads the run's cards with their designs.
+async fn feed(
+    printer: &Printer,
+    run: &PrintRun,
+    product: Product,
+    batches: mpsc::Sender<Batch>,
+) -> anyhow::Result<()> {
+    let mut plans: HashMap<(DesignId, i32), Planned> = HashMap::new();
+    let mut after = 0;
+    loop {
+        let pieces = printer.store.print_piece_list(run.lease.run_id, after, CARDS_AT_A_TIME).await?;
+        let Some(last) = pieces.last() else { return Ok(()) };
+        after = last.position;
+        let mut batch = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            let key = (piece.design_id, piece.design_version);
+            if !plans.contains_key(&key) {
+                if plans.len() >= PLANS_KEPT {
+                    plans.clear();
+                }
+                plans.insert(key, plan(printer, &piece, product).await?);
+            }
+            batch.push((piece, plans[&key].clone()));
+        }
+        if batches.send(batch).await.is_err() {
+            // The press has ended, and says why itself.
+            return Ok(());
+        }
+    }
+}
+
+async fn plan(printer: &Printer, piece: &PrintPiece, product: Product) -> Result<Planned, StoreError> {
+    let (team_id, design_id): (TeamId, DesignId) = (piece.team_id, piece.design_id);
+    let document = match printer.store.design_version(team_id, design_id, piece.design_version).await {
+        Ok(document) => document,
+        Err(error @ StoreError::NotFound(_)) => return Ok(Err(error.to_string())),
+        Err(error) => return Err(error),
+    };
+    Ok(match Document::parse(&document) {
+        Ok(document) if document.product() == product => Ok(Arc::new(Plan::new(document))),
+        Ok(document) => Err(format!("its design is a {}", document.product())),
+        Err(problem) => Err(problem.to_string()),
+    })
+}
+
+/// Gives what the press makes to the store, and keeps the run while that goes on.
+async fn keep(
+    printer: &Printer,
+    run: &PrintRun,
+    files: &mut Files,
+    mut chunks: mpsc::Receiver<Chunk>,
+) -> anyhow::Result<()> {
+    let lease = TimeDelta::milliseconds(printer.settings.lease_ms);
+    let period = (lease / RENEWALS_PER_LEASE).to_std().unwrap_or(Duration::from_secs(1));
+    let mut renewal = tokio::time::interval(period);
+    loop {
+        tokio::select! {
+            chunk = chunks.recv() => match chunk {
+                Some(Chunk { kind, content }) => files.write(kind, content).await?,
+                None => return Ok(()),
+            },
+            _ = renewal.tick() => {
+                printer.store.print_run_renew(run.lease, printer.clock.now() + lease).await?;
+            }
+        }
+    }
+}

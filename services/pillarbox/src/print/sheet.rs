@@ -1,0 +1,214 @@
+//! The press of a run, in a thread of its own: cards in, pieces of files out.
+
+use std::io::{self, Write};
+
+use ::print::{CardProblem, PictureError, Pictures, Press, PressError, PressSettings};
+use bytes::Bytes;
+use design::{Product, Typesetter};
+use indicatif::ProgressBar;
+use sha2::{Digest, Sha256};
+use storage::{FileName, Storage, StorageError};
+use store::{PrintPiece, PrintRun, SetAside};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc;
+
+use super::SetAsideCard;
+use super::artwork::{Artwork, CardSource, Planned};
+use super::files::FileKind;
+use super::manifest::{Manifest, Pdf, Row};
+use super::paper::Paper;
+
+/// Bytes of a file that travel together.
+const CHUNK_BYTES: usize = 256 * 1024;
+
+/// Bytes of a kept picture: far more than any that is kept.
+const PICTURE_BYTES: usize = 256 * 1024 * 1024;
+
+/// Cards with their designs.
+pub(super) type Batch = Vec<(PrintPiece, Planned)>;
+
+/// A piece of a file.
+pub(super) struct Chunk {
+    pub(super) kind: FileKind,
+    pub(super) content: Bytes,
+}
+
+/// What a run is printed with.
+pub(super) struct Sheet {
+    pub(super) run: PrintRun,
+    pub(super) paper: Paper,
+    pub(super) product: Product,
+    pub(super) pdf_name: String,
+    pub(super) storage: Storage,
+    pub(super) runtime: Handle,
+    pub(super) bar: ProgressBar,
+}
+
+/// What was made.
+#[derive(Debug, Default)]
+pub(super) struct Made {
+    pub(super) cards: usize,
+    pub(super) pages: usize,
+    /// Cards that could not print: for the store, and as they are told.
+    pub(super) set_aside: Vec<(SetAside, SetAsideCard)>,
+}
+
+/// Prints all cards that come.
+///
+/// # Errors
+/// When pictures cannot be read or nobody takes the files.
+pub(super) fn print(
+    sheet: &Sheet,
+    mut batches: mpsc::Receiver<Batch>,
+    chunks: mpsc::Sender<Chunk>,
+) -> anyhow::Result<Made> {
+    let out = |kind| ChunkWriter { kind, chunks: chunks.clone(), buffer: Vec::with_capacity(CHUNK_BYTES) };
+    let mut press = Press::new(Measured::new(out(FileKind::Pdf)), sheet.press_settings())?;
+    let mut manifest = Manifest::begin(out(FileKind::Csv), out(FileKind::Json), &sheet.run)?;
+    let mut pictures = KeptPictures { storage: &sheet.storage, runtime: &sheet.runtime };
+    let (mut typesetter, mut made) = (Typesetter::new(), Made::default());
+    while let Some(batch) = batches.blocking_recv() {
+        for (piece, planned) in &batch {
+            match print_card(sheet, &mut press, &mut pictures, &mut typesetter, piece, planned) {
+                Ok((first_page, barcode)) => {
+                    manifest.add(Row::new(piece, first_page, barcode))?;
+                    made.cards += 1;
+                }
+                Err(PrintError::Card(problem)) => made.set_aside.push(set_aside(piece, problem)),
+                Err(PrintError::Press(error)) => return Err(error.into()),
+            }
+            sheet.bar.inc(1);
+        }
+        service::fail_point::pass("print.drawing");
+    }
+    made.pages = press.pages();
+    let pdf = press.finish()?.finish(&sheet.pdf_name, made.pages)?;
+    let told: Vec<SetAsideCard> = made.set_aside.iter().map(|(_, card)| card.clone()).collect();
+    manifest.finish((made.pages > 0).then_some(&pdf), &told)?;
+    Ok(made)
+}
+
+/// Why a card is not in the file.
+enum PrintError {
+    /// Only it cannot print.
+    Card(String),
+    /// Nothing can.
+    Press(PressError),
+}
+
+fn print_card<W: Write>(
+    sheet: &Sheet,
+    press: &mut Press<W>,
+    pictures: &mut KeptPictures<'_>,
+    typesetter: &mut Typesetter,
+    piece: &PrintPiece,
+    planned: &Planned,
+) -> Result<(usize, String), PrintError> {
+    let plan = planned.as_ref().map_err(|why| PrintError::Card(format!("its design cannot print: {why}")))?;
+    let design = (piece.design_id, piece.design_version);
+    let serial = sheet.run.first_serial + i64::from(piece.position) - 1;
+    let serial = u64::try_from(serial).unwrap_or_default();
+    let artwork = Artwork::new(typesetter, &sheet.paper, &CardSource { design, plan, piece, serial });
+    match press.print(&artwork.card(), pictures) {
+        Ok(first_page) => Ok((first_page, artwork.barcode())),
+        Err(PressError::Card(problem)) => Err(PrintError::Card(CardProblem::to_string(&problem))),
+        Err(error) => Err(PrintError::Press(error)),
+    }
+}
+
+fn set_aside(piece: &PrintPiece, problem: String) -> (SetAside, SetAsideCard) {
+    let PrintPiece { team_id, piece_id, campaign_id, .. } = piece;
+    let told = SetAsideCard {
+        piece_id: *piece_id,
+        campaign_id: campaign_id.as_str().to_owned(),
+        problem: problem.clone(),
+    };
+    (SetAside { team_id: *team_id, piece_id: *piece_id, problem }, told)
+}
+
+impl Sheet {
+    /// All of it follows from the run.
+    fn press_settings(&self) -> PressSettings {
+        PressSettings {
+            product: self.product,
+            public_url: self.paper.public_url.clone(),
+            title: format!("{} {}", self.run.product, self.run.created_at.date_naive()),
+            created_at: self.run.created_at,
+            id: *self.run.lease.run_id.as_bytes(),
+        }
+    }
+}
+
+/// Pictures in the store, read from the press's thread.
+struct KeptPictures<'a> {
+    storage: &'a Storage,
+    runtime: &'a Handle,
+}
+
+impl Pictures for KeptPictures<'_> {
+    fn read(&mut self, file: &str) -> Result<Bytes, PictureError> {
+        let name: FileName = file.parse().map_err(|_| PictureError::Missing)?;
+        self.runtime.block_on(self.storage.get(&name, PICTURE_BYTES)).map_err(|error| match error {
+            StorageError::NotFound(_) | StorageError::TooLarge { .. } => PictureError::Missing,
+            error => PictureError::Unavailable(Box::new(error)),
+        })
+    }
+}
+
+/// Sends what is written to the store, in pieces.
+struct ChunkWriter {
+    kind: FileKind,
+    chunks: mpsc::Sender<Chunk>,
+    buffer: Vec<u8>,
+}
+
+impl Write for ChunkWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() >= CHUNK_BYTES {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.buffer.is_empty() {
+            return Ok(());
+        }
+        let content = std::mem::replace(&mut self.buffer, Vec::with_capacity(CHUNK_BYTES)).into();
+        let sent = self.chunks.blocking_send(Chunk { kind: self.kind, content });
+        sent.map_err(|_| io::Error::other("nobody takes the file any more"))
+    }
+}
+
+/// Counts and digests what is written.
+struct Measured<W> {
+    out: W,
+    bytes: u64,
+    digest: Sha256,
+}
+
+impl<W: Write> Measured<W> {
+    fn new(out: W) -> Self {
+        Self { out, bytes: 0, digest: Sha256::new() }
+    }
+
+    fn finish(mut self, name: &str, pages: usize) -> io::Result<Pdf> {
+        self.out.flush()?;
+        let sha256 = self.digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Pdf { name: name.to_owned(), bytes: self.bytes, pages, sha256 })
+    }
+}
+
+impl<W: Write> Write for Measured<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.digest.update(&bytes[..written]);
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

@@ -1,0 +1,73 @@
+//! A card for somebody who does not exist.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use contract::id::{DesignId, TeamId};
+use contract::scan::CardCode;
+use design::{Document, PostalAddress, Template};
+use store::{PieceContent, PrintPiece};
+use uuid::Uuid;
+
+/// A code that no card has got: it leads nowhere.
+const CODE: &str = "SampleCard";
+
+/// A campaign that there may be none of.
+const CAMPAIGN: &str = "PA-SAMPLE";
+
+/// A card with these values of its design's fields, by folded name, and these pictures.
+pub(super) fn piece(
+    document: &Document,
+    (design_id, design_version): (DesignId, i32),
+    fields: BTreeMap<String, String>,
+    pictures: BTreeMap<String, String>,
+    now: DateTime<Utc>,
+) -> PrintPiece {
+    let sample = |name: &str, value: &str| fields.get(name).cloned().unwrap_or_else(|| value.to_owned());
+    let return_address = return_address(document, &fields);
+    PrintPiece {
+        position: 0,
+        team_id: TeamId(Uuid::nil()),
+        piece_id: Uuid::nil(),
+        campaign_id: CAMPAIGN.parse().expect("an id like every campaign's"),
+        first_name: sample("first_name", "Ada"),
+        last_name: sample("last_name", "Miles"),
+        line_1: sample("address_1", "1100 Congress Ave"),
+        line_2: sample("address_2", ""),
+        city: sample("city", "Austin"),
+        state: sample("state", "TX"),
+        zip: sample("zip", "78701"),
+        plus4: None,
+        postage: "first_class".to_owned(),
+        mail_by_date: now.date_naive(),
+        design_id,
+        design_version,
+        code: CardCode::parse(CODE),
+        content: PieceContent { fields, return_address, pictures },
+    }
+}
+
+/// The return address with these values; the fallback where one is missing, as it prints then.
+fn return_address(document: &Document, fields: &BTreeMap<String, String>) -> Vec<String> {
+    let Some(design) = document.return_address() else { return Vec::new() };
+    let own = lines(&design.address, fields);
+    match (own, &design.fallback) {
+        (Some(lines), _) => lines,
+        (None, Some(fallback)) => lines(fallback, fields).unwrap_or_default(),
+        (None, None) => Vec::new(),
+    }
+}
+
+/// The lines of an address; `None` when a field has neither value nor default.
+fn lines(address: &PostalAddress, fields: &BTreeMap<String, String>) -> Option<Vec<String>> {
+    let text = |template: &Template| {
+        let rendered = template.render(|field| fields.get(&audience::fold_name(field)).map(String::as_str));
+        rendered.empty_fields.is_empty().then_some(rendered.text)
+    };
+    let PostalAddress { name, address_1, address_2, city, state, zip } = address;
+    let last_line = format!("{}, {} {}", text(city)?, text(state)?, text(zip)?);
+    let mut lines = vec![text(name)?, text(address_1)?];
+    lines.extend(address_2.as_ref().and_then(text).filter(|line| !line.trim().is_empty()));
+    lines.push(last_line);
+    Some(lines)
+}

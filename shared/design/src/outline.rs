@@ -1,0 +1,65 @@
+//! What an element covers of its surface.
+
+use crate::element::{Content, Element, Outline as Form, Shape};
+use crate::geometry::{Area, Frame, Point, overlap};
+
+/// Corners of the polygon that stands for an ellipse.
+const ELLIPSE_CORNERS: usize = 32;
+
+/// Convex polygons, by their corners on the card.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Outline(Vec<Vec<Point>>);
+
+impl Outline {
+    /// Of an element that is no text.
+    pub(crate) fn of(element: &Element) -> Self {
+        let Frame { area, .. } = element.frame;
+        let polygons = match &element.content {
+            Content::Shape(shape) => of_shape(shape, area),
+            Content::QrCode(_) => vec![area.middle_square().corners().to_vec()],
+            Content::Image(_) | Content::Text(_) => vec![area.corners().to_vec()],
+        };
+        Self(polygons).turned(element.frame)
+    }
+
+    /// Of a text: the corners of rectangles in its area before that is turned.
+    pub(crate) fn of_text(frame: Frame, rectangles: &[[Point; 4]]) -> Self {
+        Self(rectangles.iter().map(|corners| corners.to_vec()).collect()).turned(frame)
+    }
+
+    /// Whether the two share more than an edge.
+    pub(crate) fn meets(&self, other: &Self) -> bool {
+        self.0.iter().any(|own| other.0.iter().any(|other| overlap(own, other)))
+    }
+
+    fn turned(mut self, frame: Frame) -> Self {
+        self.0.iter_mut().flatten().for_each(|corner| *corner = frame.turned(*corner));
+        self
+    }
+}
+
+/// A filled shape covers all inside, an empty one its stroke.
+fn of_shape(shape: &Shape, area: Area) -> Vec<Vec<Point>> {
+    let outer = form(shape.outline, area);
+    let Some(stroke) = shape.stroke.filter(|_| shape.fill.is_none()) else { return vec![outer] };
+    let inner = form(shape.outline, area.grown(-stroke.width));
+    let next = |index: usize| (index + 1) % outer.len();
+    (0..outer.len())
+        .map(|index| vec![outer[index], outer[next(index)], inner[next(index)], inner[index]])
+        .collect()
+}
+
+fn form(form: Form, area: Area) -> Vec<Point> {
+    match form {
+        Form::Rectangle => area.corners().to_vec(),
+        Form::Ellipse => {
+            let (x, y) = area.middle();
+            let corner = |index: usize| {
+                let (sine, cosine) =
+                    (std::f64::consts::TAU * index as f64 / ELLIPSE_CORNERS as f64).sin_cos();
+                (x + area.width / 2.0 * cosine, y + area.height / 2.0 * sine)
+            };
+            (0..ELLIPSE_CORNERS).map(corner).collect()
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Texts that print over other elements, or under them.
+//!
+//! Elements may lie on each other by design: a text on a picture, a badge on a corner. So only what a recipient's
+//! values do counts. A text is to stay clear of another element of its surface when
+//! - their areas meet, and
+//! - the other is no background of it: a picture or shape below it that holds all of its area, and
+//! - they do not meet in the design as it is drawn, with defaults in the place of fields, or their names where there
+//!   are none.
+//!
+//! What counts as the place of a text is the ink of its lines.
+
+use std::collections::HashSet;
+
+use crate::element::{Content, Element};
+use crate::finding::Warning;
+use crate::outline::Outline;
+use crate::plan::{Kind, Plan, SetText, picture, set, size};
+use crate::product::Side;
+use crate::recipient::Recipient;
+use crate::text::Typesetter;
+
+impl Plan {
+    /// Finds, for each text with fields, what it is to stay clear of.
+    pub(super) fn find_neighbours(&mut self, typesetter: &mut Typesetter) {
+        for side in Side::ALL {
+            let drawn: Vec<Outline> =
+                self.elements(side).map(|(part, element)| drawn(typesetter, &part.kind, element)).collect();
+            let neighbours: Vec<Vec<usize>> =
+                (0..drawn.len()).map(|index| self.neighbours(side, index, &drawn)).collect();
+            let parts = match side {
+                Side::Front => &mut self.front,
+                Side::Back => &mut self.back,
+            };
+            for (part, neighbours) in parts.iter_mut().zip(neighbours) {
+                if let Kind::Text { clear_of, .. } = &mut part.kind {
+                    *clear_of = neighbours;
+                }
+            }
+        }
+    }
+
+    fn neighbours(&self, side: Side, index: usize, drawn: &[Outline]) -> Vec<usize> {
+        let elements = &self.document.surface(side).elements;
+        let frame = elements[index].frame;
+        let others = (0..elements.len()).filter(|other| *other != index);
+        let meet = others.filter(|other| elements[*other].frame.meets(frame));
+        let apart = meet.filter(|other| {
+            let is_background = *other < index
+                && matches!(elements[*other].content, Content::Image(_) | Content::Shape(_))
+                && elements[*other].frame.holds(frame);
+            !is_background && !drawn[index].meets(&drawn[*other])
+        });
+        apart.collect()
+    }
+
+    /// The first element that a recipient's text meets though it is to stay clear of it. Two texts that meet are told
+    /// of once.
+    pub(super) fn overlap(
+        &self,
+        text: &SetText<'_>,
+        texts: &[SetText<'_>],
+        recipient: &impl Recipient,
+    ) -> Option<Warning> {
+        if text.clear_of.is_empty() {
+            return None;
+        }
+        let told: HashSet<usize> = texts
+            .iter()
+            .filter(|other| other.side == text.side && other.index < text.index)
+            .map(|other| other.index)
+            .collect();
+        let own = self.outline(text);
+        let mut others = text.clear_of.iter().filter(|other| !told.contains(other));
+        let met = others.find(|other| own.meets(&self.printed(text.side, **other, texts, recipient)))?;
+        let parts = self.parts(text.side);
+        Some(Warning::overlap(&parts[text.index].id, &parts[*met].id))
+    }
+
+    fn outline(&self, text: &SetText<'_>) -> Outline {
+        let Some(analysis) = &text.analysis else { return Outline::default() };
+        let placed = text.setting.place(analysis, size(text.setting, text.fit));
+        Outline::of_text(self.element(text.side, text.index).frame, &placed.outline)
+    }
+
+    /// What an element covers on a recipient's card.
+    fn printed(
+        &self,
+        side: Side,
+        index: usize,
+        texts: &[SetText<'_>],
+        recipient: &impl Recipient,
+    ) -> Outline {
+        let element = self.element(side, index);
+        match (&self.parts(side)[index].kind, &element.content) {
+            (Kind::Fixed { outline, .. }, _) => outline.clone(),
+            (Kind::Picture, Content::Image(image)) if picture::drawing(image, recipient).is_none() => {
+                Outline::default()
+            }
+            (Kind::Text { .. }, _) => texts
+                .iter()
+                .find(|text| (text.side, text.index) == (side, index))
+                .map(|text| self.outline(text))
+                .unwrap_or_default(),
+            _ => Outline::of(element),
+        }
+    }
+}
+
+/// What an element covers in the design as it is drawn.
+fn drawn(typesetter: &mut Typesetter, kind: &Kind, element: &Element) -> Outline {
+    match (kind, &element.content) {
+        (Kind::Fixed { outline, .. }, _) => outline.clone(),
+        (Kind::Text { setting, .. }, Content::Text(text)) => {
+            let (analysis, fit) = set(typesetter, setting, &text.text.as_drawn());
+            let placed =
+                analysis.map(|analysis| setting.place(&analysis, size(setting, fit))).unwrap_or_default();
+            Outline::of_text(element.frame, &placed.outline)
+        }
+        _ => Outline::of(element),
+    }
+}

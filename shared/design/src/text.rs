@@ -1,0 +1,24 @@
+//! Setting text: shaping it into glyphs, breaking it into lines, finding its size and its place.
+//!
+//! A text is set in five steps, each a module of its own. It is analysed ([`analysis`]) into words, which are
+//! shaped ([`typesetter`]) once per font and kept, for words repeat. A shaped word ([`word`]) is measured in ems, so
+//! that trying a size ([`lines`], [`arc`]) is adding up widths. Once the size is known the glyphs get their places
+//! ([`place`]).
+
+mod analysis;
+mod arc;
+mod coverage;
+mod face;
+mod fit;
+mod lines;
+mod place;
+mod typesetter;
+mod word;
+
+pub(crate) use analysis::Analysis;
+pub(crate) use face::Face;
+pub(crate) use fit::{Fit, Setting, Wrapping};
+pub use typesetter::{Block, BlockStyle, Typesetter};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,172 @@
+//! Text along a part of a circle.
+
+use crate::element::{Arc, Bend};
+use crate::geometry::Point;
+use crate::style::Alignment;
+use crate::text::Face;
+use crate::text::analysis::Analysis;
+use crate::text::fit::{Setting, TOLERANCE};
+use crate::text::word::{Ink, Word, WordGlyph};
+
+/// A circle's part that a line of text stands on: within it everything of the letters lies inside the arc of the
+/// design.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Curve {
+    bend: Bend,
+    middle: Point,
+    /// Of the baseline; above 0.
+    radius: f64,
+    /// Along the baseline from the curve's middle to where the text begins; negative to the left.
+    start: f64,
+}
+
+/// Letters that are turned together, such as one with its accents.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cluster<'a> {
+    pub(crate) glyphs: &'a [WordGlyph],
+    /// Ems from the word's origin.
+    pub(crate) pen: f64,
+    /// Ems.
+    pub(crate) advance: f64,
+}
+
+/// A place on a curve.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spot {
+    /// On the baseline.
+    pub(crate) at: Point,
+    /// Degrees clockwise.
+    pub(crate) rotation: f64,
+}
+
+impl Curve {
+    /// The curve for a text at a size; `None` when the letters are too large for the circle.
+    pub(crate) fn of(setting: &Setting, arc: Arc, analysis: &Analysis, size: f64) -> Option<Self> {
+        let area = setting.area;
+        let line = Line::of(analysis);
+        let reach = match arc.bend {
+            Bend::Up => Face::of(analysis.font).ascent + analysis.overhang.above,
+            Bend::Down => Face::of(analysis.font).descent + analysis.overhang.below,
+        };
+        // The corners of a letter stand out more than its middle.
+        let half = line.widest_half * size;
+        let radius = (arc.radius * arc.radius - half * half).max(0.0).sqrt() - reach * size;
+        if radius <= TOLERANCE {
+            return None;
+        }
+        let middle_y = match arc.bend {
+            Bend::Up => area.y + arc.radius,
+            Bend::Down => area.y + area.height - arc.radius,
+        };
+        let mut curve =
+            Self { bend: arc.bend, middle: (area.x + area.width / 2.0, middle_y), radius, start: 0.0 };
+        let room = curve.length(setting, arc);
+        let slack = room - line.width() * size;
+        if slack < -TOLERANCE {
+            return None;
+        }
+        let before = match setting.style.alignment {
+            Alignment::Left => 0.0,
+            Alignment::Center => slack / 2.0,
+            Alignment::Right => slack,
+        };
+        curve.start = before - room / 2.0 + line.overhang.0 * size;
+        Some(curve)
+    }
+
+    /// Points along the baseline between the ends of the arc.
+    fn length(&self, setting: &Setting, arc: Arc) -> f64 {
+        arc.length(setting.area.width) / arc.radius * self.radius
+    }
+
+    /// The place so many points after the beginning of the text.
+    pub(crate) fn spot(&self, along: f64) -> Spot {
+        let angle = (self.start + along) / self.radius;
+        let (sine, cosine) = angle.sin_cos();
+        let (x, y) = self.middle;
+        match self.bend {
+            Bend::Up => {
+                Spot { at: (x + self.radius * sine, y - self.radius * cosine), rotation: angle.to_degrees() }
+            }
+            Bend::Down => {
+                Spot { at: (x + self.radius * sine, y + self.radius * cosine), rotation: -angle.to_degrees() }
+            }
+        }
+    }
+}
+
+impl Spot {
+    /// A point given from the spot, the text's direction to the right.
+    pub(crate) fn point(self, (right, down): Point) -> Point {
+        let (sine, cosine) = self.rotation.to_radians().sin_cos();
+        (self.at.0 + right * cosine - down * sine, self.at.1 + right * sine + down * cosine)
+    }
+
+    /// The corners of ink given from the spot.
+    pub(crate) fn corners(self, ink: Ink) -> [Point; 4] {
+        [(ink.left, ink.top), (ink.right, ink.top), (ink.right, ink.bottom), (ink.left, ink.bottom)]
+            .map(|corner| self.point(corner))
+    }
+}
+
+impl Cluster<'_> {
+    /// Its ink at a size, from the middle of its part of the baseline. Points.
+    pub(crate) fn ink(&self, size: f64) -> Ink {
+        let middle = self.pen + self.advance / 2.0;
+        let ink = self.glyphs.iter().fold(Ink::NONE, |ink, glyph| ink.and(glyph.ink));
+        ink.placed(size, (-middle * size, 0.0))
+    }
+}
+
+/// A word's clusters from left to right.
+pub(crate) fn clusters(word: &Word) -> impl Iterator<Item = Cluster<'_>> {
+    word.glyphs.chunk_by(|left, right| left.characters == right.characters).map(|glyphs| Cluster {
+        glyphs,
+        pen: glyphs.first().map_or(0.0, |glyph| glyph.pen),
+        advance: glyphs.iter().map(|glyph| glyph.advance).sum(),
+    })
+}
+
+/// What counts of a line that is bent. Ems.
+#[derive(Debug, Clone, Copy, Default)]
+struct Line {
+    advance: f64,
+    overhang: (f64, f64),
+    /// Of the widest letter, to one side of its middle.
+    widest_half: f64,
+}
+
+impl Line {
+    fn of(analysis: &Analysis) -> Self {
+        let mut line = Self::default();
+        for piece in &analysis.pieces {
+            line.advance += piece.advance + if piece.ends_paragraph { 0.0 } else { piece.space };
+            line.overhang = (line.overhang.0.max(piece.overhang.0), line.overhang.1.max(piece.overhang.1));
+        }
+        for cluster in analysis.atoms.iter().flat_map(|atom| clusters(&atom.word)) {
+            let ink = cluster.ink(1.0);
+            line.widest_half = line.widest_half.max(cluster.advance / 2.0).max(-ink.left).max(ink.right);
+        }
+        line
+    }
+
+    fn width(&self) -> f64 {
+        self.advance + self.overhang.0 + self.overhang.1
+    }
+}
+
+/// Whether all letters lie in the area at a size.
+pub(crate) fn fit(setting: &Setting, arc: Arc, analysis: &Analysis, size: f64) -> bool {
+    let Some(curve) = Curve::of(setting, arc, analysis, size) else { return false };
+    let area = setting.area.grown(TOLERANCE);
+    let mut along = 0.0;
+    analysis.visual(0..analysis.pieces.len()).iter().all(|atom| {
+        let is_within = clusters(&atom.word).all(|cluster| {
+            let ink = cluster.ink(size);
+            let spot = curve.spot(along + (cluster.pen + cluster.advance / 2.0) * size);
+            ink.is_none() || spot.corners(ink).into_iter().all(|corner| area.contains(corner))
+        });
+        along += atom.word.advance * size;
+        is_within
+    })
+}

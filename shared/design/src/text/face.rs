@@ -1,0 +1,46 @@
+//! The fonts as shaping sees them, read once for the whole process.
+
+use std::sync::LazyLock;
+
+use crate::font::Font;
+
+/// A font that is read.
+pub(crate) struct Face {
+    /// What shaping works with. It reads the tables as they are needed and keeps what it finds.
+    pub(crate) shaping: harfrust::Font,
+    /// Font units of an em.
+    units: f64,
+    /// Ems from the baseline up to the top of a line.
+    pub(crate) ascent: f64,
+    /// Ems from the baseline down to the bottom of a line.
+    pub(crate) descent: f64,
+}
+
+static FACES: LazyLock<Vec<Face>> =
+    LazyLock::new(|| Font::ALL.iter().map(|font| Face::read(*font)).collect());
+
+impl Face {
+    /// The font.
+    pub(crate) fn of(font: Font) -> &'static Self {
+        &FACES[font as usize]
+    }
+
+    fn read(font: Font) -> Self {
+        let shaping = harfrust::Font::new(font.bytes(), 0).expect("the fonts that ship are fonts");
+        let metrics = shaping.metrics();
+        let units = f64::from(metrics.units_per_em);
+        let line = metrics.hhea_line.clone().expect("the fonts that ship have line metrics");
+        let (ascent, descent) = (line.ascender.to_f64() / units, -line.descender.to_f64() / units);
+        Self { shaping, units, ascent, descent }
+    }
+
+    /// A length in font units, in ems.
+    pub(crate) fn ems(&self, units: i32) -> f64 {
+        f64::from(units) / self.units
+    }
+
+    /// Ems from the top to the bottom of a line.
+    pub(crate) fn height(&self) -> f64 {
+        self.ascent + self.descent
+    }
+}

@@ -1,0 +1,180 @@
+//! The places of glyphs, once the size is known.
+
+use crate::geometry::Point;
+use crate::page::{Glyph, GlyphRun};
+use crate::style::{Alignment, VerticalAlignment};
+use crate::text::Face;
+use crate::text::analysis::{Analysis, Atom};
+use crate::text::arc::{Curve, Spot, clusters};
+use crate::text::fit::{Setting, Wrapping};
+use crate::text::lines::{break_lines, height};
+use crate::text::word::Ink;
+
+/// A text that is set.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Placed {
+    /// Its letters.
+    pub(crate) runs: Vec<GlyphRun>,
+    /// What it covers, by lines, or by letters along a curve: the corners of rectangles, before the text's area is
+    /// turned.
+    pub(crate) outline: Vec<[Point; 4]>,
+}
+
+impl Setting {
+    /// Sets a text at a size.
+    pub(crate) fn place(&self, analysis: &Analysis, size: f64) -> Placed {
+        match self.arc.map(|arc| Curve::of(self, arc, analysis, size)) {
+            Some(Some(curve)) => self.place_on(&curve, analysis, size),
+            Some(None) => Placed::default(),
+            None => self.place_lines(analysis, size),
+        }
+    }
+
+    fn place_on(&self, curve: &Curve, analysis: &Analysis, size: f64) -> Placed {
+        let atoms = analysis.visual(0..analysis.pieces.len());
+        let mut placed = Placed::default();
+        let mut along = 0.0;
+        for atom in &atoms {
+            for cluster in clusters(&atom.word) {
+                let spot = curve.spot(along + (cluster.pen + cluster.advance / 2.0) * size);
+                let ink = cluster.ink(size);
+                if !ink.is_none() {
+                    placed.outline.push(spot.corners(ink));
+                }
+            }
+            along += atom.word.advance * size;
+        }
+        placed.runs = self.runs(&atoms, size, |along, middle| {
+            let spot = curve.spot(along + middle);
+            Spot { at: spot.point((-middle, 0.0)), rotation: spot.rotation }
+        });
+        placed
+    }
+
+    fn place_lines(&self, analysis: &Analysis, size: f64) -> Placed {
+        let mut lines = Vec::new();
+        break_lines(&analysis.pieces, self.area.width, size, Wrapping::AtSpaces, |line| lines.push(line));
+        let lines: Vec<Vec<&Atom>> = lines.into_iter().map(|line| analysis.visual(line)).collect();
+        let inks: Vec<Ink> = lines.iter().map(|line| line_ink(line)).collect();
+        let first = self.first_baseline(&inks, size);
+        let mut placed = Placed::default();
+        for (index, (line, ink)) in lines.iter().zip(inks).enumerate() {
+            let baseline = first + self.style.line_height * size * index as f64;
+            let at = (self.line_start(line, ink, size), baseline);
+            if !ink.is_none() {
+                let spot = Spot { at: (0.0, 0.0), rotation: 0.0 };
+                placed.outline.push(spot.corners(ink.placed(size, at)));
+            }
+            let place = |along: f64, _| Spot { at: (at.0 + along, at.1), rotation: 0.0 };
+            placed.runs.append(&mut self.runs(line, size, place));
+        }
+        placed
+    }
+
+    /// Where the first line stands, so that the text is aligned and no ink leaves the area if it fits.
+    fn first_baseline(&self, inks: &[Ink], size: f64) -> f64 {
+        let slack = self.area.height - height(self, inks.len(), size);
+        let before = match self.style.vertical_alignment {
+            VerticalAlignment::Top => 0.0,
+            VerticalAlignment::Middle => slack / 2.0,
+            VerticalAlignment::Bottom => slack,
+        };
+        let baseline = self.area.y + before + Face::of(self.style.font).ascent * size;
+        let ink = inks.iter().enumerate().fold(Ink::NONE, |all, (index, ink)| {
+            all.and(ink.placed(size, (0.0, self.style.line_height * size * index as f64)))
+        });
+        let end = self.area.y + self.area.height;
+        moved_within(baseline, (ink.top, ink.bottom), (self.area.y, end))
+    }
+
+    fn line_start(&self, line: &[&Atom], ink: Ink, size: f64) -> f64 {
+        let advance: f64 = line.iter().map(|atom| atom.word.advance * size).sum();
+        let before = match self.style.alignment {
+            Alignment::Left => 0.0,
+            Alignment::Center => (self.area.width - advance) / 2.0,
+            Alignment::Right => self.area.width - advance,
+        };
+        let end = self.area.x + self.area.width;
+        moved_within(self.area.x + before, (ink.left * size, ink.right * size), (self.area.x, end))
+    }
+
+    /// Glyphs of one line by font and direction. `place` gives the place of what is so far along the line, of a
+    /// cluster whose middle is so far from there.
+    fn runs(&self, line: &[&Atom], size: f64, place: impl Fn(f64, f64) -> Spot) -> Vec<GlyphRun> {
+        let mut along = 0.0;
+        let together =
+            |left: &&Atom, right: &&Atom| left.word.font == right.word.font && left.level == right.level;
+        let runs = line.chunk_by(together).filter_map(|atoms| {
+            let mut run = GlyphRun {
+                font: atoms[0].word.font,
+                size,
+                colour: self.style.colour,
+                text: reading_order(atoms).map(|atom| &*atom.word.text).collect(),
+                glyphs: Vec::with_capacity(atoms.iter().map(|atom| atom.word.glyphs.len()).sum()),
+            };
+            let is_right_to_left = atoms[0].level.is_rtl();
+            let mut before = if is_right_to_left { run.text.len() } else { 0 };
+            for atom in atoms {
+                let length = atom.word.text.len();
+                before -= if is_right_to_left { length } else { 0 };
+                add_glyphs(&mut run, atom, (before, along), &place);
+                before += if is_right_to_left { 0 } else { length };
+                along += atom.word.advance * size;
+            }
+            (!run.glyphs.is_empty()).then_some(run)
+        });
+        runs.collect()
+    }
+}
+
+/// Adds the glyphs of a word that begins after so many bytes of the run, and so far along its line.
+fn add_glyphs(
+    run: &mut GlyphRun,
+    atom: &Atom,
+    (bytes, along): (usize, f64),
+    place: impl Fn(f64, f64) -> Spot,
+) {
+    let size = run.size;
+    for cluster in clusters(&atom.word) {
+        let spot = place(along + cluster.pen * size, cluster.advance / 2.0 * size);
+        for glyph in cluster.glyphs {
+            let right = (glyph.pen - cluster.pen + glyph.offset.0) * size;
+            let (x, y) = spot.point((right, glyph.offset.1 * size));
+            run.glyphs.push(Glyph {
+                id: glyph.id,
+                x,
+                y,
+                rotation: spot.rotation,
+                advance: glyph.advance * size,
+                characters: bytes + glyph.characters.start as usize..bytes + glyph.characters.end as usize,
+            });
+        }
+    }
+}
+
+/// Atoms that stand side by side in one direction, as they are read.
+fn reading_order<'a>(atoms: &'a [&'a Atom]) -> Box<dyn Iterator<Item = &'a Atom> + 'a> {
+    match atoms.first().is_some_and(|atom| atom.level.is_rtl()) {
+        true => Box::new(atoms.iter().rev().copied()),
+        false => Box::new(atoms.iter().copied()),
+    }
+}
+
+/// The ink of a line, from its beginning. Ems.
+fn line_ink(line: &[&Atom]) -> Ink {
+    let mut along = 0.0;
+    line.iter().fold(Ink::NONE, |ink, atom| {
+        let own = atom.word.ink.placed(1.0, (along, 0.0));
+        along += atom.word.advance;
+        ink.and(own)
+    })
+}
+
+/// A place moved as little as it takes for what reaches from it to lie between two bounds; if it is too large, the
+/// beginning does.
+fn moved_within(place: f64, (least, most): (f64, f64), (start, end): (f64, f64)) -> f64 {
+    if least > most {
+        return place;
+    }
+    place.min(end - most).max(start - least)
+}

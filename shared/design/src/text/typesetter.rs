@@ -1,0 +1,174 @@
+//! The memory of a thread that sets text.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use harfrust::{Buffer, Direction, Script, ShapeOptions, ShapePlan, ShaperFont, Tag};
+
+use crate::element::TextBox;
+use crate::font::Font;
+use crate::geometry::Area;
+use crate::limits::WORDS_KEPT;
+use crate::page::GlyphRun;
+use crate::style::{Alignment, Colour, VerticalAlignment};
+use crate::text::Face;
+use crate::text::analysis::Analysis;
+use crate::text::fit::{Fit, Setting, Wrapping};
+use crate::text::word::Word;
+
+/// Shapes words and keeps them. Each thread that sets text has one for itself; what is decided does not depend on
+/// what it has seen before. At most [`WORDS_KEPT`] words are kept.
+pub struct Typesetter {
+    shapers: HashMap<Font, ShaperFont<'static, 'static>>,
+    voices: Vec<Voice>,
+    words_kept: usize,
+    /// Room to shape in.
+    buffer: Buffer,
+}
+
+/// The words shaped with one font in one script and direction.
+struct Voice {
+    font: Font,
+    script: Script,
+    direction: Direction,
+    plan: ShapePlan,
+    words: HashMap<Box<str>, Arc<Word>>,
+}
+
+/// How lines of a given text are set, such as those of an address.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BlockStyle {
+    /// The font.
+    pub font: Font,
+    /// Points, when all lines fit.
+    pub size: f64,
+    /// Points to which the size may shrink.
+    pub smallest_size: f64,
+    /// From line to line, as a multiple of the size.
+    pub line_height: f64,
+    /// From left to right.
+    pub alignment: Alignment,
+    /// From top to bottom.
+    pub vertical_alignment: VerticalAlignment,
+    /// Of the letters.
+    pub colour: Colour,
+}
+
+/// Lines that are set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Block {
+    /// The letters, in points from the origin of the area's coordinates.
+    pub runs: Vec<GlyphRun>,
+    /// Points of the size that was chosen.
+    pub size: f64,
+    /// Whether everything lies in the area. What does not fit at the smallest size is set at it all the same, from
+    /// the top.
+    pub fits: bool,
+    /// Characters that no font prints, each once. They are left out.
+    pub unsupported: Vec<String>,
+}
+
+impl Default for Typesetter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Typesetter {
+    /// One that has seen nothing yet.
+    pub fn new() -> Self {
+        Self { shapers: HashMap::new(), voices: Vec::new(), words_kept: 0, buffer: Buffer::new() }
+    }
+
+    /// Sets lines of text that are not the design's, such as an address, into an area: one below the other,
+    /// without breaking any while they fit at a size down to the smallest.
+    pub fn block(&mut self, lines: &[&str], style: &BlockStyle, area: Area) -> Block {
+        let text = lines.join("\n");
+        let analysis = Analysis::of(self, &text, style.font);
+        let setting = Setting::block(style, area);
+        let fit = [Wrapping::Never, Wrapping::AtSpaces].into_iter().find_map(|wrapping| {
+            match setting.fit(&analysis, wrapping) {
+                Fit::At(size) => Some(size),
+                Fit::BelowSmallest(_) | Fit::Nowhere => None,
+            }
+        });
+        let size = fit.unwrap_or(style.smallest_size);
+        let runs = setting.place(&analysis, size).runs;
+        Block { runs, size, fits: fit.is_some(), unsupported: analysis.unsupported }
+    }
+
+    /// A word as it is shaped with a font, from the memory if it is there.
+    pub(crate) fn word(
+        &mut self,
+        font: Font,
+        script: Script,
+        is_right_to_left: bool,
+        text: &str,
+    ) -> Arc<Word> {
+        let direction = if is_right_to_left { Direction::RightToLeft } else { Direction::LeftToRight };
+        let index = self.voice(font, script, direction);
+        if let Some(word) = self.voices[index].words.get(text) {
+            return Arc::clone(word);
+        }
+        if self.words_kept >= WORDS_KEPT {
+            self.voices.iter_mut().for_each(|voice| voice.words.clear());
+            self.words_kept = 0;
+        }
+        let word = Arc::new(self.shape(index, text));
+        self.voices[index].words.insert(text.into(), Arc::clone(&word));
+        self.words_kept += 1;
+        word
+    }
+
+    /// The place of the voice. There are few: a font, a script and a direction that a text had.
+    fn voice(&mut self, font: Font, script: Script, direction: Direction) -> usize {
+        let known = self
+            .voices
+            .iter()
+            .position(|voice| voice.font == font && voice.script == script && voice.direction == direction);
+        known.unwrap_or_else(|| {
+            let plan = ShapePlan::new(&Face::of(font).shaping, direction, Some(script), None, &[]);
+            self.voices.push(Voice { font, script, direction, plan, words: HashMap::new() });
+            self.voices.len() - 1
+        })
+    }
+
+    fn shape(&mut self, voice: usize, text: &str) -> Word {
+        let Voice { font, script, direction, plan, .. } = &self.voices[voice];
+        let shaper = self.shapers.entry(*font).or_insert_with(|| ShaperFont::new(&Face::of(*font).shaping));
+        self.buffer.clear();
+        self.buffer.push_str(text);
+        self.buffer.set_direction(*direction);
+        self.buffer.set_script(Some(*script));
+        let shaped = harfrust::shape(shaper, &mut self.buffer, ShapeOptions::new().plan(Some(plan)));
+        debug_assert!(shaped.is_ok(), "the plan is of the buffer's script and direction");
+        Word::read(*font, text, shaper, &self.buffer)
+    }
+}
+
+/// The script by Unicode's name of it.
+pub(crate) fn script(script: unicode_script::Script) -> Script {
+    let tag = Tag::from_be_bytes(script.as_iso15924_tag().to_be_bytes());
+    Script::from_iso15924_tag(tag).unwrap_or(Script::UNKNOWN)
+}
+
+impl std::fmt::Debug for Typesetter {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Typesetter").field("words_kept", &self.words_kept).finish_non_exhaustive()
+    }
+}
+
+/// The setting of a text box, whatever its text.
+impl From<&TextBox> for BlockStyle {
+    fn from(text: &TextBox) -> Self {
+        Self {
+            font: text.font,
+            size: text.size,
+            smallest_size: text.smallest_size(),
+            line_height: text.line_height,
+            alignment: text.alignment,
+            vertical_alignment: text.vertical_alignment,
+            colour: text.colour,
+        }
+    }
+}

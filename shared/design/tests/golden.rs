@@ -1,0 +1,88 @@
+//! Layout decisions of the examples for some recipients, held against files. `REWRITE_GOLDEN=1` writes them anew: look
+//! at what changed before it is kept, for cards change with it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use design::{Document, Drawing, GlyphRun, Item, Plan, Recipient, Typesetter};
+use serde_json::{Value, json};
+
+struct Person(BTreeMap<String, String>);
+
+impl Recipient for Person {
+    fn value(&self, field: &str) -> Option<&str> {
+        self.0.get(field).map(String::as_str)
+    }
+
+    fn has_picture(&self, link: &str) -> bool {
+        !link.contains("broken")
+    }
+}
+
+fn folder(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+fn people() -> BTreeMap<String, Person> {
+    let people: BTreeMap<String, BTreeMap<String, String>> =
+        serde_json::from_str(include_str!("recipients.json")).unwrap();
+    people.into_iter().map(|(name, values)| (name, Person(values))).collect()
+}
+
+/// To a hundredth of a point: finer differences are of the processor, not of the layout.
+fn rounded(number: f64) -> f64 {
+    (number * 100.0).round() / 100.0 + 0.0
+}
+
+fn run(run: &GlyphRun) -> Value {
+    let (first, last) = (&run.glyphs[0], &run.glyphs[run.glyphs.len() - 1]);
+    json!({
+        "text": run.text, "font": run.font.name(), "size": rounded(run.size), "glyphs": run.glyphs.len(),
+        "from": [rounded(first.x), rounded(first.y)], "to": [rounded(last.x + last.advance), rounded(last.y)],
+    })
+}
+
+fn item(item: &Item) -> Value {
+    let drawn = match &item.drawing {
+        Drawing::Text(runs) => json!(runs.iter().map(run).collect::<Vec<_>>()),
+        Drawing::Picture { link, .. } => json!({ "picture": **link }),
+        Drawing::Code { position, .. } => json!({ "code": position }),
+        Drawing::Shape(_) => json!("shape"),
+    };
+    json!({ "element": *item.element, "varies": item.varies, "draws": drawn })
+}
+
+fn decided(plan: &Plan, person: &Person) -> Value {
+    let mut typesetter = Typesetter::new();
+    match plan.decide(&mut typesetter, person) {
+        Err(refusal) => {
+            json!({ "refused": refusal.reason.as_str(), "field": refusal.field, "detail": refusal.detail })
+        }
+        Ok(warnings) => {
+            let warnings: Vec<Value> = warnings
+                .iter()
+                .map(|warning| json!([warning.code.as_str(), warning.field, warning.detail]))
+                .collect();
+            let pages = plan.pages(&mut typesetter, person);
+            let items: Vec<Value> = pages.iter().flat_map(|page| &page.items).map(item).collect();
+            json!({ "warnings": warnings, "prints": items })
+        }
+    }
+}
+
+#[test]
+fn layout_decisions_are_those_of_the_files() {
+    for name in ["postcard", "postcard_large", "letter"] {
+        let example = std::fs::read_to_string(folder("examples").join(format!("{name}.json"))).unwrap();
+        let plan = Plan::new(Document::parse(&serde_json::from_str(&example).unwrap()).unwrap());
+        let decided: BTreeMap<String, Value> =
+            people().iter().map(|(person, values)| (person.clone(), decided(&plan, values))).collect();
+        let decided = serde_json::to_string_pretty(&decided).unwrap() + "\n";
+        let path = folder("tests/golden").join(format!("{name}.json"));
+        if std::env::var_os("REWRITE_GOLDEN").is_some() {
+            std::fs::write(&path, &decided).unwrap();
+        }
+        let golden = std::fs::read_to_string(&path).unwrap();
+        assert!(golden == decided, "{name} is laid out otherwise; with REWRITE_GOLDEN=1 the file shows how");
+    }
+}

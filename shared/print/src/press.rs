@@ -1,0 +1,348 @@
+//! Many cards, one file.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use chrono::{DateTime, Datelike, Timelike, Utc};
+use contract::id::DesignId;
+use design::{Area, Drawing, GlyphRun, Item, Page, Product, Typesetter};
+use flate2::Compression;
+use pdf_writer::types::{OverprintMode, TrappingStatus};
+use pdf_writer::writers::Resources;
+use pdf_writer::{Content, Date, Filter, Name, Rect, Ref, TextStr};
+
+use crate::card::{Card, CardProblem};
+use crate::file::{COMPACT, ObjectFile, Trailer, deflate};
+use crate::font::Fonts;
+use crate::ink::OVERPRINT;
+use crate::number::number;
+use crate::picture::{EmbedError, PictureError, Pictures, Placed, embed};
+use crate::surface::{Surface, draw_plain, is_address_side, object_name};
+use crate::text::font_name;
+
+/// Pages below one node of the tree: a reader finds any page of ten thousand in two steps.
+const PAGES_PER_NODE: usize = 100;
+
+/// What a file is made with besides the cards. The same settings and cards make the same bytes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PressSettings {
+    /// What all cards of the file are.
+    pub product: Product,
+    /// Where QR codes lead, `https://…`.
+    pub public_url: String,
+    /// The document's title.
+    pub title: String,
+    /// When the document was made.
+    pub created_at: DateTime<Utc>,
+    /// Tells the document from others.
+    pub id: [u8; 16],
+}
+
+/// Why a card was not printed.
+#[derive(Debug, thiserror::Error)]
+pub enum PressError {
+    /// It cannot print; the press can go on with the next one.
+    #[error(transparent)]
+    Card(#[from] CardProblem),
+    /// The store of pictures does not answer. Nothing of the card was printed.
+    #[error("a kept picture cannot be read: {0}")]
+    Store(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// The file cannot be written: it is worth nothing now.
+    #[error("the file cannot be written: {0}")]
+    Write(#[from] io::Error),
+}
+
+/// A file under way.
+pub struct Press<W> {
+    file: ObjectFile<W>,
+    settings: PressSettings,
+    typesetter: Typesetter,
+    fonts: Fonts,
+    /// Pictures in the file, or why one cannot be.
+    pictures: HashMap<String, Result<Placed, CardProblem>>,
+    /// What does not differ between the cards of a design's version, by the element.
+    shared: HashMap<(DesignId, i32, Arc<str>), Ref>,
+    catalog: Ref,
+    tree: Ref,
+    font_names: Ref,
+    graphics_states: Ref,
+    nodes: Vec<Ref>,
+    /// The pages of the node that fills up, which is the last one.
+    leaves: Vec<Ref>,
+    pages: usize,
+}
+
+impl<W: Write> Press<W> {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn new(out: W, settings: PressSettings) -> io::Result<Self> {
+        let mut file = ObjectFile::begin(out)?;
+        Ok(Self {
+            catalog: file.reserve()?,
+            tree: file.reserve()?,
+            font_names: file.reserve()?,
+            graphics_states: file.reserve()?,
+            file,
+            settings,
+            typesetter: Typesetter::new(),
+            fonts: Fonts::default(),
+            pictures: HashMap::new(),
+            shared: HashMap::new(),
+            nodes: Vec::new(),
+            leaves: Vec::new(),
+            pages: 0,
+        })
+    }
+
+    /// Prints a card on the next pages. Returns the number of the first, from 1.
+    ///
+    /// # Errors
+    /// [`PressError`]; after [`PressError::Write`] the press is of no use.
+    pub fn print(&mut self, card: &Card<'_>, pictures: &mut impl Pictures) -> Result<usize, PressError> {
+        let lines = card.address.set(&mut self.typesetter, self.settings.product);
+        self.fonts.note(&lines);
+        // All surfaces before the first page: a card prints as a whole or not at all.
+        let surfaces = card.pages.iter().map(|page| self.draw(card, page, &lines, pictures));
+        let surfaces: Vec<Surface> = surfaces.collect::<Result<_, _>>()?;
+        let first = self.pages + 1;
+        for surface in surfaces {
+            self.write_page(surface)?;
+        }
+        Ok(first)
+    }
+
+    /// The pages printed so far.
+    pub const fn pages(&self) -> usize {
+        self.pages
+    }
+
+    fn draw(
+        &mut self,
+        card: &Card<'_>,
+        page: &Page,
+        lines: &[GlyphRun],
+        pictures: &mut impl Pictures,
+    ) -> Result<Surface, PressError> {
+        let product = self.settings.product;
+        let is_address_side = is_address_side(page, product);
+        let mut surface = Surface::new(product);
+        if let Some(colour) = page.background {
+            surface.background(colour, product);
+        }
+        if is_address_side {
+            surface.clear_zones(card, product);
+        }
+        for item in &page.items {
+            self.draw_item(&mut surface, card, item, pictures)?;
+        }
+        if is_address_side {
+            surface.address_side(card, lines, product);
+        }
+        Ok(surface)
+    }
+
+    fn draw_item(
+        &mut self,
+        surface: &mut Surface,
+        card: &Card<'_>,
+        item: &Item,
+        pictures: &mut impl Pictures,
+    ) -> Result<(), PressError> {
+        match &item.drawing {
+            Drawing::Text(_) | Drawing::Shape(_) if !item.varies => {
+                let shared = self.shared_drawing(card, item)?;
+                surface.shared(shared);
+            }
+            Drawing::Text(runs) => {
+                self.fonts.note(runs);
+                draw_plain(&mut surface.content, item);
+            }
+            Drawing::Shape(_) => draw_plain(&mut surface.content, item),
+            Drawing::Picture { link, fit } => {
+                let placed = self.picture(card, link, pictures)?;
+                surface.picture(&placed, item, *fit);
+            }
+            Drawing::Code { position, colour } => {
+                let code = card.code.ok_or(CardProblem::NoCode)?;
+                surface.code(item, *position, *colour, code, &self.settings)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What all cards of the design's version have alike, drawn once.
+    fn shared_drawing(&mut self, card: &Card<'_>, item: &Item) -> io::Result<Ref> {
+        let (design, version) = card.design;
+        let key = (design, version, item.element.clone());
+        if let Some(known) = self.shared.get(&key) {
+            return Ok(*known);
+        }
+        if let Drawing::Text(runs) = &item.drawing {
+            self.fonts.note(runs);
+        }
+        let mut content = Content::with_settings(COMPACT);
+        draw_plain(&mut content, item);
+        let packed = deflate(&content.finish(), Compression::best());
+        let bounds = rectangle(self.settings.product.bleed_area());
+        let names = (self.font_names, self.graphics_states);
+        let drawn = self.file.add(|chunk, object| {
+            let mut form = chunk.form_xobject(object, &packed);
+            form.filter(Filter::FlateDecode);
+            form.bbox(bounds);
+            name_shared(&mut form.resources(), names);
+        })?;
+        self.shared.insert(key, drawn);
+        Ok(drawn)
+    }
+
+    fn picture(
+        &mut self,
+        card: &Card<'_>,
+        link: &str,
+        pictures: &mut impl Pictures,
+    ) -> Result<Placed, PressError> {
+        let file = card.pictures.get(link).ok_or_else(|| CardProblem::NotKept(link.to_owned()))?;
+        if let Some(known) = self.pictures.get(file) {
+            return Ok(known.clone()?);
+        }
+        let placed = match pictures.read(file) {
+            Ok(bytes) => match embed(&mut self.file, &bytes) {
+                Ok(placed) => Ok(placed),
+                Err(EmbedError::Unreadable(reason)) => {
+                    Err(CardProblem::PictureUnreadable { file: file.clone(), reason })
+                }
+                Err(EmbedError::Write(error)) => return Err(PressError::Write(error)),
+            },
+            Err(PictureError::Missing) => Err(CardProblem::PictureMissing(file.clone())),
+            Err(PictureError::Unavailable(source)) => return Err(PressError::Store(source)),
+        };
+        self.pictures.insert(file.clone(), placed.clone());
+        Ok(placed?)
+    }
+
+    fn write_page(&mut self, surface: Surface) -> io::Result<()> {
+        let Surface { content, objects } = surface;
+        let packed = deflate(&content.finish(), Compression::fast());
+        let contents = self.file.add(|chunk, object| {
+            chunk.stream(object, &packed).filter(Filter::FlateDecode);
+        })?;
+        let parent = self.node()?;
+        let names = (self.font_names, self.graphics_states);
+        let (media, trim) = boxes(self.settings.product);
+        let page = self.file.add(|chunk, object| {
+            let mut page = chunk.page(object);
+            page.parent(parent).contents(contents);
+            page.media_box(media).bleed_box(media).trim_box(trim);
+            let mut resources = page.resources();
+            name_shared(&mut resources, names);
+            let mut named = resources.x_objects();
+            for (index, object) in objects.iter().enumerate() {
+                named.pair(Name(object_name(index).as_bytes()), *object);
+            }
+        })?;
+        self.leaves.push(page);
+        self.pages += 1;
+        if self.leaves.len() == PAGES_PER_NODE { self.write_node() } else { Ok(()) }
+    }
+
+    /// The node of the next page.
+    fn node(&mut self) -> io::Result<Ref> {
+        match self.nodes.last() {
+            Some(node) if !self.leaves.is_empty() => Ok(*node),
+            _ => {
+                let node = self.file.reserve()?;
+                self.nodes.push(node);
+                Ok(node)
+            }
+        }
+    }
+
+    fn write_node(&mut self) -> io::Result<()> {
+        let leaves = std::mem::take(&mut self.leaves);
+        let Some(node) = self.nodes.last() else { return Ok(()) };
+        let tree = self.tree;
+        self.file.write(*node, |chunk, object| {
+            chunk.pages(object).parent(tree).count(count(leaves.len())).kids(leaves);
+        })
+    }
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn finish(mut self) -> io::Result<W> {
+        if !self.leaves.is_empty() {
+            self.write_node()?;
+        }
+        self.write_tree()?;
+        let fonts = self.fonts.finish(&mut self.file)?;
+        self.file.write(self.font_names, |chunk, object| {
+            let mut names = chunk.indirect(object).dict();
+            for (font, written) in fonts {
+                names.pair(Name(font_name(font).as_bytes()), written);
+            }
+        })?;
+        let overprint = self.file.add(|chunk, object| {
+            chunk.ext_graphics(object).overprint_fill(true).overprint_mode(OverprintMode::IgnoreZeroChannel);
+        })?;
+        self.file.write(self.graphics_states, |chunk, object| {
+            chunk.indirect(object).dict().pair(OVERPRINT, overprint);
+        })?;
+        let tree = self.tree;
+        self.file.write(self.catalog, |chunk, object| {
+            chunk.indirect(object).start::<pdf_writer::writers::Catalog<'_>>().pages(tree);
+        })?;
+        let info = self.file.add(|chunk, object| {
+            let mut info = chunk.indirect(object).start::<pdf_writer::writers::DocumentInfo<'_>>();
+            info.title(TextStr(&self.settings.title)).producer(TextStr("Pillarbox"));
+            info.creation_date(date(self.settings.created_at)).trapped(TrappingStatus::NotTrapped);
+        })?;
+        self.file.finish(&Trailer { catalog: self.catalog, info, id: self.settings.id })
+    }
+
+    fn write_tree(&mut self) -> io::Result<()> {
+        let (nodes, pages) = (&self.nodes, self.pages);
+        self.file.write(self.tree, |chunk, object| {
+            chunk.pages(object).count(count(pages)).kids(nodes.iter().copied());
+        })
+    }
+}
+
+/// The sheet, which ends with the bleed, and the card as it is cut, both from the sheet's lower left corner.
+fn boxes(product: Product) -> (Rect, Rect) {
+    let (bleed, trim) = (product.bleed_area(), product.trim_area());
+    // The bleed is as wide on every side, so that it does not matter which one is up.
+    let moved = |area: Area| rectangle(Area { x: area.x - bleed.x, y: area.y - bleed.y, ..area });
+    (moved(bleed), moved(trim))
+}
+
+/// Fonts and graphics states, which all drawings share.
+fn name_shared(resources: &mut Resources<'_>, (fonts, graphics_states): (Ref, Ref)) {
+    resources.pair(Name(b"Font"), fonts);
+    resources.pair(Name(b"ExtGState"), graphics_states);
+}
+
+fn rectangle(area: Area) -> Rect {
+    let [left, top, right, bottom] = [area.x, area.y, area.x + area.width, area.y + area.height].map(number);
+    Rect::new(left, top, right, bottom)
+}
+
+/// A number of pages, which a file that could be written has fewer of than the type holds.
+fn count(pages: usize) -> i32 {
+    i32::try_from(pages).unwrap_or(i32::MAX)
+}
+
+fn date(at: DateTime<Utc>) -> Date {
+    let small = |value: u32| u8::try_from(value).unwrap_or_default();
+    Date::new(u16::try_from(at.year()).unwrap_or_default())
+        .month(small(at.month()))
+        .day(small(at.day()))
+        .hour(small(at.hour()))
+        .minute(small(at.minute()))
+        .second(small(at.second()))
+        .utc_offset_hour(0)
+        .utc_offset_minute(0)
+}

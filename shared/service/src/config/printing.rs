@@ -1,0 +1,63 @@
+//! Settings of what goes to paper.
+
+use serde::Deserialize;
+
+/// Printing.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Print {
+    /// What the addresses in QR codes begin with.
+    pub public_url: String,
+    /// Cards of one file.
+    pub cards_per_run: i64,
+    /// Days before its mail-by date that a card prints.
+    pub lead_days: i32,
+    /// Milliseconds of silence before another printer goes on with a run.
+    pub lease_ms: i64,
+    /// The mailer's id for barcodes; empty for cards without.
+    pub mailer_id: String,
+    /// The barcode's service type, by postage.
+    pub service_types: TextByPostage,
+    /// Who pays the postage.
+    pub permit: Permit,
+}
+
+/// A text by postage.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TextByPostage {
+    /// USPS Marketing Mail.
+    pub standard: String,
+    /// First-Class Mail.
+    pub first_class: String,
+}
+
+/// A permit to mail without stamps.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Permit {
+    /// Where it was issued; empty for cards that get stamps or a meter's mark.
+    pub city: String,
+    /// Its number.
+    pub number: String,
+}
+
+impl Print {
+    /// What types cannot say; the error is a sentence.
+    pub(super) fn check(&self) -> Result<(), &'static str> {
+        let is_link = self.public_url.starts_with("https://") || self.public_url.starts_with("http://");
+        if !self.public_url.is_empty() && !is_link {
+            return Err("print.public_url must begin with https:// or http://");
+        }
+        if !(1..=1_000_000).contains(&self.cards_per_run) || !(0..=365).contains(&self.lead_days) {
+            return Err("print.cards_per_run must be 1 to 1000000, print.lead_days 0 to 365");
+        }
+        if self.lease_ms < 1000 {
+            return Err("print.lease_ms must be 1000 or more");
+        }
+        if self.permit.city.is_empty() != self.permit.number.is_empty() {
+            return Err("print.permit has both a city and a number, or neither");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,268 @@
+//! Runs of the printer: which cards each prints, and who works on it.
+//!
+//! A card is in one run at the most, from the statement that claims it on, so that two printers never print the same
+//! one. What a run is made of does not change until it ends; a printer that dies leaves it to the next one.
+
+use chrono::{DateTime, NaiveDate, Utc};
+use contract::id::TeamId;
+use serde_json::Value;
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::error::{Result, StoreError};
+use crate::pool::{Store, Transaction};
+
+/// What a new run takes.
+#[derive(Debug, Clone)]
+pub struct PrintClaim<'a> {
+    /// Cards of this product.
+    pub product: &'a str,
+    /// As many as this at the most.
+    pub limit: i64,
+    /// That mail by this day; `None` for those whose time has come.
+    pub mail_by: Option<NaiveDate>,
+    /// How many days before its mail-by date the time of a card has come, by its team's calendar.
+    pub lead_days: i32,
+    /// What shows on paper besides the cards.
+    pub settings: &'a Value,
+    /// Whose serial numbers the barcodes carry; `None` for cards without barcodes.
+    pub mailer_id: Option<&'a str>,
+}
+
+/// The right to work on a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PrintLease {
+    /// The run.
+    pub run_id: Uuid,
+    /// Fences out whoever held it before.
+    pub lease_id: Uuid,
+}
+
+/// A run that this printer holds.
+#[derive(Debug, Clone)]
+pub struct PrintRun {
+    /// The right to work on it.
+    pub lease: PrintLease,
+    /// What its cards are.
+    pub product: String,
+    /// How many it took.
+    pub pieces: i32,
+    /// What shows on paper besides the cards, as of the claim.
+    pub settings: Value,
+    /// The barcode's serial number of the card at position 1.
+    pub first_serial: i64,
+    /// When it was claimed.
+    pub created_at: DateTime<Utc>,
+}
+
+/// A card that could not print.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SetAside {
+    /// Its owner.
+    pub team_id: TeamId,
+    /// The card.
+    pub piece_id: Uuid,
+    /// A sentence that says why.
+    pub problem: String,
+}
+
+fn run(row: &Row, lease_id: Uuid) -> PrintRun {
+    PrintRun {
+        lease: PrintLease { run_id: row.get("run_id"), lease_id },
+        product: row.get("product"),
+        pieces: row.get("pieces"),
+        settings: row.get("settings"),
+        first_serial: row.get("first_serial"),
+        created_at: row.get("created_at"),
+    }
+}
+
+/// The order of a run's cards is that in which the post office wants them: by class, then by ZIP.
+const CLAIM: &str = "
+    WITH due AS (
+        SELECT piece.team_id, piece.piece_id, piece.postage, piece.zip, piece.plus4
+        FROM pieces piece JOIN charges charge USING (team_id, charge_id) JOIN teams team USING (team_id)
+        WHERE piece.product = $1 AND piece.print_run_id IS NULL AND piece.print_problem IS NULL
+            -- Past the first date on which it is that day nowhere yet: what the index can skip.
+            AND piece.mail_by_date <= coalesce($2, $4::timestamptz::date + $3::integer + 1)
+            AND piece.mail_by_date <= coalesce($2, ($4 AT TIME ZONE team.time_zone)::date + $3)
+            AND charge.state = 'settled'
+        ORDER BY piece.mail_by_date LIMIT $5
+        FOR UPDATE OF piece SKIP LOCKED),
+    placed AS (
+        SELECT team_id, piece_id, row_number() OVER (ORDER BY postage, zip, plus4, piece_id) AS position FROM due)
+    UPDATE pieces piece SET print_run_id = $6, print_position = placed.position
+    FROM placed WHERE piece.team_id = placed.team_id AND piece.piece_id = placed.piece_id";
+
+impl Store {
+    /// Claims cards for a new run. `None` when there are none that nobody else is claiming.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn print_run_claim(
+        &self,
+        claim: &PrintClaim<'_>,
+        now: DateTime<Utc>,
+        leased_until: DateTime<Utc>,
+    ) -> Result<Option<PrintRun>> {
+        let mut connection = self.connection().await?;
+        let transaction = connection.begin().await?;
+        let PrintClaim { product, limit, mail_by, lead_days, settings, mailer_id } = claim;
+        let lease = PrintLease { run_id: Uuid::now_v7(), lease_id: Uuid::new_v4() };
+        let claimed =
+            transaction.execute(CLAIM, &[product, mail_by, lead_days, &now, limit, &lease.run_id]).await?;
+        if claimed == 0 {
+            return Ok(None);
+        }
+        let pieces =
+            i32::try_from(claimed).map_err(|_| StoreError::Limit("a run is too large".to_owned()))?;
+        let first_serial = transaction.print_serials_take(*mailer_id, pieces).await?;
+        transaction
+            .execute(
+                "INSERT INTO print_runs (run_id, product, state, pieces, settings, first_serial, lease_id,
+                     leased_until, created_at)
+                 VALUES ($1, $2, 'claimed', $3, $4, $5, $6, $7, $8)",
+                &[
+                    &lease.run_id,
+                    product,
+                    &pieces,
+                    settings,
+                    &first_serial,
+                    &lease.lease_id,
+                    &leased_until,
+                    &now,
+                ],
+            )
+            .await?;
+        transaction.commit().await?;
+        let (product, settings) = ((*product).to_owned(), (*settings).clone());
+        Ok(Some(PrintRun { lease, product, pieces, settings, first_serial, created_at: now }))
+    }
+
+    /// Takes over the oldest run whose printer has been silent past its lease. `None` when there is none.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn print_run_take_over(
+        &self,
+        now: DateTime<Utc>,
+        leased_until: DateTime<Utc>,
+    ) -> Result<Option<PrintRun>> {
+        let lease_id = Uuid::new_v4();
+        let row = self
+            .row(
+                "UPDATE print_runs SET lease_id = $1, leased_until = $3
+                 WHERE run_id = (
+                     SELECT run_id FROM print_runs WHERE state = 'claimed' AND leased_until < $2
+                     ORDER BY leased_until LIMIT 1 FOR UPDATE SKIP LOCKED)
+                 RETURNING run_id, product, pieces, settings, first_serial, created_at",
+                &[&lease_id, &now, &leased_until],
+            )
+            .await?;
+        Ok(row.map(|row| run(&row, lease_id)))
+    }
+
+    /// How many runs other printers work on.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn print_run_under_way(&self, now: DateTime<Utc>) -> Result<i64> {
+        let sql = "SELECT count(*) FROM print_runs WHERE state = 'claimed' AND leased_until >= $1";
+        Ok(self.row(sql, &[&now]).await?.map_or(0, |row| row.get(0)))
+    }
+
+    /// Keeps the right to work on a run.
+    ///
+    /// # Errors
+    /// [`StoreError::LeaseLost`] when another printer has taken it over.
+    pub async fn print_run_renew(&self, lease: PrintLease, leased_until: DateTime<Utc>) -> Result<()> {
+        let changed = self
+            .execute(
+                "UPDATE print_runs SET leased_until = $3 WHERE run_id = $1 AND lease_id = $2 AND state = 'claimed'",
+                &[&lease.run_id, &lease.lease_id, &leased_until],
+            )
+            .await?;
+        if changed == 1 { Ok(()) } else { Err(StoreError::LeaseLost) }
+    }
+
+    /// Gives a run back, for the next printer to take over at once.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked; the run is free when the lease has run out.
+    pub async fn print_run_put_back(&self, lease: PrintLease, now: DateTime<Utc>) -> Result<()> {
+        let before = now - chrono::TimeDelta::seconds(1);
+        self.execute(
+            "UPDATE print_runs SET leased_until = $3 WHERE run_id = $1 AND lease_id = $2 AND state = 'claimed'",
+            &[&lease.run_id, &lease.lease_id, &before],
+        )
+        .await?;
+        Ok(())
+    }
+
+    /// Ends a run whose files are kept: its cards are printed, but for those set aside, which leave it.
+    ///
+    /// # Errors
+    /// [`StoreError::LeaseLost`] when another printer has taken it over: nothing changes then.
+    pub async fn print_run_finish(
+        &self,
+        lease: PrintLease,
+        set_aside: &[SetAside],
+        now: DateTime<Utc>,
+    ) -> Result<()> {
+        let mut connection = self.connection().await?;
+        let transaction = connection.begin().await?;
+        let count = i32::try_from(set_aside.len()).unwrap_or(i32::MAX);
+        let changed = transaction
+            .execute(
+                "UPDATE print_runs SET state = 'printed', printed_at = $3, set_aside = $4
+                 WHERE run_id = $1 AND lease_id = $2 AND state = 'claimed'",
+                &[&lease.run_id, &lease.lease_id, &now, &count],
+            )
+            .await?;
+        if changed != 1 {
+            return Err(StoreError::LeaseLost);
+        }
+        transaction.pieces_set_aside(lease.run_id, set_aside).await?;
+        transaction.commit().await
+    }
+
+    /// Puts cards that could not print into the queue again. Returns how many.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn pieces_queue_again(&self) -> Result<u64> {
+        self.execute("UPDATE pieces SET print_problem = NULL WHERE print_problem IS NOT NULL", &[]).await
+    }
+}
+
+impl Transaction<'_> {
+    /// The first of `count` serial numbers of a mailer that nobody else gets; 0 without a mailer.
+    async fn print_serials_take(&self, mailer_id: Option<&str>, count: i32) -> Result<i64> {
+        let Some(mailer_id) = mailer_id else { return Ok(0) };
+        let row = self
+            .row(
+                "INSERT INTO print_serials AS stored (mailer_id, next_serial) VALUES ($1, $2)
+                 ON CONFLICT (mailer_id) DO UPDATE SET next_serial = stored.next_serial + $2
+                 RETURNING next_serial - $2",
+                &[&mailer_id, &i64::from(count)],
+            )
+            .await?;
+        row.map(|row| row.get(0)).ok_or_else(|| StoreError::Corrupt("serial numbers".to_owned()))
+    }
+
+    async fn pieces_set_aside(&self, run_id: Uuid, set_aside: &[SetAside]) -> Result<u64> {
+        if set_aside.is_empty() {
+            return Ok(0);
+        }
+        let teams: Vec<Uuid> = set_aside.iter().map(|piece| piece.team_id.0).collect();
+        let pieces: Vec<Uuid> = set_aside.iter().map(|piece| piece.piece_id).collect();
+        let problems: Vec<&str> = set_aside.iter().map(|piece| piece.problem.as_str()).collect();
+        self.execute(
+            "UPDATE pieces piece SET print_run_id = NULL, print_position = NULL, print_problem = aside.problem
+             FROM unnest($2::uuid[], $3::uuid[], $4::text[]) AS aside (team_id, piece_id, problem)
+             WHERE piece.team_id = aside.team_id AND piece.piece_id = aside.piece_id AND piece.print_run_id = $1",
+            &[&run_id, &teams, &pieces, &problems],
+        )
+        .await
+    }
+}

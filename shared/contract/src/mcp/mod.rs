@@ -3,6 +3,7 @@
 //! A message in reading order: [`Message::read`] → [`Method`] → a [`Tool`] of the server's list → a [`ToolResult`] in a
 //! [`response`].
 
+mod formulas;
 mod integrations;
 mod protocol;
 mod result;
@@ -10,6 +11,14 @@ mod rpc;
 mod schema;
 mod tool;
 
+pub use formulas::{
+    CampaignUse, CheckAnswer, CheckArguments, ColumnKindName, ColumnView, ColumnsAnswer, DesignUse,
+    ExplainAnswer, ExplainArguments, FORMULA_PAGE_COLUMNS, FORMULAS_INSTRUCTIONS, FORMULAS_SERVER,
+    FormulaChangeView, FormulaContext, FormulaError, FormulaProblem, FormulaTool, FormulaUses,
+    FunctionsAnswer, FunctionsArguments, ListColumnsArguments, PREVIEW_ROWS, PREVIEW_ROWS_DEFAULT,
+    PreviewAnswer, PreviewArguments, PreviewRow, PreviewSource, SaveAnswer, SaveArguments, SaveOutcome,
+    page_length, read_arguments,
+};
 pub use integrations::{INTEGRATIONS_INSTRUCTIONS, INTEGRATIONS_SERVER, IntegrationTool};
 pub use protocol::{InitializeResult, LATEST_VERSION, Method, ServerInfo, ToolList, VERSIONS};
 pub use result::{ToolFailure, ToolResult};

@@ -11,6 +11,7 @@ mod deploy;
 mod due;
 mod errors;
 mod limits;
+mod mcp;
 mod money;
 mod neighborhood;
 mod outcomes;

@@ -1,0 +1,1 @@
+//! The protocol's official clients and its conformance suite against the real gateway.

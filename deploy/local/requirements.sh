@@ -19,6 +19,25 @@ missing_packages() {
     [[ -n ${AMQP_URL:-} || -x /usr/lib/rabbitmq/bin/rabbitmq-server ]] || echo rabbitmq-server
 }
 
+# For the tests: Python and Node.js run the official MCP clients.
+install_missing_for_tests() {
+    local missing=()
+    python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
+    command -v npm >/dev/null || missing+=(npm)
+    if [[ ${#missing[@]} -gt 0 ]]; then install_packages "${missing[@]}"; fi
+}
+
+# Where packages cannot be had, the tests that need them fail and say so; the others run.
+# shellcheck disable=SC2154 # state is set by dev.
+install_mcp_clients() {
+    step "install the official MCP clients"
+    if (install_missing_for_tests) && tests/mcp/install.sh "$state/mcp" >&2; then
+        export PILLARBOX_MCP_CLIENTS=$state/mcp
+    else
+        echo "the official MCP clients could not be installed: their tests will fail" >&2
+    fi
+}
+
 install_packages() {
     local as_root=()
     command -v apt-get >/dev/null ||

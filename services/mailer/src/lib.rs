@@ -10,6 +10,7 @@ mod decide;
 mod detail;
 mod due;
 mod fields;
+mod formula_columns;
 mod handler;
 mod housekeeping;
 mod links;

@@ -5,8 +5,6 @@ use audience::{BuiltIn, Lookup, fold_name};
 use design::{Content, Document, QrCode, Side};
 use url::Url;
 
-use crate::rules::Profile;
-
 /// The QR codes of a design, front before back: a card's code and the position among these make the address that
 /// prints.
 #[derive(Debug, Default)]
@@ -32,7 +30,7 @@ impl Links {
 
     /// Where they lead for this recipient, in order, separated by spaces: a destination whose fields are all there,
     /// else the fallback link.
-    pub(crate) fn destinations(&self, recipient: &Profile<'_>) -> String {
+    pub(crate) fn destinations(&self, recipient: &dyn Lookup) -> String {
         let links: Vec<String> = self.codes.iter().map(|code| destination(code, recipient)).collect();
         links.join(" ")
     }
@@ -44,7 +42,7 @@ fn is_always_sent(column: BuiltIn) -> bool {
     matches!(column, FirstName | LastName | Address1 | Address2 | City | State | Zip)
 }
 
-fn destination(code: &QrCode, recipient: &Profile<'_>) -> String {
+fn destination(code: &QrCode, recipient: &dyn Lookup) -> String {
     let keys: Vec<String> = code.destination.template().fields().map(fold_name).collect();
     // Rendering asks for the fields by the names that the template has.
     let value = |name: &str| {
@@ -63,6 +61,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::rules::Profile;
 
     struct Values(HashMap<&'static str, &'static str>);
 

@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use chrono::NaiveDate;
 use contract::limits::HOMES_PER_REQUEST;
 use contract::send::Reason;
 use store::{Home, NeighborhoodSettings, PieceRow, RecipientFacts, Store, StoreError, StoredEntry};
@@ -23,6 +24,15 @@ pub(crate) struct Center {
     pub(crate) refusal: Option<Reason>,
     /// Degrees north and east, when it has been located.
     pub(crate) place: Option<(f64, f64)>,
+}
+
+/// What the links of a home's card are made with.
+#[derive(Clone, Copy)]
+pub(crate) struct Print<'a> {
+    pub(crate) links: &'a Links,
+    pub(crate) rules: &'a AudienceRules,
+    /// The team's day.
+    pub(crate) today: NaiveDate,
 }
 
 /// The homes around a center.
@@ -159,12 +169,12 @@ impl Neighborhoods {
         &self,
         mailings: &[Mailing],
         entry_ids: impl Iterator<Item = Uuid>,
-        links: &Links,
+        print: Print<'_>,
     ) -> Vec<PieceRow<'_>> {
         let mut rows = Vec::new();
         for (mailing, center_entry_id) in mailings.iter().zip(entry_ids) {
             let homes = mailing.mailed.iter().map(|home| &self.homes[*home]);
-            rows.extend(homes.map(|home| piece_row(home, center_entry_id, links)));
+            rows.extend(homes.map(|home| piece_row(home, center_entry_id, print)));
         }
         rows
     }
@@ -207,7 +217,7 @@ fn rank(decision: Decision) -> u8 {
 }
 
 /// Nobody's name is known: the card goes to whoever lives there.
-fn piece_row<'a>(home: &'a Home, center_entry_id: Uuid, links: &Links) -> PieceRow<'a> {
+fn piece_row<'a>(home: &'a Home, center_entry_id: Uuid, print: Print<'_>) -> PieceRow<'a> {
     let nothing_stored = StoredEntry::default();
     let resident = Profile {
         name: ("", ""),
@@ -231,7 +241,7 @@ fn piece_row<'a>(home: &'a Home, center_entry_id: Uuid, links: &Links) -> PieceR
         plus4: home.plus4.as_deref(),
         verification: HOME_VERIFICATION,
         corrections: String::new(),
-        destinations: links.destinations(&resident),
+        destinations: print.links.destinations(&print.rules.computed(&resident, print.today)),
         center_entry_id: Some(center_entry_id),
     }
 }

@@ -19,9 +19,9 @@ use crate::Mailer;
 use crate::assess::{Assessed, entry_rows, piece_rows, recipient_rows};
 use crate::decide::{Candidate, Decision, decide};
 use crate::detail::detail;
-use crate::neighborhood::{Mailing, Neighborhoods};
+use crate::neighborhood::{Mailing, Neighborhoods, Print};
 use crate::prepare::Preparation;
-use crate::rules::StepRules;
+use crate::rules::{AudienceRules, StepRules};
 
 /// All that is known of a request when it is to take effect.
 pub(crate) struct Plan<'a> {
@@ -35,6 +35,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) neighborhoods: Option<&'a Neighborhoods>,
     /// Where the QR codes of each recipient's card would lead.
     pub(crate) destinations: &'a [String],
+    pub(crate) rules: &'a AudienceRules,
     pub(crate) times: Times,
 }
 
@@ -42,6 +43,8 @@ pub(crate) struct Plan<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Times {
     pub(crate) now: DateTime<Utc>,
+    /// The team's day.
+    pub(crate) today: NaiveDate,
     pub(crate) leased_until: DateTime<Utc>,
     /// Addresses mailed after this are duplicates.
     pub(crate) mailed_since: DateTime<Utc>,
@@ -251,7 +254,8 @@ async fn write(
     let pieces = match plan.neighborhoods {
         Some(neighborhoods) => {
             let centers = plan.assessed.iter().map(|one| one.entry_id);
-            neighborhoods.piece_rows(&decided.mailings, centers, &plan.step.links)
+            let print = Print { links: &plan.step.links, rules: plan.rules, today: plan.times.today };
+            neighborhoods.piece_rows(&decided.mailings, centers, print)
         }
         None => piece_rows(plan.assessed, &decided.decisions, plan.destinations),
     };

@@ -188,8 +188,8 @@ async fn prepare_and_reserve(
     step: &StepRules<'_>,
     preparation: &Preparation<'_>,
 ) -> Result<Reserved, ReserveError> {
-    let rules = AudienceRules::compile(campaign, |key| preparation.fields.column_type(key))
-        .map_err(ReserveError::Refused)?;
+    let rules =
+        AudienceRules::compile(campaign, preparation.fields.columns()).map_err(ReserveError::Refused)?;
     let inputs: Vec<_> = preparation.recipients.iter().map(|recipient| recipient.address()).collect();
     let verdicts = mailer.verifier.verify(&inputs, campaign.strictness).await.map_err(unverified)?;
     let assessed = tokio::task::block_in_place(|| identify(&preparation.recipients, &verdicts));
@@ -201,7 +201,7 @@ async fn prepare_and_reserve(
         facts: &facts,
         stored: &stored,
         fields: &preparation.fields,
-        today: times.now.with_timezone(&zone).date_naive(),
+        today: times.today,
         are_centers: campaign.neighborhood.is_some(),
     };
     let candidates: Vec<_> =
@@ -219,6 +219,7 @@ async fn prepare_and_reserve(
         candidates: &candidates,
         destinations: &destinations,
         neighborhoods: neighborhoods.as_ref(),
+        rules: &rules,
         times,
     };
     reserve_again_on_conflict(mailer, &plan).await
@@ -302,6 +303,7 @@ pub(crate) fn times(
     let settings = &config.mailer;
     Times {
         now,
+        today: now.with_timezone(&zone).date_naive(),
         leased_until: now + TimeDelta::milliseconds(settings.lease_ms),
         mailed_since: mailed_since(campaign, settings.duplicate_window_days, now),
         mail_by_date: mail_by_date(

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
-use audience::Value;
+use audience::{ColumnType, Value};
 use serde::{Serialize, Serializer, ser::SerializeMap};
+
+use crate::value::Type;
 
 /// The result of a formula for one row. As JSON: `{"value": "..."}`, the value as text, or
 /// `{"value": null, "reason": "..."}`.
@@ -43,6 +45,8 @@ pub enum Reason {
     Empty,
     /// The value of this column is needed and blank.
     BlankColumn(String),
+    /// The value of this column is needed, and it does not read as the column's type.
+    UnreadableColumn(String, ColumnType),
     /// A calculation has no result, such as a division by zero.
     Error(String),
     /// The formula was stopped at one of its bounds.
@@ -54,6 +58,10 @@ impl fmt::Display for Reason {
         match self {
             Self::Empty => formatter.write_str("the formula gives an empty text here"),
             Self::BlankColumn(column) => write!(formatter, "{column} is blank"),
+            Self::UnreadableColumn(column, column_type) => {
+                let wanted = Type::from(*column_type).in_words();
+                write!(formatter, "the value of {column} does not read as {wanted}")
+            }
             Self::Error(sentence) | Self::Stopped(sentence) => formatter.write_str(sentence),
         }
     }

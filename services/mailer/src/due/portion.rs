@@ -14,8 +14,7 @@ use uuid::Uuid;
 use super::people::Person;
 use crate::Mailer;
 use crate::decide::{Candidate, Decision, decide};
-use crate::links::Links;
-use crate::neighborhood::{Center, Neighborhoods};
+use crate::neighborhood::{Center, Neighborhoods, Print};
 use crate::reserve::{Times, batch, charge, make_cards};
 use crate::rules::{AudienceRules, Profile, StepRules};
 use crate::send::{time_zone, times};
@@ -57,9 +56,8 @@ impl Portion<'_> {
         let facts = mailer.process.store.recipient_facts(team_id, campaign_id, &address_ids).await?;
         let zone = time_zone(self.campaign);
         let times = times(&mailer.process.config, self.campaign, zone, self.step, mailer.process.clock.now());
-        let today = times.now.with_timezone(&zone).date_naive();
         let candidates: Vec<_> =
-            self.people.iter().map(|person| self.candidate(person, &facts, today)).collect();
+            self.people.iter().map(|person| self.candidate(person, &facts, times.today)).collect();
         let neighborhoods = self.look_around(mailer, &candidates).await?;
         let judged = Judged { candidates, neighborhoods };
         retry(|| self.reserve(mailer, &judged, times)).await
@@ -171,15 +169,37 @@ impl Portion<'_> {
             let people = self.people.iter().zip(&decisions);
             let pieces = people
                 .filter(|(_, decision)| **decision == Decision::Mail)
-                .map(|(person, _)| piece_row(person, &self.step.links))
+                .map(|(person, _)| self.piece_row(person, times.today))
                 .collect();
             return Ok(Chosen { pieces, entry_ids: entry_ids(&decisions) });
         };
         let mailings = neighborhoods.decide(&mailed, budget, price);
         let decisions: Vec<Decision> = mailings.iter().map(|mailing| mailing.decision).collect();
         let centers = self.people.iter().map(|person| person.entry_id);
-        let pieces = neighborhoods.piece_rows(&mailings, centers, &self.step.links);
+        let print = Print { links: &self.step.links, rules: self.rules, today: times.today };
+        let pieces = neighborhoods.piece_rows(&mailings, centers, print);
         Ok(Chosen { pieces, entry_ids: entry_ids(&decisions) })
+    }
+
+    fn piece_row<'a>(&self, person: &'a Person, today: NaiveDate) -> PieceRow<'a> {
+        let entry = &person.entry;
+        let profile = profile(entry, &person.values);
+        PieceRow {
+            entry_id: person.entry_id,
+            address_id: person.address_id,
+            first_name: &entry.first_name,
+            last_name: &entry.last_name,
+            line_1: &entry.address_1,
+            line_2: &entry.address_2,
+            city: &entry.city,
+            state: &entry.state,
+            zip: &entry.zip,
+            plus4: entry.plus4.as_deref(),
+            verification: &entry.verification,
+            destinations: self.step.links.destinations(&self.rules.computed(&profile, today)),
+            corrections: String::new(),
+            center_entry_id: person.center.as_ref().map(|center| center.entry_id),
+        }
     }
 
     async fn make_cards(
@@ -215,25 +235,5 @@ fn profile<'a>(entry: &'a EntryAddress, values: &'a StoredEntry) -> Profile<'a> 
         zip: &entry.zip,
         place: entry.latitude.zip(entry.longitude),
         values,
-    }
-}
-
-fn piece_row<'a>(person: &'a Person, links: &Links) -> PieceRow<'a> {
-    let entry = &person.entry;
-    PieceRow {
-        entry_id: person.entry_id,
-        address_id: person.address_id,
-        first_name: &entry.first_name,
-        last_name: &entry.last_name,
-        line_1: &entry.address_1,
-        line_2: &entry.address_2,
-        city: &entry.city,
-        state: &entry.state,
-        zip: &entry.zip,
-        plus4: entry.plus4.as_deref(),
-        verification: &entry.verification,
-        destinations: links.destinations(&profile(entry, &person.values)),
-        corrections: String::new(),
-        center_entry_id: person.center.as_ref().map(|center| center.entry_id),
     }
 }

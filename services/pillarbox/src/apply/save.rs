@@ -5,17 +5,18 @@ use std::collections::HashMap;
 use chrono::{DateTime, Utc};
 use contract::id::{CampaignId, DesignId, IntegrationId, TeamId};
 use contract::key::KeyKind;
-use store::{CampaignSettings, ColumnSource, NewKey, StepSettings, Transaction};
+use store::{CampaignSettings, NewKey, StepSettings, Transaction};
 use uuid::Uuid;
 
 use super::applied::{
     AppliedCampaign, AppliedDesign, AppliedIntegration, AppliedKey, AppliedTeam, AppliedTopUp, AppliedUser,
 };
 use super::check::{check_conditions, items};
+use super::column::save_columns;
 use super::endpoint::save_endpoints;
 use super::error::{ApplyError, At};
 use super::field::Name;
-use super::file::{Campaign, Column, Design, Integration, Key, Status, Step, Team, TopUp, User};
+use super::file::{Campaign, Design, Integration, Key, Status, Step, Team, TopUp, User};
 use crate::secret::{KeyText, random_campaign_id};
 
 /// Random campaign ids that are tried before giving up. There are two billion.
@@ -46,7 +47,7 @@ pub(super) async fn save_team(
     let team_id = transaction.team_save(&wanted, now).await.at(place)?;
     let save = Save { transaction, team_id, now };
     let users = save.users(place, &team.users).await?;
-    let columns = save.columns(place, &team.columns).await?;
+    let columns = save_columns(transaction, team_id, place, &team.columns, now).await?;
     let designs = save.designs(place, &team.designs).await?;
     let campaigns = save.campaigns(place, team, &designs).await?;
     let integrations = save.integrations(place, &team.integrations).await?;
@@ -112,17 +113,6 @@ impl Save<'_> {
             ApplyError::refused(format!("{place}.password"), format!("cannot be hashed: {error}"))
         })?;
         Ok(Some(hash))
-    }
-
-    async fn columns(&self, place: &str, columns: &[Column]) -> Result<Vec<String>> {
-        let mut applied = Vec::new();
-        for (place, column) in items(place, "columns", columns) {
-            let kind = column.kind.into();
-            let wanted = store::Column::new(&column.name.0, column.column_type, kind, ColumnSource::Owner);
-            self.transaction.column_save(self.team_id, &wanted, self.now).await.at(&place)?;
-            applied.push(wanted.name);
-        }
-        Ok(applied)
     }
 
     async fn designs(&self, place: &str, designs: &[Design]) -> Result<Vec<AppliedDesign>> {

@@ -80,11 +80,18 @@ impl<'a> Mcp<'a> {
 
     /// A tool's result: what it answers, or how it failed.
     async fn call(&self, tool: &str, arguments: Value) -> Result<Value, Value> {
-        let result = self.result("tools/call", json!({"name": tool, "arguments": arguments})).await;
+        let answer = self.request("tools/call", json!({"name": tool, "arguments": arguments})).await;
+        let result = answer.json()["result"].clone();
+        assert!(result.is_object(), "{tool} {arguments}: {}", answer.text);
         let listed = self.tools().await.into_iter().find(|listed| listed["name"] == tool).expect(tool);
         schemas::hold(tool, &listed["outputSchema"], &result);
         let content = result["structuredContent"].clone();
         if result["isError"] == true { Err(content) } else { Ok(content) }
+    }
+
+    /// Whether a worker answers.
+    async fn is_ready(&self, tool: &str) -> bool {
+        self.request("tools/call", json!({"name": tool})).await.json()["result"].is_object()
     }
 
     /// The code of a tool's failure.

@@ -21,9 +21,9 @@ use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, post};
 use bytes::Bytes;
-use contract::mcp::{self, Message, RpcError};
+use contract::mcp::{self, IdScan, Message, RpcError};
 
-use crate::body::{declared_too_large, drain};
+use crate::body::{declared_too_large, drain, pass_over};
 use crate::mcp::admit::Access;
 use crate::mcp::denied::Denied;
 use crate::push::answer::json_response;
@@ -105,7 +105,7 @@ async fn handle(
     let access = match admit::admit(gateway, server, source, &parts.headers, declared_too_large(body)).await?
     {
         Ok(access) => Ok(access),
-        Err(RpcError::TooLarge) => return Ok(Outcome::failed(None, &RpcError::TooLarge)),
+        Err(RpcError::TooLarge) => return Ok(too_large(body).await),
         // Whoever asks gets to know which of its requests failed.
         Err(error) => Err(error),
     };
@@ -114,6 +114,13 @@ async fn handle(
         Ok(body) => Ok(answer(gateway, access, &body, identity).await),
         Err(refusal) => Ok(Outcome::failed(None, &unread(refusal))),
     }
+}
+
+/// A request whose size is known to be too large is not read, but its id is looked for: clients wait for an answer with it.
+async fn too_large(body: &mut Body) -> Outcome {
+    let mut scan = IdScan::default();
+    pass_over(body, |bytes| scan.pass(bytes)).await;
+    Outcome::failed(scan.id().as_deref(), &RpcError::TooLarge)
 }
 
 fn unread(refusal: Refusal) -> RpcError {

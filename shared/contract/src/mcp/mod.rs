@@ -4,6 +4,7 @@
 //! [`response`].
 
 mod formulas;
+mod id_scan;
 mod integrations;
 mod protocol;
 mod result;
@@ -19,6 +20,7 @@ pub use formulas::{
     PreviewAnswer, PreviewArguments, PreviewRow, PreviewSource, SaveAnswer, SaveArguments, SaveOutcome,
     page_length, read_arguments,
 };
+pub use id_scan::IdScan;
 pub use integrations::{INTEGRATIONS_INSTRUCTIONS, INTEGRATIONS_SERVER, IntegrationTool};
 pub use protocol::{InitializeResult, LATEST_VERSION, Method, ServerInfo, ToolList, VERSIONS};
 pub use result::{ToolFailure, ToolResult};

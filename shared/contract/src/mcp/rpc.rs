@@ -120,7 +120,8 @@ impl<'a> Envelope<'a> {
     }
 }
 
-fn is_id(raw: &RawValue) -> bool {
+/// Whether a value can be an id.
+pub(super) fn is_id(raw: &RawValue) -> bool {
     raw.get().starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit())
 }
 

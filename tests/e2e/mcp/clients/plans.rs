@@ -53,7 +53,10 @@ pub(super) fn integration_plan() -> Vec<Step> {
     let records = json!({"records": [ann, faulty]});
     let many: Vec<_> = (0..1001).map(|number| json!({"external_id": number.to_string()})).collect();
     let unknown_sync = json!({"syncId": "0197f3a0-0000-7000-8000-000000000000"});
+    let huge = json!({"records": [{"external_id": "x".repeat(4_456_448)}]});
+    let too_large = json!({"do": "call", "name": "push_records", "arguments": huge});
     let mut plan = beginning("pillarbox-integrations", &tools);
+    plan.push(step(too_large, json!({"error": {"code": -32600}})));
     plan.extend([
         call("get_status", json!({}), json!({"openSync": null, "integration": {"name": "CRM"}})),
         call("declare_schema", json!({"fields": [{"key": "note"}]}), json!({"ok": true, "added": 1})),
@@ -88,5 +91,37 @@ pub(super) fn formula_plan() -> Vec<Step> {
         "save_formula",
         "explain_formula",
     ];
-    beginning("pillarbox-formulas", &tools)
+    let length = json!({"name": "Length", "formula": "LEN(first_name)"});
+    let named = |name: &str| json!({"name": name});
+    let preview = json!({"formula": "LEN(first_name)", "rows": [{"first_name": "Ann"}]});
+    let mistaken = json!({"formula": "LENN(first_name)"});
+    let mut plan = beginning("pillarbox-formulas", &tools);
+    plan.extend([
+        call("list_columns", json!({"search": "birth"}), json!({"nextAfter": null})),
+        failing("list_columns", json!({"limit": 0}), "invalid_request"),
+        call("list_functions", json!({"search": "no such function"}), json!({"functions": []})),
+        call(
+            "check_formula",
+            json!({"formula": "LEN(first_name)"}),
+            json!({"valid": true, "type": "number"}),
+        ),
+        call("check_formula", mistaken.clone(), json!({"valid": false, "columns": []})),
+        call("preview_formula", preview, json!({"source": "rows", "type": "number"})),
+        call("preview_formula", json!({"formula": "1 / 0"}), json!({"source": "address_book", "rows": []})),
+        failing("preview_formula", mistaken, "invalid_formula"),
+        failing("preview_formula", named("nothing"), "column_not_found"),
+        call("save_formula", length.clone(), json!({"outcome": "created", "type": "number"})),
+        call("save_formula", length, json!({"outcome": "unchanged"})),
+        failing("save_formula", json!({"name": "city", "formula": "1"}), "not_a_formula_column"),
+        failing("save_formula", json!({"name": "x", "formula": "LENN(1)"}), "invalid_formula"),
+        failing("save_formula", json!({"formula": "1"}), "invalid_request"),
+        call(
+            "explain_formula",
+            named("Length"),
+            json!({"columns": ["first_name"], "usedBy": {"isComplete": true}}),
+        ),
+        failing("explain_formula", named("nothing"), "column_not_found"),
+        failing("explain_formula", named("city"), "not_a_formula_column"),
+    ]);
+    plan
 }

@@ -102,7 +102,7 @@ pub struct PreviewAnswer {
     pub result_type: ColumnType,
     /// Where the rows come from.
     pub source: PreviewSource,
-    /// In the order given, or the newest people first.
+    /// In the order given, or in that of the address book.
     pub rows: Vec<PreviewRow>,
 }
 
@@ -176,8 +176,8 @@ pub struct FormulaChangeView {
     /// When.
     #[serde(with = "crate::push::timestamp")]
     pub changed_at: DateTime<Utc>,
-    /// The name of the key that was used; null when it was not a key.
-    pub by_key: Option<String>,
+    /// The name of the key that was used.
+    pub by_key: String,
     /// The source since then.
     pub formula: String,
     /// The source before; null when the column was new.

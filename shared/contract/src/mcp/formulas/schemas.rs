@@ -171,7 +171,7 @@ fn explained() -> Value {
     let change = object(
         json!({
             "changedAt": {"type": "string", "format": "date-time"},
-            "byKey": text_or_null("The name of the key that was used; null when it was not a key."),
+            "byKey": text("The name of the API key that was used."),
             "formula": text("The formula since then."),
             "previousFormula": text_or_null("The formula before; null when the column was new."),
         }),

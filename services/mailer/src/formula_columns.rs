@@ -15,17 +15,7 @@ pub(crate) struct FormulaColumns {
 impl FormulaColumns {
     /// The formula columns among a team's columns, which they may all use.
     pub(crate) fn new(columns: &[Column]) -> Self {
-        let definitions = columns
-            .iter()
-            .filter_map(|column| {
-                Some(Definition {
-                    name: column.name.clone(),
-                    column_type: column.column_type,
-                    source: column.formula.clone()?,
-                })
-            })
-            .collect();
-        Self { sheet: Sheet::new(offered(columns), definitions) }
+        Self { sheet: Sheet::new(offered(columns), definitions(columns)) }
     }
 
     /// A recipient as conditions, designs and links see it. `today` is the team's day.
@@ -34,8 +24,20 @@ impl FormulaColumns {
     }
 }
 
+/// The formula columns among a team's columns.
+pub(crate) fn definitions(columns: &[Column]) -> Vec<Definition> {
+    let definition = |column: &Column| {
+        Some(Definition {
+            name: column.name.clone(),
+            column_type: column.column_type,
+            source: column.formula.clone()?,
+        })
+    };
+    columns.iter().filter_map(definition).collect()
+}
+
 /// The columns that a formula may use: the built-in ones and the team's own.
-fn offered(columns: &[Column]) -> impl Iterator<Item = formula::Column> {
+pub(crate) fn offered(columns: &[Column]) -> impl Iterator<Item = formula::Column> {
     let built_in = BuiltIn::ALL
         .into_iter()
         .map(|column| formula::Column { name: column.key().to_owned(), column_type: column.column_type() });

@@ -14,7 +14,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
 use self::plans::{Step, formula_plan, integration_plan};
-use super::{FORMULAS, INTEGRATIONS};
+use super::{FORMULAS, INTEGRATIONS, Mcp};
 
 /// How long a client may take for its whole plan.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -117,6 +117,7 @@ async fn speaks_to_the_integrations_server(client: Client) {
 
 async fn speaks_to_the_formula_server(client: Client) {
     let stack = Stack::with(Options::default()).await;
+    Mcp::formulas_ready(&stack).await;
     let url = format!("{}{FORMULAS}", stack.url);
     client.follow(&url, KEY, &formula_plan()).await;
 }

@@ -8,7 +8,7 @@ mod refusals;
 mod schemas;
 mod wire;
 
-use pillarbox_tests::{Answer, Crm, INTEGRATION_KEY, KEY, Stack};
+use pillarbox_tests::{Answer, Crm, INTEGRATION_KEY, KEY, Stack, eventually};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -35,6 +35,14 @@ impl<'a> Mcp<'a> {
 
     fn formulas(stack: &'a Stack) -> Self {
         Self { stack, path: FORMULAS, key: KEY }
+    }
+
+    /// The Formula server's, once a mailer takes its calls.
+    async fn formulas_ready(stack: &'a Stack) -> Self {
+        let server = Self::formulas(stack);
+        eventually("a mailer takes calls of formula tools", async || server.is_ready("list_functions").await)
+            .await;
+        server
     }
 
     /// Any request, with these headers only.

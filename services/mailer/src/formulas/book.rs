@@ -6,6 +6,7 @@ use formula::{ColumnProblem, Definition, Problem, Sheet};
 use store::{Column, ColumnKind};
 
 use super::{Asker, failed};
+use crate::formula_columns::{definitions, offered};
 
 /// The folded name of a formula that is meant for no column: no formula can name it.
 const UNNAMED: &str = "\u{0}";
@@ -96,41 +97,23 @@ impl Book {
 
     /// The team's formula columns.
     pub(super) fn definitions(&self) -> Vec<Definition> {
-        let definition = |column: &Column| {
-            Some(Definition {
-                name: column.name.clone(),
-                column_type: column.column_type,
-                source: source(column)?.to_owned(),
-            })
-        };
-        self.columns.iter().filter_map(definition).collect()
-    }
-
-    /// Every column that no formula fills.
-    fn others(&self) -> Vec<formula::Column> {
-        let built_in = BuiltIn::ALL.into_iter().map(|column| formula::Column {
-            name: column.key().to_owned(),
-            column_type: column.column_type(),
-        });
-        let own = self.columns.iter().filter(|column| column.kind != ColumnKind::Formula);
-        let own =
-            own.map(|column| formula::Column { name: column.name.clone(), column_type: column.column_type });
-        built_in.chain(own).collect()
+        definitions(&self.columns)
     }
 
     /// The team's formula columns, ready to be computed.
     pub(super) fn sheet(&self) -> Sheet {
-        Sheet::new(self.others(), self.definitions())
+        Sheet::new(offered(&self.columns), self.definitions())
     }
 
     /// Fits a formula in, as that of the column `name` or of none. The error lists its problems, and those that it
     /// brings to the formulas that use the column.
     pub(super) fn fit(&self, source: &str, name: Option<&str>) -> Result<Fitting, Vec<FormulaProblem>> {
-        let (others, before) = (self.others(), self.definitions());
+        let offered: Vec<_> = offered(&self.columns).collect();
+        let before = self.definitions();
         let (definitions, position) = with(before.clone(), source, name);
-        let types = formula::check(&others, &definitions).map_err(|problems| {
+        let types = formula::check(&offered, &definitions).map_err(|problems| {
             // What is wrong elsewhere already is not this formula's fault.
-            let known = formula::check(&others, &before).err().unwrap_or_default();
+            let known = formula::check(&offered, &before).err().unwrap_or_default();
             let new = problems.into_iter().filter(|problem| !known.contains(problem));
             new.map(|problem| told(problem, &definitions[position])).collect::<Vec<_>>()
         });
@@ -149,7 +132,7 @@ impl Book {
                 ..definition.clone()
             })
             .collect();
-        let sheet = Sheet::new(others, definitions);
+        let sheet = Sheet::new(offered, definitions);
         let (result_type, used) = match sheet.formula(position) {
             Some(Ok(formula)) => (formula.result_type(), formula.columns().to_vec()),
             Some(Err(problems)) => return Err(self::problems(problems, source)),
@@ -222,5 +205,54 @@ fn problem(found: &Problem, source: &str) -> FormulaProblem {
         excerpt: source.chars().skip(found.offset).take(found.length).collect(),
         message: found.message.clone(),
         suggestion: found.suggestion.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A book with these formula columns, as they were saved.
+    fn book(columns: &[(&str, ColumnType, &str)]) -> Book {
+        let column = |(name, column_type, source): &(&str, ColumnType, &str)| {
+            Column::computed(name, *column_type, source)
+        };
+        Book::new(columns.iter().map(column).collect())
+    }
+
+    #[test]
+    fn a_formula_that_fits_has_a_type_and_the_columns_that_it_uses_as_they_are_written() {
+        let book = book(&[("Größe M", ColumnType::Number, "1")]);
+        let fitting = book.fit("{größe m} + LEN(First_Name)", None).ok().unwrap();
+        assert_eq!(fitting.result_type, ColumnType::Number);
+        assert_eq!(fitting.columns, ["Größe M", "first_name"]);
+        assert!(fitting.retyped.is_empty());
+    }
+
+    #[test]
+    fn columns_that_build_on_a_changed_one_change_their_type_with_it() {
+        let book = book(&[("A", ColumnType::Text, "first_name"), ("B", ColumnType::Text, "A")]);
+        let fitting = book.fit("LEN(first_name)", Some("a")).ok().unwrap();
+        let retyped: Vec<_> = fitting.retyped.iter().map(|other| (&*other.name, other.column_type)).collect();
+        assert_eq!(retyped, [("B", ColumnType::Number)]);
+    }
+
+    #[test]
+    fn a_circle_and_a_column_that_would_break_are_problems_of_the_new_formula() {
+        let book = book(&[
+            ("Day", ColumnType::Date, "DATE(2026, 1, 31)"),
+            ("Year", ColumnType::Number, "YEAR(Day)"),
+        ]);
+        assert!(!book.fit("Year + 1", Some("Day")).err().unwrap().is_empty());
+        let problems = book.fit("first_name == \"x\"", Some("Day")).err().unwrap();
+        assert!(problems[0].message.contains("Year"), "{problems:?}");
+        assert_eq!((problems[0].length, problems[0].excerpt.as_str()), (0, ""));
+    }
+
+    #[test]
+    fn what_is_wrong_elsewhere_already_is_not_the_new_formulas_fault() {
+        let book = book(&[("Broken", ColumnType::Text, "nothing_like_it")]);
+        assert!(book.fit("LEN(first_name)", Some("New")).is_ok());
+        assert!(book.fit("nothing_like_it", Some("Broken")).is_err());
     }
 }

@@ -26,6 +26,20 @@ missing_no_packages() { :; }
 missing_test_packages() {
     command -v pdfinfo >/dev/null || echo poppler-utils
     command -v zbarimg >/dev/null || echo zbar-tools
+    # Python and Node.js run the official MCP clients.
+    python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
+    command -v npm >/dev/null || echo npm
+}
+
+# Where packages cannot be had, the tests that need them fail and say so; the others run.
+# shellcheck disable=SC2154 # state is set by dev.
+install_mcp_clients() {
+    step "install the official MCP clients"
+    if tests/mcp/install.sh "$state/mcp" >&2; then
+        export PILLARBOX_MCP_CLIENTS=$state/mcp
+    else
+        echo "the official MCP clients could not be installed: their tests will fail" >&2
+    fi
 }
 
 install_packages() {

@@ -15,6 +15,7 @@ mod design_texts;
 mod due;
 mod errors;
 mod limits;
+mod mcp;
 mod money;
 mod neighborhood;
 mod outcomes;

@@ -114,6 +114,8 @@ pub fn settings_of(database: &Database, overrides: &[(&'static str, String)]) ->
         ("GATEWAY__REQUESTS_PER_MINUTE_PER_KEY", "100000".to_owned()),
         ("GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE", "100000".to_owned()),
         ("GATEWAY__PUSH_REQUESTS_PER_MINUTE_PER_SOURCE", "100000".to_owned()),
+        ("GATEWAY__FORMULA_REQUESTS_PER_MINUTE_PER_KEY", "100000".to_owned()),
+        ("GATEWAY__FORMULA_REQUESTS_PER_MINUTE_PER_SOURCE", "100000".to_owned()),
         ("MAILER__JOB_INTERVAL_MS", "50".to_owned()),
         ("EMAIL__OUTBOX_FOLDER", std::env::temp_dir().join("pillarbox-test-outbox").display().to_string()),
         ("STORAGE__FOLDER", std::env::temp_dir().join("pillarbox-test-files").display().to_string()),

@@ -14,11 +14,11 @@ use service::source::subject;
 /// The length of a rate window. Windows begin with the minute.
 const WINDOW: TimeDelta = TimeDelta::minutes(1);
 
-/// Requests that are counted together and opened by the same kind of key.
+/// Requests that are counted together and opened by the same kinds of keys.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RateGroup {
     name: &'static str,
-    opened_by: KeyKind,
+    opened_by: &'static [KeyKind],
     per_source: i32,
     /// `None` when keys are not counted.
     per_key: Option<i32>,
@@ -29,7 +29,7 @@ impl RateGroup {
     pub(crate) fn sends(config: &Config) -> Self {
         Self {
             name: "send",
-            opened_by: KeyKind::FullAccess,
+            opened_by: &[KeyKind::FullAccess],
             per_source: config.gateway.requests_per_minute_per_source,
             per_key: Some(config.gateway.requests_per_minute_per_key),
         }
@@ -39,9 +39,19 @@ impl RateGroup {
     pub(crate) fn pushes(config: &Config) -> Self {
         Self {
             name: "push",
-            opened_by: KeyKind::Integration,
+            opened_by: &[KeyKind::Integration],
             per_source: config.gateway.push_requests_per_minute_per_source,
             per_key: None,
+        }
+    }
+
+    /// The Formula MCP server.
+    pub(crate) fn formulas(config: &Config) -> Self {
+        Self {
+            name: "formula",
+            opened_by: &[KeyKind::FullAccess, KeyKind::Formulas],
+            per_source: config.gateway.formula_requests_per_minute_per_source,
+            per_key: Some(config.gateway.formula_requests_per_minute_per_key),
         }
     }
 }
@@ -85,7 +95,7 @@ impl Gate {
         let now = self.clock.now();
         let window_start = now.duration_trunc(WINDOW).unwrap_or(now);
         let source_subject = subject(self.group.name, source);
-        let key_subject = self.group.per_key.and(key).map(key_subject);
+        let key_subject = self.group.per_key.and(key).map(|key| key_subject(self.group.name, key));
         if let Some(key_subject) = key_subject.as_ref().filter(|_| too_large.is_none()) {
             // Over the limit a moment ago, and so still: a flood under one key stops here. But 413 comes before.
             self.check_subject(key_subject)?;
@@ -106,7 +116,8 @@ impl Gate {
         if let Some(refusal) = too_large {
             return Err(refusal);
         }
-        let key = admitted.key.filter(|key| key.kind == self.group.opened_by).ok_or(Refusal::InvalidKey)?;
+        let key =
+            admitted.key.filter(|key| self.group.opened_by.contains(&key.kind)).ok_or(Refusal::InvalidKey)?;
         match (self.group.per_key, key_subject) {
             (Some(limit), Some(subject)) if key.requests > limit => {
                 Err(self.limited(subject, window_start, now))
@@ -121,7 +132,7 @@ impl Gate {
     }
 }
 
-/// What a key's rate window is called; no source address is called so.
-fn key_subject(key: &PresentedKey) -> Vec<u8> {
-    [b"key:", &key.hash().0[..]].concat()
+/// What a key's rate window is called in a group of requests; no source address is called so.
+fn key_subject(group: &str, key: &PresentedKey) -> Vec<u8> {
+    [group.as_bytes(), b":key:", &key.hash().0[..]].concat()
 }

@@ -89,17 +89,24 @@ async fn collect(body: &mut Body, expected: usize) -> Result<Bytes, Refusal> {
 
 /// Throws away what is left of a refused request's body, within bounds, while the answer goes out.
 pub(crate) fn drain(mut body: Body) {
-    if body.is_end_stream() {
-        return;
+    if !body.is_end_stream() {
+        tokio::spawn(async move { pass_over(&mut body, |_| {}).await });
     }
-    let drained = async move {
+}
+
+/// Reads what is left of a refused request's body, within bounds, and keeps none of it; `look` sees the bytes pass.
+pub(crate) async fn pass_over(body: &mut Body, mut look: impl FnMut(&[u8])) {
+    let passed = async {
         let mut bytes = 0;
         while let Some(Ok(frame)) = body.frame().await {
-            bytes += frame.data_ref().map_or(0, Bytes::len);
+            let Some(data) = frame.data_ref() else { continue };
+            look(data);
+            bytes += data.len();
             if bytes > DRAINED_BYTES {
                 break;
             }
         }
     };
-    tokio::spawn(tokio::time::timeout(DRAIN_TIMEOUT, drained));
+    // What does not come in time is left.
+    let _ = tokio::time::timeout(DRAIN_TIMEOUT, passed).await;
 }

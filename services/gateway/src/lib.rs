@@ -3,6 +3,7 @@
 
 mod admission;
 mod body;
+mod mcp;
 mod push;
 mod recipients;
 mod refusal;
@@ -19,7 +20,7 @@ use anyhow::Context;
 use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::{get, post};
-use contract::message::{PUSH_QUEUE, SEND_QUEUE};
+use contract::message::{FORMULA_QUEUE, PUSH_QUEUE, SEND_QUEUE};
 use queue::Caller;
 use service::http::Limits;
 use service::{Config, Process};
@@ -35,9 +36,11 @@ struct Gateway {
     process: Process,
     send_gate: Arc<Gate>,
     push_gate: Arc<Gate>,
+    formula_gate: Arc<Gate>,
     bodies: Arc<BodyReader>,
     send: Caller,
     push: Caller,
+    formulas: Caller,
     scans: Arc<Scans>,
 }
 
@@ -82,14 +85,17 @@ fn router(process: Process) -> anyhow::Result<Router> {
         scans: Arc::new(Scans::start(&process)?),
         send_gate: Arc::new(Gate::new(&process, RateGroup::sends(&process.config))),
         push_gate: Arc::new(Gate::new(&process, RateGroup::pushes(&process.config))),
+        formula_gate: Arc::new(Gate::new(&process, RateGroup::formulas(&process.config))),
         bodies: Arc::new(BodyReader::new(&process.config.gateway)),
         send: Caller::start(&process.broker, SEND_QUEUE, process.background.clone()),
         push: Caller::start(&process.broker, PUSH_QUEUE, process.background.clone()),
+        formulas: Caller::start(&process.broker, FORMULA_QUEUE, process.background.clone()),
         process,
     };
     Ok(Router::new()
         .route("/api/v1/recipients", post(recipients::post).fallback(method_not_allowed))
         .nest(push::BASE_PATH, push::router())
+        .route(mcp::FORMULAS_PATH, mcp::route(mcp::Server::Formulas))
         .route("/q/{code}", get(scan::get).head(scan::head).fallback(scan::method_not_allowed))
         .fallback(not_found)
         .with_state(gateway))

@@ -93,7 +93,9 @@ impl Judgement<'_> {
     pub(crate) fn destinations(&self, assessed: &Assessed<'_>, links: &Links) -> String {
         match assessed.verdict {
             Verdict::Deliverable(verified) => {
-                links.destinations(&profile(assessed, verified, &self.values(assessed)))
+                let values = self.values(assessed);
+                let profile = profile(assessed, verified, &values);
+                links.destinations(&self.rules.computed(&profile, self.today))
             }
             Verdict::Undeliverable(_) => String::new(),
         }
@@ -103,7 +105,9 @@ impl Judgement<'_> {
     pub(crate) fn card_values(&self, assessed: &Assessed<'_>, cards: &CardRules) -> Values {
         match assessed.verdict {
             Verdict::Deliverable(verified) => {
-                cards.values(&profile(assessed, verified, &self.values(assessed)))
+                let values = self.values(assessed);
+                let profile = profile(assessed, verified, &values);
+                cards.values(&self.rules.computed(&profile, self.today))
             }
             Verdict::Undeliverable(_) => Values::new(),
         }
@@ -141,7 +145,7 @@ struct SentOverStored<'a> {
 impl Lookup for SentOverStored<'_> {
     fn value(&self, column: &str) -> Option<&str> {
         let stored = self.stored;
-        match BuiltIn::from_name(column) {
+        match BuiltIn::from_key(column) {
             Some(built_in) => Some(self.sent.value(built_in))
                 .filter(|sent| !sent.is_empty())
                 .or_else(|| stored.and_then(|stored| stored.built_in(built_in))),

@@ -7,7 +7,6 @@
 mod people;
 mod portion;
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use chrono::{TimeDelta, Utc};
@@ -105,10 +104,7 @@ async fn work(mailer: &Mailer, mut job: Job) -> Result<(), JobError> {
     let steps = std::slice::from_mut(&mut step);
     find_design_pictures(mailer, campaign.team_id, steps).await.map_err(JobError::Campaign)?;
     let columns = store.column_list(campaign.team_id).await?;
-    let types: HashMap<_, _> =
-        columns.into_iter().map(|column| (column.name_key, column.column_type)).collect();
-    let rules =
-        AudienceRules::compile(&campaign, |key| types.get(key).copied()).map_err(JobError::Campaign)?;
+    let rules = AudienceRules::compile(&campaign, &columns).map_err(JobError::Campaign)?;
     while !mailer.process.shutdown.is_cancelled() {
         let people = next_people(mailer, &job, &campaign).await?;
         let Some(last) = people.last().map(|person| person.position) else {

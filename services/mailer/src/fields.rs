@@ -97,11 +97,6 @@ impl Fields {
     pub(crate) fn new_columns(&self) -> &[Column] {
         &self.columns[self.stored..]
     }
-
-    /// The type of a stored or new custom column, by folded name.
-    pub(crate) fn column_type(&self, key: &str) -> Option<ColumnType> {
-        self.by_key.get(key).map(|at| self.columns[*at].column_type)
-    }
 }
 
 /// Whether a send brings the column of this folded name itself, so that stored values are never read for it: the name
@@ -129,7 +124,7 @@ mod tests {
         assert_eq!(fields.slot("First_Name"), Slot::BuiltIn(BuiltIn::FirstName));
         assert_eq!(fields.slot("Pet"), Slot::Custom(1));
         assert_eq!(fields.slot("pet"), Slot::Custom(1));
-        assert_eq!(fields.column_type("pet"), Some(ColumnType::Date));
+        assert_eq!(fields.columns()[1].column_type, ColumnType::Date);
         assert_eq!(fields.new_columns().len(), 1);
     }
 

@@ -1,5 +1,6 @@
 //! The mailer: takes send requests from the queue and, inside each, verifies, decides, reserves, charges and
-//! settles. It also does what falls due: later steps, the daily re-check, and what a killed worker left open.
+//! settles. It also does what falls due: later steps, the daily re-check, and what a killed worker left open. And it
+//! answers the tools of the Formula MCP server ([`formulas`]).
 //!
 //! A request in reading order: [`handler`] → [`send`] → [`fields`] and [`prepare`] (what was sent) → [`verification`] →
 //! [`assess`], [`rules`] and [`decide`] (who is mailed; pure), [`neighborhood`] (the homes around centers), [`cards`] (what
@@ -12,6 +13,8 @@ mod decide;
 mod detail;
 mod due;
 mod fields;
+mod formula_columns;
+mod formulas;
 mod handler;
 mod housekeeping;
 mod lease;
@@ -87,6 +90,7 @@ pub async fn serve(process: Process, verifier: Arc<dyn Verify>) -> anyhow::Resul
     let handler = Arc::new(handler::SendHandler::new(mailer.clone()));
     tokio::join!(
         queue::serve(&process.broker, consumption, handler),
+        formulas::run(process),
         due::run(&mailer),
         housekeeping::run(&mailer),
     );

@@ -5,8 +5,6 @@ use audience::{Lookup, fold_name};
 use design::{Content, Document, QrCode, Side};
 use url::Url;
 
-use crate::rules::Profile;
-
 /// The QR codes of a design, front before back: a card's code and the position among these make the address that
 /// prints.
 #[derive(Debug, Default)]
@@ -26,13 +24,13 @@ impl Links {
 
     /// Where they lead for this recipient, in order, separated by spaces: a destination whose fields are all there,
     /// else the fallback link.
-    pub(crate) fn destinations(&self, recipient: &Profile<'_>) -> String {
+    pub(crate) fn destinations(&self, recipient: &dyn Lookup) -> String {
         let links: Vec<String> = self.codes.iter().map(|code| destination(code, recipient)).collect();
         links.join(" ")
     }
 }
 
-fn destination(code: &QrCode, recipient: &Profile<'_>) -> String {
+fn destination(code: &QrCode, recipient: &dyn Lookup) -> String {
     let keys: Vec<String> = code.destination.template().fields().map(fold_name).collect();
     // Rendering asks for the fields by the names that the template has.
     let value = |name: &str| {
@@ -51,6 +49,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::rules::Profile;
 
     struct Values(HashMap<&'static str, &'static str>);
 

@@ -3,13 +3,14 @@
 
 use std::collections::{HashMap, HashSet};
 
+use chrono::NaiveDate;
 use contract::limits::HOMES_PER_REQUEST;
 use contract::send::Reason;
 use store::{Home, NeighborhoodSettings, PieceRow, RecipientFacts, Store, StoreError, StoredEntry};
 use uuid::Uuid;
 
 use crate::Mailer;
-use crate::cards::{Card, CardRules, CardsError, Deciding, Values, decide_cards};
+use crate::cards::{Card, CardsError, Deciding, Values, decide_cards};
 use crate::decide::{Candidate, Decision, decide};
 use crate::links::Links;
 use crate::prepare::entry_id;
@@ -25,6 +26,15 @@ pub(crate) struct Center {
     pub(crate) refusal: Option<Reason>,
     /// Degrees north and east, when it has been located.
     pub(crate) place: Option<(f64, f64)>,
+}
+
+/// What the links of a home's card are made with.
+#[derive(Clone, Copy)]
+pub(crate) struct Print<'a> {
+    pub(crate) links: &'a Links,
+    pub(crate) rules: &'a AudienceRules,
+    /// The team's day.
+    pub(crate) today: NaiveDate,
 }
 
 /// The homes around a center.
@@ -147,8 +157,9 @@ impl Neighborhoods {
         &mut self,
         mailer: &Mailer,
         deciding: &Deciding<'_>,
+        rules: &AudienceRules,
     ) -> Result<(), CardsError> {
-        let values = |at: usize| values(&self.homes[at], deciding.rules);
+        let values = |at: usize| values(&self.homes[at], deciding, rules);
         self.cards = decide_cards(mailer, deciding, &mut self.candidates, values).await?;
         Ok(())
     }
@@ -178,12 +189,12 @@ impl Neighborhoods {
         &self,
         mailings: &[Mailing],
         entry_ids: impl Iterator<Item = Uuid>,
-        links: &Links,
+        print: Print<'_>,
     ) -> Vec<PieceRow<'_>> {
         let mut rows = Vec::new();
         for (mailing, center_entry_id) in mailings.iter().zip(entry_ids) {
             let homes = mailing.mailed.iter().map(|home| (&self.homes[*home], &self.cards[*home]));
-            rows.extend(homes.map(|home| piece_row(home, center_entry_id, links)));
+            rows.extend(homes.map(|home| piece_row(home, center_entry_id, print)));
         }
         rows
     }
@@ -238,11 +249,12 @@ fn resident<'a>(home: &'a Home, nothing_stored: &'a StoredEntry) -> Profile<'a> 
     }
 }
 
-fn values(home: &Home, cards: &CardRules) -> Values {
-    cards.values(&resident(home, &StoredEntry::default()))
+fn values(home: &Home, deciding: &Deciding<'_>, rules: &AudienceRules) -> Values {
+    let nothing_stored = StoredEntry::default();
+    deciding.rules.values(&rules.computed(&resident(home, &nothing_stored), deciding.today))
 }
 
-fn piece_row<'a>((home, card): (&'a Home, &Card), center_entry_id: Uuid, links: &Links) -> PieceRow<'a> {
+fn piece_row<'a>((home, card): (&'a Home, &Card), center_entry_id: Uuid, print: Print<'_>) -> PieceRow<'a> {
     let nothing_stored = StoredEntry::default();
     PieceRow {
         entry_id: entry_id(home.address_id, "", ""),
@@ -257,7 +269,9 @@ fn piece_row<'a>((home, card): (&'a Home, &Card), center_entry_id: Uuid, links: 
         plus4: home.plus4.as_deref(),
         verification: HOME_VERIFICATION,
         corrections: String::new(),
-        destinations: links.destinations(&resident(home, &nothing_stored)),
+        destinations: print
+            .links
+            .destinations(&print.rules.computed(&resident(home, &nothing_stored), print.today)),
         center_entry_id: Some(center_entry_id),
         content: card.content.clone(),
     }

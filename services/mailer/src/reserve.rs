@@ -20,9 +20,9 @@ use crate::assess::{Assessed, piece_rows, recipient_rows};
 use crate::cards::Card;
 use crate::decide::{Candidate, Decision, decide};
 use crate::detail::detail;
-use crate::neighborhood::{Mailing, Neighborhoods};
+use crate::neighborhood::{Mailing, Neighborhoods, Print};
 use crate::prepare::Preparation;
-use crate::rules::StepRules;
+use crate::rules::{AudienceRules, StepRules};
 use crate::times::Times;
 
 /// All that is known of a request when it is to take effect.
@@ -41,6 +41,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) destinations: &'a [String],
     /// What each recipient's card would print.
     pub(crate) cards: &'a [Card],
+    pub(crate) rules: &'a AudienceRules,
     pub(crate) times: Times,
 }
 
@@ -237,7 +238,9 @@ async fn write(
     let pieces = match plan.neighborhoods {
         Some(neighborhoods) => {
             let centers = plan.assessed.iter().map(|one| one.entry_id);
-            neighborhoods.piece_rows(&decided.mailings, centers, &plan.step.cards.design.links)
+            let print =
+                Print { links: &plan.step.cards.design.links, rules: plan.rules, today: plan.times.today };
+            neighborhoods.piece_rows(&decided.mailings, centers, print)
         }
         None => piece_rows(plan.assessed, &decided.decisions, plan.destinations, plan.cards),
     };

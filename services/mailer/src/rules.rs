@@ -1,12 +1,16 @@
 //! A campaign's rules, compiled once per request: may it mail now, whom, what and for how much?
 
-use audience::{Area, BuiltIn, ColumnType, Conditions, Lookup};
+use std::collections::HashMap;
+
+use audience::{Area, BuiltIn, Conditions, Lookup};
 use chrono::NaiveDate;
 use contract::send::{Reason, SendError};
+use formula::Computed;
 use service::Config;
-use store::{Audience, Campaign, Step, StepDesign};
+use store::{Audience, Campaign, Column, Step, StepDesign};
 
 use crate::cards::{CardRules, Designs};
+use crate::formula_columns::FormulaColumns;
 
 /// What one step of a campaign mails.
 #[derive(Debug)]
@@ -18,10 +22,12 @@ pub(crate) struct StepRules<'c> {
     pub(crate) cards: CardRules,
 }
 
-/// Whom a campaign mails.
+/// Whom a campaign mails. The default mails everybody.
+#[derive(Default)]
 pub(crate) struct AudienceRules {
     area: Option<Area>,
     conditions: Conditions,
+    formulas: FormulaColumns,
 }
 
 /// The contract's checks of the whole request: `campaign_not_active`, then `design_cannot_render`. Every step is
@@ -77,11 +83,8 @@ pub(crate) fn step_rules<'c>(
 
 impl AudienceRules {
     /// Compiles the map area and the conditions. Stored ones were checked when they were saved; if they cannot be
-    /// read any more, the campaign mails nobody and says so.
-    pub(crate) fn compile(
-        campaign: &Campaign,
-        column_type: impl Fn(&str) -> Option<ColumnType>,
-    ) -> Result<Self, SendError> {
+    /// read any more, the campaign mails nobody and says so. `columns` are the team's.
+    pub(crate) fn compile(campaign: &Campaign, columns: &[Column]) -> Result<Self, SendError> {
         let unreadable = |what: &str, why: String| {
             SendError::CampaignNotActive(format!("The campaign's {what} cannot be used: {why}"))
         };
@@ -91,13 +94,22 @@ impl AudienceRules {
             .map(Area::parse)
             .transpose()
             .map_err(|error| unreadable("map area", error.to_string()))?;
+        let types: HashMap<&str, _> =
+            columns.iter().map(|column| (column.name_key.as_str(), column.column_type)).collect();
         let conditions = campaign
             .conditions
             .as_ref()
-            .map(|tree| Conditions::parse(tree, column_type))
+            .map(|tree| Conditions::parse(tree, |key| types.get(key).copied()))
             .transpose()
             .map_err(|error| unreadable("filter conditions", error.to_string()))?;
-        Ok(Self { area, conditions: conditions.unwrap_or_default() })
+        let formulas = FormulaColumns::new(columns);
+        Ok(Self { area, conditions: conditions.unwrap_or_default(), formulas })
+    }
+
+    /// A recipient with the team's formula columns, as conditions, designs and links see it. `today` is the
+    /// team's day.
+    pub(crate) fn computed<'a>(&'a self, recipient: &'a Profile<'a>, today: NaiveDate) -> Computed<'a> {
+        self.formulas.over(recipient, today)
     }
 
     /// Whether conditions look at anything, so that stored values are worth reading.
@@ -125,7 +137,7 @@ impl AudienceRules {
         is_waiting: bool,
         today: NaiveDate,
     ) -> Option<Reason> {
-        let waits = is_waiting || !self.conditions.matches(recipient, today);
+        let waits = is_waiting || !self.conditions.matches(&self.computed(recipient, today), today);
         waits.then_some(Reason::FilteredConditions)
     }
 
@@ -159,7 +171,7 @@ pub(crate) struct Profile<'a> {
 
 impl Lookup for Profile<'_> {
     fn value(&self, column: &str) -> Option<&str> {
-        match BuiltIn::from_name(column) {
+        match BuiltIn::from_key(column) {
             Some(BuiltIn::FirstName) => Some(self.name.0),
             Some(BuiltIn::LastName) => Some(self.name.1),
             Some(BuiltIn::Address1) => Some(self.lines.0),

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use address::Verdict;
 use bytes::Bytes;
 use chrono::TimeDelta;
 use contract::id::{CampaignId, RequestId, TeamId};

@@ -107,8 +107,8 @@ async fn judge_and_reserve(
     verdicts: &[Verdict],
 ) -> Result<Reserved, ReserveError> {
     let Taking { lease, campaign, step, .. } = *taking;
-    let rules = AudienceRules::compile(campaign, |key| preparation.fields.column_type(key))
-        .map_err(ReserveError::Refused)?;
+    let rules =
+        AudienceRules::compile(campaign, preparation.fields.columns()).map_err(ReserveError::Refused)?;
     let assessed = tokio::task::block_in_place(|| identify(&preparation.recipients, verdicts));
     let ((facts, stored), entries) = tokio::try_join!(
         biased;
@@ -138,7 +138,7 @@ async fn judge_and_reserve(
             decide_cards(mailer, &deciding, &mut candidates, values).await.map_err(undecided)?
         }
         Some(neighborhoods) => {
-            neighborhoods.decide_cards(mailer, &deciding).await.map_err(undecided)?;
+            neighborhoods.decide_cards(mailer, &deciding, &rules).await.map_err(undecided)?;
             vec![Card::default(); candidates.len()]
         }
     };
@@ -153,6 +153,7 @@ async fn judge_and_reserve(
         destinations: &destinations,
         cards: &cards,
         neighborhoods: neighborhoods.as_ref(),
+        rules: &rules,
         // Of now: pictures may have taken their time.
         times: times(&mailer.process.config, campaign, step, mailer.process.clock.now()),
     };

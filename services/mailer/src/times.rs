@@ -12,6 +12,8 @@ use crate::rules::StepRules;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Times {
     pub(crate) now: DateTime<Utc>,
+    /// The team's day.
+    pub(crate) today: NaiveDate,
     pub(crate) leased_until: DateTime<Utc>,
     /// Addresses mailed after this are duplicates.
     pub(crate) mailed_since: DateTime<Utc>,
@@ -30,6 +32,7 @@ pub(crate) fn times(config: &Config, campaign: &Campaign, step: &StepRules<'_>, 
     let (settings, zone) = (&config.mailer, time_zone(campaign));
     Times {
         now,
+        today: now.with_timezone(&zone).date_naive(),
         leased_until: now + TimeDelta::milliseconds(settings.lease_ms),
         mailed_since: mailed_since(campaign, settings.duplicate_window_days, now),
         mail_by_date: mail_by_date(

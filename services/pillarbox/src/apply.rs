@@ -7,6 +7,7 @@
 mod applied;
 mod area;
 mod check;
+mod column;
 mod endpoint;
 mod error;
 mod field;

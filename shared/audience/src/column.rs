@@ -119,8 +119,12 @@ impl BuiltIn {
 
     /// The built-in column of this name, in any case and with spaces around it.
     pub fn from_name(name: &str) -> Option<Self> {
-        let folded = fold_name(name);
-        Self::ALL.into_iter().find(|column| column.key() == folded)
+        Self::from_key(&fold_name(name))
+    }
+
+    /// The built-in column whose key is exactly this; for names that are folded already.
+    pub fn from_key(key: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|column| column.key() == key)
     }
 
     /// The type of its values. A birthday counts as text too: it often has no year and then is

@@ -3,6 +3,8 @@
 //! What does not read is not lost: it is stored as sent and counted (`unparseableTypedValues` of
 //! the API contract). A blank value, empty after trimming, is neither readable nor unreadable.
 
+use std::fmt;
+
 use chrono::{DateTime, Datelike, NaiveDate};
 
 use crate::column::ColumnType;
@@ -22,6 +24,19 @@ pub enum Value {
     Date(NaiveDate),
     /// Yes is true.
     YesNo(bool),
+}
+
+impl fmt::Display for Value {
+    /// Writes it so that it reads as the same value again: numbers plain, dates as `YYYY-MM-DD`,
+    /// yes and no as `yes` and `no`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => formatter.write_str(text),
+            Self::Number(number) => write!(formatter, "{number}"),
+            Self::Date(date) => write!(formatter, "{}", date.format("%Y-%m-%d")),
+            Self::YesNo(yes) => formatter.write_str(if *yes { "yes" } else { "no" }),
+        }
+    }
 }
 
 /// The text does not read as the type of its column.

@@ -6,6 +6,7 @@
 pub mod id;
 pub mod key;
 pub mod limits;
+pub mod mcp;
 pub mod message;
 pub mod push;
 pub mod scan;

@@ -32,6 +32,10 @@ pub const COMPLETE_V1: &str = "complete.v1";
 /// Type of a message on [`PUSH_QUEUE`]; the body is that of PATCH sync, to be counted and no more.
 pub const COMPLETE_VALIDATE_V1: &str = "complete_validate.v1";
 
+/// The queue that mailers take calls of formula tools from. The type is the tool's name and version
+/// ([`crate::mcp::FormulaTool::message_kind`]), the body its arguments, the context a [`crate::mcp::FormulaContext`].
+pub const FORMULA_QUEUE: &str = "formula";
+
 /// Type of a reply whose body is the stored answer of an earlier attempt.
 pub const REPLY_REPLAYED: &str = "replayed";
 

@@ -146,6 +146,15 @@ pub struct Gateway {
     pub requests_per_minute_per_source: i32,
     /// Requests of a source address to the push API in a minute.
     pub push_requests_per_minute_per_source: i32,
+    /// Requests of a key to the Formula MCP server in a minute.
+    pub formula_requests_per_minute_per_key: i32,
+    /// Requests of a source address to the Formula MCP server in a minute.
+    pub formula_requests_per_minute_per_source: i32,
+    /// Milliseconds for the worker's answer to a tool's call.
+    pub mcp_call_deadline_ms: u64,
+    /// Origins of web pages that may call the MCP servers. In the environment: separated by commas.
+    #[serde(deserialize_with = "webhooks::texts")]
+    pub mcp_allowed_origins: Vec<String>,
 }
 
 /// The mailer.
@@ -154,6 +163,8 @@ pub struct Gateway {
 pub struct Mailer {
     /// Requests at a time.
     pub concurrency: u16,
+    /// Calls of formula tools at a time.
+    pub formula_concurrency: u16,
     /// Milliseconds of silence before another worker goes on.
     pub lease_ms: i64,
     /// Minutes of the replay window.
@@ -348,10 +359,9 @@ impl Config {
         if self.prices.values().any(|price| price.standard < 1 || price.first_class < 1) {
             return refuse("prices must be one cent or more");
         }
-        if self.mailer.concurrency == 0 || self.syncer.concurrency == 0 || self.database.pool_size == 0 {
-            return refuse(
-                "mailer.concurrency, syncer.concurrency and database.pool_size must be one or more",
-            );
+        let slots = [self.mailer.concurrency, self.mailer.formula_concurrency, self.syncer.concurrency];
+        if slots.contains(&0) || self.database.pool_size == 0 {
+            return refuse("concurrencies and database.pool_size must be one or more");
         }
         if self.gateway.body_memory_bytes < contract::limits::BODY_BYTES {
             return refuse("gateway.body_memory_bytes must hold one body of the largest size at least");

@@ -3,13 +3,14 @@
 //! An entry is keyed by its verified address. A contact has none yet: it may lack an address or change it at any
 //! sync. So the two are kept apart and listed together; a card that is sent to a contact makes its entry.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use contract::id::{IntegrationId, TeamId};
 use contract::push::{Field, Semantic};
 use serde::Serialize;
 use uuid::Uuid;
 
+use crate::column::ColumnKind;
 use crate::contact::Contact;
 use crate::error::Result;
 use crate::pool::Store;
@@ -112,6 +113,12 @@ impl Store {
             return Ok(BookPage { lines: Vec::new(), next: None });
         }
         let fields = self.field_list(integration_id).await?;
+        let columns = self.column_list(team_id).await?;
+        let computed: HashSet<&str> = columns
+            .iter()
+            .filter(|column| column.kind != ColumnKind::Custom)
+            .map(|column| column.name_key.as_str())
+            .collect();
         let contacts = self.contact_list(integration_id, after, limit).await?;
         let next = match contacts.last() {
             Some(last) if is_full(contacts.len(), limit) => {
@@ -119,8 +126,13 @@ impl Store {
             }
             _ => self.next_integration(team_id, integration_id.0).await?,
         };
-        let lines = contacts.into_iter().map(|contact| line(integration_id, contact, &fields)).collect();
-        Ok(BookPage { lines, next })
+        let lines = contacts.into_iter().map(|contact| {
+            let mut line = line(integration_id, contact, &fields);
+            // What an integration sends for a formula or AI column is never seen.
+            line.custom.retain(|name, _| !computed.contains(name.as_str()));
+            line
+        });
+        Ok(BookPage { lines: lines.collect(), next })
     }
 
     async fn next_integration(&self, team_id: TeamId, after: Uuid) -> Result<Option<BookCursor>> {

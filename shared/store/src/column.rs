@@ -5,7 +5,6 @@ use std::str::FromStr;
 use audience::{ColumnType, fold_name};
 use chrono::{DateTime, Utc};
 use contract::id::TeamId;
-use serde_json::Value;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -51,6 +50,10 @@ pub struct Column {
     pub kind: ColumnKind,
     /// Who made it.
     pub source: ColumnSource,
+    /// What a formula column is computed by.
+    pub formula: Option<String>,
+    /// What an AI column asks the language model, with fields.
+    pub prompt: Option<String>,
 }
 
 impl ColumnKind {
@@ -76,7 +79,20 @@ impl ColumnSource {
 impl Column {
     /// A column with this name.
     pub fn new(name: &str, column_type: ColumnType, kind: ColumnKind, source: ColumnSource) -> Self {
-        Self { name: name.trim().to_owned(), name_key: fold_name(name), column_type, kind, source }
+        let (name, name_key) = (name.trim().to_owned(), fold_name(name));
+        Self { name, name_key, column_type, kind, source, formula: None, prompt: None }
+    }
+
+    /// A formula column of the owner's, with the type of its results.
+    pub fn computed(name: &str, column_type: ColumnType, formula: &str) -> Self {
+        let column = Self::new(name, column_type, ColumnKind::Formula, ColumnSource::Owner);
+        Self { formula: Some(formula.to_owned()), ..column }
+    }
+
+    /// An AI column of the owner's. Its values are text.
+    pub fn written(name: &str, prompt: &str) -> Self {
+        let column = Self::new(name, ColumnType::Text, ColumnKind::Ai, ColumnSource::Owner);
+        Self { prompt: Some(prompt.to_owned()), ..column }
     }
 
     fn from_row(row: &Row) -> Result<Self> {
@@ -99,11 +115,14 @@ impl Column {
             column_type: ColumnType::from_str(row.get("type")).map_err(|_| corrupt("type"))?,
             kind,
             source,
+            formula: row.get("formula"),
+            prompt: row.get("prompt"),
         })
     }
 }
 
-const LIST: &str = "SELECT name, name_key, type, kind, source FROM address_columns WHERE team_id = $1 ORDER BY column_id LIMIT $2";
+const LIST: &str = "SELECT name, name_key, type, kind, source, formula, prompt FROM address_columns
+     WHERE team_id = $1 ORDER BY column_id LIMIT $2";
 
 impl Store {
     /// A team's columns, the oldest first.
@@ -123,16 +142,6 @@ impl Transaction<'_> {
     pub async fn column_list_locked(&self, team_id: TeamId) -> Result<Vec<Column>> {
         self.row("SELECT 1 FROM teams WHERE team_id = $1 FOR NO KEY UPDATE", &[&team_id.0]).await?;
         self.rows(LIST, &[&team_id.0, &COLUMNS_READ]).await?.iter().map(Column::from_row).collect()
-    }
-
-    /// Name and filter conditions of each of the team's campaigns that has some: what columns must go on to fit.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the database cannot be asked.
-    pub async fn campaign_conditions(&self, team_id: TeamId) -> Result<Vec<(String, Value)>> {
-        let sql = "SELECT name, conditions FROM campaigns WHERE team_id = $1 AND conditions IS NOT NULL";
-        let rows = self.rows(sql, &[&team_id.0]).await?;
-        Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
     }
 
     /// Makes columns; those whose folded name stands already are left alone.
@@ -186,16 +195,21 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Makes the column or gives the one of that name this type and kind, owned by the owner.
+    /// Makes the column or gives the one of that name this type and kind, owned by the owner. A new prompt is asked for
+    /// every entry of the team.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
     pub async fn column_save(&self, team_id: TeamId, column: &Column, now: DateTime<Utc>) -> Result<()> {
+        let queued_up_to = column.prompt.as_ref().map(|_| Uuid::nil());
         self.execute(
-            "INSERT INTO address_columns (team_id, column_id, name, name_key, type, kind, source, created_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+            "INSERT INTO address_columns AS stored
+                 (team_id, column_id, name, name_key, type, kind, source, created_at, formula, prompt, queued_up_to)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
              ON CONFLICT (team_id, name_key) DO UPDATE SET name = excluded.name, type = excluded.type,
-                 kind = excluded.kind, source = excluded.source",
+                 kind = excluded.kind, source = excluded.source, formula = excluded.formula, prompt = excluded.prompt,
+                 queued_up_to = CASE WHEN stored.prompt = excluded.prompt THEN stored.queued_up_to
+                     ELSE excluded.queued_up_to END",
             &[
                 &team_id.0,
                 &Uuid::now_v7(),
@@ -205,7 +219,28 @@ impl Transaction<'_> {
                 &column.kind.as_str(),
                 &column.source.as_str(),
                 &now,
+                &column.formula,
+                &column.prompt,
+                &queued_up_to,
             ],
+        )
+        .await?;
+        Ok(())
+    }
+
+    /// Gives a formula column the type that its results have since another column changed.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn column_retype(
+        &self,
+        team_id: TeamId,
+        name_key: &str,
+        column_type: ColumnType,
+    ) -> Result<()> {
+        self.execute(
+            "UPDATE address_columns SET type = $3 WHERE team_id = $1 AND name_key = $2 AND kind = 'formula'",
+            &[&team_id.0, &name_key, &column_type.as_str()],
         )
         .await?;
         Ok(())

@@ -86,7 +86,7 @@ impl StoredEntry {
 
 impl Lookup for StoredEntry {
     fn value(&self, column: &str) -> Option<&str> {
-        match BuiltIn::from_name(column) {
+        match BuiltIn::from_key(column) {
             Some(built_in) => self.built_in(built_in),
             None => self.custom.get(column).map(String::as_str),
         }

@@ -15,6 +15,7 @@ mod campaign;
 mod charge;
 mod check;
 mod column;
+mod column_use;
 mod contact;
 mod delivery;
 mod delivery_list;
@@ -23,6 +24,7 @@ mod email;
 mod endpoint;
 mod entry;
 mod error;
+mod formula_change;
 mod idempotency;
 mod integration;
 mod issue;
@@ -57,6 +59,7 @@ pub use campaign::{
 pub use charge::{Charge, ChargeKind, ChargeState, NewCharge};
 pub use check::Discrepancy;
 pub use column::{Column, ColumnKind, ColumnSource};
+pub use column_use::{CampaignConditions, DesignDocument};
 pub use contact::{Contact, ContactBatch};
 pub use delivery::{
     AfterAttempt, ClaimedDelivery, DeliveryKind, FailureRules, Lane, MadeAttempt, WaitingLane,
@@ -67,6 +70,7 @@ pub use email::TakenEmail;
 pub use endpoint::{Endpoint, EndpointSaved, EndpointState};
 pub use entry::{EntryRow, StoredEntry};
 pub use error::{Result, StoreError, retry};
+pub use formula_change::{FormulaChange, NewFormulaChange};
 pub use idempotency::KeyClaim;
 pub use integration::{Availability, Integration};
 pub use job::{Job, JobKind, JobLease, NewStepJob};

@@ -11,13 +11,13 @@ use serde_json::json;
 use crate::request::RETRY_AFTER;
 
 /// How a client without a key is told to bring one.
-const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"Pillarbox\"");
+pub(crate) const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"Pillarbox\"");
 
 /// Header of an answer that an earlier attempt was given.
 const REPLAYED: &str = "idempotency-replayed";
 
 /// A successful answer.
-pub(super) struct Answered {
+pub(crate) struct Answered {
     /// JSON.
     pub body: Bytes,
     /// Whether it was stored by an earlier attempt.
@@ -26,13 +26,13 @@ pub(super) struct Answered {
 
 impl Answered {
     /// A new answer. Answers hold texts and numbers, which can always be written.
-    pub(super) fn new(answer: &impl Serialize) -> Self {
+    pub(crate) fn new(answer: &impl Serialize) -> Self {
         let body = serde_json::to_vec(answer).map(Bytes::from).unwrap_or_default();
         Self { body, is_replayed: false }
     }
 }
 
-pub(super) fn respond(result: Result<Answered, PushError>) -> Response {
+pub(crate) fn respond(result: Result<Answered, PushError>) -> Response {
     match result {
         Ok(Answered { body, is_replayed }) => {
             let mut response = json_response(StatusCode::OK, body);
@@ -92,7 +92,8 @@ fn error_body(error: &PushError) -> Bytes {
     Bytes::from(body.to_string())
 }
 
-fn json_response(status: StatusCode, body: Bytes) -> Response {
+/// An answer with this body.
+pub(crate) fn json_response(status: StatusCode, body: Bytes) -> Response {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -100,16 +101,17 @@ fn json_response(status: StatusCode, body: Bytes) -> Response {
 }
 
 /// Nothing stands at this path of the API.
-pub(super) async fn not_found() -> Response {
+pub(crate) async fn not_found() -> Response {
     other(StatusCode::NOT_FOUND, "not_found", "There is nothing at this path.")
 }
 
 /// The path takes other methods, which the server lists in `Allow`.
-pub(super) async fn method_not_allowed() -> Response {
+pub(crate) async fn method_not_allowed() -> Response {
     other(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "This path does not take this method.")
 }
 
-fn other(status: StatusCode, code: &str, message: &str) -> Response {
+/// An error with this code that is not one of the API's own.
+pub(crate) fn other(status: StatusCode, code: &str, message: &str) -> Response {
     let body = json!({"error": {"code": code, "message": message}});
     json_response(status, Bytes::from(body.to_string()))
 }

@@ -23,19 +23,33 @@ use crate::request::RequestIdentity;
 const INLINE_CHECK_BYTES: usize = 64 * 1024;
 
 /// What a syncer is asked, without the body.
-pub(super) struct Question {
+pub(crate) struct Question {
     kind: &'static str,
     access: IntegrationAccess,
     context: PushContext,
+    /// How long to wait for the answer.
+    patience: Duration,
 }
 
 impl Question {
+    /// A question of this kind; one that changes something comes with a key.
+    pub(crate) fn new(
+        kind: &'static str,
+        access: IntegrationAccess,
+        idempotency_key: Option<IdempotencyKey>,
+        patience: Duration,
+    ) -> Self {
+        let context = PushContext { integration_id: access.integration_id, idempotency_key };
+        Self { kind, access, context, patience }
+    }
+
     /// Reads what headers and query say. Errors: `missing_idempotency_key`, `invalid_idempotency_key`.
-    pub(super) fn new(
+    pub(super) fn read(
         endpoint: Endpoint,
         access: IntegrationAccess,
         headers: &HeaderMap,
         query: &str,
+        patience: Duration,
     ) -> Result<Self, PushError> {
         // Any other value than 1 is ignored.
         let is_dry = Query::read(query).value("validate") == Some("1");
@@ -48,8 +62,7 @@ impl Question {
             _ => (DECLARE_V1, false),
         };
         let idempotency_key = if needs_key { Some(idempotency_key(headers)?) } else { None };
-        let context = PushContext { integration_id: access.integration_id, idempotency_key };
-        Ok(Self { kind, access, context })
+        Ok(Self::new(kind, access, idempotency_key, patience))
     }
 }
 
@@ -59,14 +72,14 @@ fn idempotency_key(headers: &HeaderMap) -> Result<IdempotencyKey, PushError> {
 }
 
 /// Asks a syncer. When the answer gets lost on the way the client is told to retry: its key finds what was done.
-pub(super) async fn ask(
+pub(crate) async fn ask(
     gateway: &Gateway,
     question: Question,
     body: Bytes,
     identity: &RequestIdentity,
 ) -> Result<Answered, PushError> {
     check(question.kind, &body).await?;
-    let patience = Duration::from_millis(gateway.process.config.gateway.call_deadline_ms);
+    let patience = question.patience;
     let deadline = gateway.process.clock.now() + patience;
     let call = Call {
         id: identity.request_id.0,

@@ -3,13 +3,14 @@
 //! What changes something is a call to a syncer. What only reads is answered from the database here: it needs no
 //! key and no order among workers, and a way over the broker would only add what can fail.
 
-mod answer;
-mod ask;
-mod next_step;
-mod query;
-mod read;
+pub(crate) mod answer;
+pub(crate) mod ask;
+pub(crate) mod next_step;
+pub(crate) mod query;
+pub(crate) mod read;
 
 use std::net::IpAddr;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
@@ -22,7 +23,9 @@ use contract::push::PushError;
 use store::{AdmittedKey, Availability};
 
 use crate::body::{declared_too_large, drain};
+use crate::mcp::{self, Server};
 use crate::push::answer::{Answered, respond};
+use crate::push::query::Query;
 use crate::refusal::Refusal;
 use crate::request::{RequestIdentity, bearer_key};
 use crate::{Gateway, Peer};
@@ -33,9 +36,9 @@ pub(crate) const BASE_PATH: &str = "/api/integrations/push/v1";
 
 /// Proof that the request carried a key of this integration, whose owner lets it take requests.
 #[derive(Debug, Clone, Copy)]
-struct IntegrationAccess {
-    team_id: TeamId,
-    integration_id: IntegrationId,
+pub(crate) struct IntegrationAccess {
+    pub(crate) team_id: TeamId,
+    pub(crate) integration_id: IntegrationId,
 }
 
 /// What a request is for.
@@ -84,6 +87,7 @@ pub(crate) fn router() -> Router<Gateway> {
         .route("/records", on(MethodFilter::POST, Endpoint::Push))
         .route("/syncs", on(MethodFilter::GET, Endpoint::Syncs))
         .route("/contacts", on(MethodFilter::GET, Endpoint::Contact))
+        .route("/mcp", mcp::route(Server::Integrations))
         .fallback(answer::not_found)
         .method_not_allowed_fallback(answer::method_not_allowed)
 }
@@ -120,15 +124,20 @@ async fn admit(
 ) -> Result<IntegrationAccess, PushError> {
     gateway.push_gate.check_shield(source)?;
     let key = bearer_key(&parts.headers);
-    let AdmittedKey { team_id, integration, .. } =
-        gateway.push_gate.admit(source, key.as_ref(), too_large).await?;
-    match integration {
-        Some((integration_id, Availability::Active)) => Ok(IntegrationAccess { team_id, integration_id }),
-        Some((_, Availability::Paused | Availability::Disconnected)) => {
-            Err(PushError::IntegrationUnavailable)
+    IntegrationAccess::of(gateway.push_gate.admit(source, key.as_ref(), too_large).await?)
+}
+
+impl IntegrationAccess {
+    /// What a key opens. Errors: `invalid_key`, `integration_unavailable`.
+    pub(crate) fn of(key: AdmittedKey) -> Result<Self, PushError> {
+        match key.integration {
+            Some((integration_id, Availability::Active)) => Ok(Self { team_id: key.team_id, integration_id }),
+            Some((_, Availability::Paused | Availability::Disconnected)) => {
+                Err(PushError::IntegrationUnavailable)
+            }
+            // The key of an integration that was removed.
+            None => Err(PushError::InvalidKey),
         }
-        // The key of an integration that was removed.
-        None => Err(PushError::InvalidKey),
     }
 }
 
@@ -154,14 +163,18 @@ async fn answer(
 ) -> Result<Answered, PushError> {
     let (id, query) = (access.integration_id, parts.uri.query().unwrap_or_default());
     match endpoint {
-        Endpoint::Integration => read::integration(gateway, id).await,
+        Endpoint::Integration => {
+            let answer = read::integration(gateway, id, &next_step::PUSH_API).await?;
+            Ok(Answered::new(&answer))
+        }
         Endpoint::Schema => read::schema(gateway, id).await,
         Endpoint::Sync => read::sync(gateway, id).await,
-        Endpoint::Rejections => read::rejections(gateway, id, query).await,
+        Endpoint::Rejections => read::rejections(gateway, id, &Query::read(query)).await,
         Endpoint::Syncs => read::syncs(gateway, id, query).await,
         Endpoint::Contact => read::contact(gateway, id, query).await,
         Endpoint::Declare | Endpoint::Begin | Endpoint::Complete | Endpoint::Push => {
-            let question = ask::Question::new(endpoint, access, &parts.headers, query)?;
+            let patience = Duration::from_millis(gateway.process.config.gateway.call_deadline_ms);
+            let question = ask::Question::read(endpoint, access, &parts.headers, query, patience)?;
             let body = gateway.bodies.read(body).await?;
             ask::ask(gateway, question, body, identity).await
         }

@@ -2,6 +2,18 @@
 
 use contract::push::{Field, Semantic};
 
+/// What a client calls the operations.
+pub(crate) struct Calls {
+    pub(crate) declare: &'static str,
+    pub(crate) begin: &'static str,
+    pub(crate) push: &'static str,
+    pub(crate) complete: &'static str,
+}
+
+/// The calls of the push API, below its root.
+pub(crate) const PUSH_API: Calls =
+    Calls { declare: "POST /schema", begin: "POST /sync", push: "POST /records", complete: "PATCH /sync" };
+
 /// What the sentence depends on.
 pub(super) struct Standing<'a> {
     pub(super) fields: &'a [Field],
@@ -27,21 +39,22 @@ impl Standing<'_> {
     }
 
     /// The sentence.
-    pub(super) fn next_step(&self) -> String {
+    pub(super) fn next_step(&self, calls: &Calls) -> String {
+        let Calls { declare, begin, push, complete } = calls;
         let missing = self.missing();
         if self.fields.is_empty() {
-            "Declare your fields: POST /schema.".to_owned()
+            format!("Declare your fields: {declare}.")
         } else if self.has_open_sync {
-            "A sync is open: push batches with POST /records, then complete it with PATCH /sync.".to_owned()
+            format!("A sync is open: push batches with {push}, then complete it with {complete}.")
         } else if !missing.is_empty() {
             format!(
-                "Declare which fields hold {}: POST /schema with these semantics. Without them no contact can be mailed.",
+                "Declare which fields hold {}: {declare} with these semantics. Without them no contact can be mailed.",
                 missing.join(", ")
             )
         } else if self.has_completed {
-            "Everything is set up. Begin the next sync with POST /sync when your contacts change.".to_owned()
+            format!("Everything is set up. Begin the next sync with {begin} when your contacts change.")
         } else {
-            "Begin the first sync: POST /sync.".to_owned()
+            format!("Begin the first sync: {begin}.")
         }
     }
 }
@@ -59,7 +72,7 @@ mod tests {
 
     fn standing(fields: &[Field], has_open_sync: bool, has_completed: bool) -> (bool, String) {
         let standing = Standing { fields, has_open_sync, has_completed };
-        (standing.is_set_up(), standing.next_step())
+        (standing.is_set_up(), standing.next_step(&PUSH_API))
     }
 
     #[test]

@@ -5,14 +5,25 @@ use std::collections::HashMap;
 use contract::id::SyncId;
 use contract::limits::{CURSOR_DIGITS, PAGE_ITEMS, PAGE_ITEMS_DEFAULT};
 use contract::push::{IssueKind, PushError};
+use serde_json::{Map, Value};
 
 /// The parameters of one request.
-pub(super) struct Query(HashMap<String, String>);
+pub(crate) struct Query(HashMap<String, String>);
 
 impl Query {
     /// Reads what stands behind the question mark.
     pub(super) fn read(query: &str) -> Self {
         Self(url::form_urlencoded::parse(query.as_bytes()).into_owned().collect())
+    }
+
+    /// The parameters in a JSON object, each as it would be written in a query; null is as absent.
+    pub(crate) fn of_arguments(arguments: &Map<String, Value>) -> Self {
+        let text = |value: &Value| match value {
+            Value::Null => None,
+            Value::String(text) => Some(text.clone()),
+            other => Some(other.to_string()),
+        };
+        Self(arguments.iter().filter_map(|(name, value)| Some((name.clone(), text(value)?))).collect())
     }
 
     /// A parameter as it was sent.
@@ -76,6 +87,19 @@ mod tests {
         for wrong in ["", "1000000000000000", "-1", "x", "%D9%A1", "1 "] {
             assert_eq!(after(&format!("after={wrong}")), Err(PushError::InvalidCursor), "{wrong}");
         }
+    }
+
+    #[test]
+    fn arguments_are_read_as_parameters() {
+        let serde_json::Value::Object(arguments) = serde_json::json!({
+            "limit": 7, "after": "3", "type": "warning", "syncId": null, "more": []
+        }) else {
+            panic!("an object");
+        };
+        let query = Query::of_arguments(&arguments);
+        assert_eq!((query.limit(), query.after(), query.sync_id("syncId")), (Ok(7), Ok(3), Ok(None)));
+        assert_eq!(query.issue_kind(), Ok(IssueKind::Warning));
+        assert_eq!(query.value("more"), Some("[]"));
     }
 
     #[test]

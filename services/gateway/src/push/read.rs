@@ -2,14 +2,14 @@
 
 use contract::id::IntegrationId;
 use contract::push::{
-    ContactAnswer, IntegrationAnswer, IntegrationStatus, IntegrationView, Limits, OpenSyncView, PushError,
-    RejectionsAnswer, SchemaAnswer, SyncAnswer, SyncStatus, SyncView, SyncsAnswer,
+    ContactAnswer, Field, IntegrationAnswer, IntegrationStatus, IntegrationView, Limits, OpenSyncView,
+    PushError, RejectionsAnswer, SchemaAnswer, SyncAnswer, SyncStatus, SyncView, SyncsAnswer,
 };
 use store::{Availability, Contact, Integration, StoreError};
 
 use crate::Gateway;
 use crate::push::answer::Answered;
-use crate::push::next_step::Standing;
+use crate::push::next_step::{Calls, Standing};
 use crate::push::query::Query;
 
 /// Issues that come with a contact.
@@ -20,8 +20,12 @@ fn failed(error: StoreError) -> PushError {
     PushError::InternalError
 }
 
-/// GET of the API's root.
-pub(super) async fn integration(gateway: &Gateway, id: IntegrationId) -> Result<Answered, PushError> {
+/// GET of the API's root, for a client that knows the calls by these names.
+pub(crate) async fn integration(
+    gateway: &Gateway,
+    id: IntegrationId,
+    calls: &Calls,
+) -> Result<IntegrationAnswer, PushError> {
     let (store, now) = (&gateway.process.store, gateway.process.clock.now());
     let integration = store.integration_get(id).await.map_err(failed)?;
     let fields = store.field_list(id).await.map_err(failed)?;
@@ -29,7 +33,7 @@ pub(super) async fn integration(gateway: &Gateway, id: IntegrationId) -> Result<
     let open = latest.filter(|sync| sync.status == SyncStatus::Open);
     let standing =
         Standing { fields: &fields, has_open_sync: open.is_some(), has_completed: integration.has_completed };
-    Ok(Answered::new(&IntegrationAnswer {
+    Ok(IntegrationAnswer {
         integration: IntegrationView {
             id,
             status: status(&integration, &standing),
@@ -37,14 +41,14 @@ pub(super) async fn integration(gateway: &Gateway, id: IntegrationId) -> Result<
             name: integration.name,
         },
         limits: Limits::new(gateway.process.config.syncer.sync_expiry_hours),
-        next_step: standing.next_step(),
+        next_step: standing.next_step(calls),
         open_sync: open.map(|sync| OpenSyncView {
             id: sync.id,
             mode: sync.mode,
             expires_at: sync.expires_at,
             batches_received: sync.batches_received,
         }),
-    }))
+    })
 }
 
 fn status(integration: &Integration, standing: &Standing<'_>) -> IntegrationStatus {
@@ -59,8 +63,12 @@ fn status(integration: &Integration, standing: &Standing<'_>) -> IntegrationStat
 
 /// GET schema.
 pub(super) async fn schema(gateway: &Gateway, id: IntegrationId) -> Result<Answered, PushError> {
-    let fields = gateway.process.store.field_list(id).await.map_err(failed)?;
-    Ok(Answered::new(&SchemaAnswer { fields }))
+    Ok(Answered::new(&SchemaAnswer { fields: fields(gateway, id).await? }))
+}
+
+/// The declared fields.
+pub(crate) async fn fields(gateway: &Gateway, id: IntegrationId) -> Result<Vec<Field>, PushError> {
+    gateway.process.store.field_list(id).await.map_err(failed)
 }
 
 /// GET sync: the latest one.
@@ -74,12 +82,11 @@ async fn latest(gateway: &Gateway, id: IntegrationId) -> Result<Option<SyncView>
 }
 
 /// GET sync/rejections. One item more than the page is read, to know whether there is a next page.
-pub(super) async fn rejections(
+pub(crate) async fn rejections(
     gateway: &Gateway,
     id: IntegrationId,
-    query: &str,
+    query: &Query,
 ) -> Result<Answered, PushError> {
-    let query = Query::read(query);
     let (asked, kind, after, limit) =
         (query.sync_id("syncId")?, query.issue_kind()?, query.after()?, query.limit()?);
     let store = &gateway.process.store;

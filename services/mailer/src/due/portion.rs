@@ -16,8 +16,7 @@ use super::people::Person;
 use crate::Mailer;
 use crate::cards::{Card, CardsError, Deciding, decide_cards};
 use crate::decide::{Candidate, Decision, decide};
-use crate::links::Links;
-use crate::neighborhood::{Center, Neighborhoods};
+use crate::neighborhood::{Center, Neighborhoods, Print};
 use crate::reserve::{batch, charge, make_cards};
 use crate::rules::{AudienceRules, Profile, StepRules};
 use crate::times::{Times, time_zone, times};
@@ -88,12 +87,13 @@ impl Portion<'_> {
             None => {
                 let values = |at: usize| {
                     let person: &Person = &self.people[at];
-                    self.step.cards.values(&profile(&person.entry, &person.values))
+                    let profile = profile(&person.entry, &person.values);
+                    self.step.cards.values(&self.rules.computed(&profile, today))
                 };
                 decide_cards(mailer, &deciding, &mut candidates, values).await?
             }
             Some(neighborhoods) => {
-                neighborhoods.decide_cards(mailer, &deciding).await?;
+                neighborhoods.decide_cards(mailer, &deciding, self.rules).await?;
                 Vec::new()
             }
         };
@@ -206,15 +206,38 @@ impl Portion<'_> {
             let people = self.people.iter().zip(&judged.cards).zip(&decisions);
             let pieces = people
                 .filter(|(_, decision)| **decision == Decision::Mail)
-                .map(|((person, card), _)| piece_row(person, card, &self.step.cards.design.links))
+                .map(|((person, card), _)| self.piece_row(person, card, times.today))
                 .collect();
             return Ok(Chosen { pieces, entry_ids: entry_ids(&decisions) });
         };
         let mailings = neighborhoods.decide(&mailed, budget, price);
         let decisions: Vec<Decision> = mailings.iter().map(|mailing| mailing.decision).collect();
         let centers = self.people.iter().map(|person| person.entry_id);
-        let pieces = neighborhoods.piece_rows(&mailings, centers, &self.step.cards.design.links);
+        let print = Print { links: &self.step.cards.design.links, rules: self.rules, today: times.today };
+        let pieces = neighborhoods.piece_rows(&mailings, centers, print);
         Ok(Chosen { pieces, entry_ids: entry_ids(&decisions) })
+    }
+
+    fn piece_row<'a>(&self, person: &'a Person, card: &Card, today: NaiveDate) -> PieceRow<'a> {
+        let entry = &person.entry;
+        let profile = profile(entry, &person.values);
+        PieceRow {
+            entry_id: person.entry_id,
+            address_id: person.address_id,
+            first_name: &entry.first_name,
+            last_name: &entry.last_name,
+            line_1: &entry.address_1,
+            line_2: &entry.address_2,
+            city: &entry.city,
+            state: &entry.state,
+            zip: &entry.zip,
+            plus4: entry.plus4.as_deref(),
+            verification: &entry.verification,
+            destinations: self.step.cards.design.links.destinations(&self.rules.computed(&profile, today)),
+            corrections: String::new(),
+            center_entry_id: person.center.as_ref().map(|center| center.entry_id),
+            content: card.content.clone(),
+        }
     }
 
     async fn make_cards(
@@ -250,26 +273,5 @@ fn profile<'a>(entry: &'a EntryAddress, values: &'a StoredEntry) -> Profile<'a> 
         zip: &entry.zip,
         place: entry.latitude.zip(entry.longitude),
         values,
-    }
-}
-
-fn piece_row<'a>(person: &'a Person, card: &Card, links: &Links) -> PieceRow<'a> {
-    let entry = &person.entry;
-    PieceRow {
-        entry_id: person.entry_id,
-        address_id: person.address_id,
-        first_name: &entry.first_name,
-        last_name: &entry.last_name,
-        line_1: &entry.address_1,
-        line_2: &entry.address_2,
-        city: &entry.city,
-        state: &entry.state,
-        zip: &entry.zip,
-        plus4: entry.plus4.as_deref(),
-        verification: &entry.verification,
-        destinations: links.destinations(&profile(entry, &person.values)),
-        corrections: String::new(),
-        center_entry_id: person.center.as_ref().map(|center| center.entry_id),
-        content: card.content.clone(),
     }
 }

@@ -44,7 +44,9 @@ fn homes_are_mailed_nearest_first_while_the_budget_lasts_and_once_each() {
     let mailings = all.decide(&HashSet::from([Uuid::from_u128(2)]), Some(79 * 3), 79);
     let copy = Decision::Copy;
     assert_eq!(outcomes(&mailings), [(Decision::Mail, 3, 2), (Decision::Mail, 4, 1), (copy, 2, 0)]);
-    let rows = all.piece_rows(&mailings, (10..).map(Uuid::from_u128), &Links::default());
+    let (links, rules) = (Links::default(), AudienceRules::default());
+    let print = Print { links: &links, rules: &rules, today: NaiveDate::default() };
+    let rows = all.piece_rows(&mailings, (10..).map(Uuid::from_u128), print);
     let sent: Vec<_> = rows.iter().map(|row| (row.line_1, row.center_entry_id.unwrap().as_u128())).collect();
     assert_eq!(sent, [("1 Main St", 10), ("3 Main St", 10), ("4 Main St", 11)]);
 }
@@ -97,7 +99,9 @@ proptest! {
         let all = neighborhoods(&centers, &[]);
         let mailed: HashSet<_> = mailed.into_iter().map(Uuid::from_u128).collect();
         let mailings = all.decide(&mailed, budget, 79);
-        let rows = all.piece_rows(&mailings, std::iter::repeat(Uuid::nil()), &Links::default());
+        let (links, rules) = (Links::default(), AudienceRules::default());
+        let print = Print { links: &links, rules: &rules, today: NaiveDate::default() };
+        let rows = all.piece_rows(&mailings, std::iter::repeat(Uuid::nil()), print);
         let sent: Vec<_> = rows.iter().map(|row| row.address_id).collect();
         let distinct: HashSet<_> = sent.iter().copied().collect();
         prop_assert_eq!(distinct.len(), sent.len());

@@ -6,10 +6,11 @@ use std::hash::Hash;
 
 use audience::{BuiltIn, ColumnType, Conditions, fold_name};
 use contract::key::KeyKind;
+use design::Template;
 use serde_json::Value;
 
 use super::error::ApplyError;
-use super::file::{Campaign, CampaignKind, File, Integration, Key, Payment, Step, Team};
+use super::file::{Campaign, CampaignKind, Column, File, Integration, Key, Payment, Step, Team};
 use secret::KeyText;
 
 /// Steps of a campaign.
@@ -64,6 +65,7 @@ fn check_team(place: &str, team: &Team) -> Result {
     }
     let columns = items(place, "columns", &team.columns);
     distinct(columns.map(|(place, column)| (format!("{place}.name"), fold_name(&column.name.0))))?;
+    items(place, "columns", &team.columns).try_for_each(|(place, column)| check_column(&place, column))?;
     let designs = items(place, "designs", &team.designs);
     distinct(designs.map(|(place, design)| (format!("{place}.name"), design.name.as_str())))?;
     let campaigns = || items(place, "campaigns", &team.campaigns);
@@ -90,6 +92,30 @@ pub(super) fn items<'a, T>(
     let dot = if place.is_empty() { "" } else { "." };
     let before = format!("{place}{dot}{name}");
     list.iter().enumerate().map(move |(index, item)| (format!("{before}[{index}]"), item))
+}
+
+/// A column has a type, a formula or a prompt.
+fn check_column(place: &str, column: &Column) -> Result {
+    match (&column.column_type, &column.formula, &column.prompt) {
+        (Some(_), None, None) | (None, Some(_), None) => Ok(()),
+        (None, None, Some(prompt)) => check_prompt(place, prompt),
+        (None, None, None) => Err(ApplyError::refused(place, "a type, a formula or a prompt is missing")),
+        (Some(_), ..) => {
+            let reason = "is known of a formula, and text of a prompt: leave it out";
+            Err(ApplyError::refused(format!("{place}.type"), reason))
+        }
+        (None, Some(_), Some(_)) => {
+            Err(ApplyError::refused(place, "a column has a formula or a prompt, not both"))
+        }
+    }
+}
+
+fn check_prompt(place: &str, prompt: &str) -> Result {
+    let at = format!("{place}.prompt");
+    if prompt.trim().is_empty() {
+        return Err(ApplyError::refused(at, "is empty"));
+    }
+    Template::parse(prompt).map(drop).map_err(|error| ApplyError::refused(at, error.to_string()))
 }
 
 fn check_campaign(place: &str, campaign: &Campaign) -> Result {

@@ -83,31 +83,17 @@ pub(super) struct User {
     pub password: Option<Password>,
 }
 
-/// A column that is not built in, found by its folded name.
+/// A column that is not built in, found by its folded name: one that senders fill, or one with a formula.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Column {
     pub name: ColumnName,
+    /// Needed without a formula, which has a type by itself.
     #[serde(rename = "type")]
-    pub column_type: ColumnType,
-    #[serde(default)]
-    pub kind: ColumnKind,
-}
-
-/// Who fills a column.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum ColumnKind {
-    #[default]
-    Custom,
-}
-
-impl From<ColumnKind> for store::ColumnKind {
-    fn from(kind: ColumnKind) -> Self {
-        match kind {
-            ColumnKind::Custom => Self::Custom,
-        }
-    }
+    pub column_type: Option<ColumnType>,
+    pub formula: Option<String>,
+    /// What a language model is asked for each entry, with fields.
+    pub prompt: Option<String>,
 }
 
 /// A design, found by its name.

@@ -2,21 +2,21 @@
 
 use std::collections::HashMap;
 
-use audience::Conditions;
 use chrono::{DateTime, Utc};
 use contract::id::{CampaignId, DesignId, IntegrationId, TeamId};
 use contract::key::KeyKind;
-use store::{CampaignSettings, ColumnSource, NewKey, StepSettings, Transaction};
+use store::{CampaignSettings, NewKey, StepSettings, Transaction};
 use uuid::Uuid;
 
 use super::applied::{
     AppliedCampaign, AppliedDesign, AppliedIntegration, AppliedKey, AppliedTeam, AppliedTopUp, AppliedUser,
 };
 use super::check::{check_conditions, items};
+use super::column::save_columns;
 use super::endpoint::save_endpoints;
 use super::error::{ApplyError, At};
 use super::field::Name;
-use super::file::{Campaign, Column, Design, Integration, Key, Status, Step, Team, TopUp, User};
+use super::file::{Campaign, Design, Integration, Key, Status, Step, Team, TopUp, User};
 use super::pictures::links;
 use secret::{KeyText, random_campaign_id};
 
@@ -48,7 +48,7 @@ pub(super) async fn save_team(
     let team_id = transaction.team_save(&wanted, now).await.at(place)?;
     let save = Save { transaction, team_id, now };
     let users = save.users(place, &team.users).await?;
-    let columns = save.columns(place, &team.columns).await?;
+    let columns = save_columns(transaction, team_id, place, &team.columns, now).await?;
     let designs = save.designs(place, &team.designs).await?;
     let campaigns = save.campaigns(place, team, &designs).await?;
     let integrations = save.integrations(place, &team.integrations).await?;
@@ -116,41 +116,9 @@ impl Save<'_> {
         Ok(Some(hash))
     }
 
-    async fn columns(&self, place: &str, columns: &[Column]) -> Result<Vec<String>> {
-        let stored = self.column_types(place).await?;
-        let used = self.columns_used(place).await?;
-        let mut applied = Vec::new();
-        for (place, column) in items(place, "columns", columns) {
-            let kind = column.kind.into();
-            let wanted = store::Column::new(&column.name.0, column.column_type, kind, ColumnSource::Owner);
-            let changes = stored.get(&wanted.name_key).is_some_and(|stored| *stored != wanted.column_type);
-            if let Some(campaign) = used.get(&wanted.name_key).filter(|_| changes) {
-                let reason = format!(
-                    "conditions of the campaign {campaign:?} use the column as it is: take them out first"
-                );
-                return Err(ApplyError::refused(format!("{place}.type"), reason));
-            }
-            self.transaction.column_save(self.team_id, &wanted, self.now).await.at(&place)?;
-            applied.push(wanted.name);
-        }
-        Ok(applied)
-    }
-
     async fn column_types(&self, place: &str) -> Result<ColumnTypes> {
         let columns = self.transaction.column_list_locked(self.team_id).await.at(place)?;
         Ok(columns.into_iter().map(|column| (column.name_key, column.column_type)).collect())
-    }
-
-    /// The columns that stored conditions look at, each with the name of a campaign.
-    async fn columns_used(&self, place: &str) -> Result<HashMap<String, String>> {
-        let mut used = HashMap::new();
-        for (campaign, conditions) in self.transaction.campaign_conditions(self.team_id).await.at(place)? {
-            // Only the names matter here, which are read whatever the types are.
-            let read = Conditions::parse(&conditions, |_| None);
-            let names: Vec<String> = read.iter().flat_map(Conditions::columns).map(str::to_owned).collect();
-            used.extend(names.into_iter().map(|name| (name, campaign.clone())));
-        }
-        Ok(used)
     }
 
     async fn designs(&self, place: &str, designs: &[Design]) -> Result<Vec<AppliedDesign>> {

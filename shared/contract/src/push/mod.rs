@@ -4,7 +4,7 @@
 //! values are dropped) → [`PushAnswer`]. All of it is pure.
 
 mod batch;
-mod body;
+pub(crate) mod body;
 mod check;
 mod error;
 mod field;

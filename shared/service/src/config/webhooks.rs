@@ -97,15 +97,20 @@ impl Dispatcher {
 }
 
 fn paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
+    Ok(texts(deserializer)?.into_iter().map(PathBuf::from).collect())
+}
+
+/// Texts as a list, or in one text separated by commas.
+pub(super) fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum OneOrMany {
-        Many(Vec<PathBuf>),
+        Many(Vec<String>),
         One(String),
     }
     Ok(match OneOrMany::deserialize(deserializer)? {
-        OneOrMany::Many(paths) => paths,
-        OneOrMany::One(text) => parts(&text).map(PathBuf::from).collect(),
+        OneOrMany::Many(texts) => texts,
+        OneOrMany::One(text) => parts(&text).map(str::to_owned).collect(),
     })
 }
 

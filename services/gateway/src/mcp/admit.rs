@@ -1,0 +1,70 @@
+//! Whose request it is.
+
+use std::net::IpAddr;
+
+use axum::http::HeaderMap;
+use contract::id::{ApiKeyId, TeamId};
+use contract::mcp::RpcError;
+use contract::push::PushError;
+use store::AdmittedKey;
+
+use crate::Gateway;
+use crate::mcp::Server;
+use crate::mcp::denied::Denied;
+use crate::push::IntegrationAccess;
+use crate::refusal::Refusal;
+use crate::request::bearer_key;
+
+/// Proof that the request carried a key that opens the server.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Access {
+    /// The Integrations server's.
+    Integration(IntegrationAccess),
+    /// The Formula server's.
+    Team(TeamAccess),
+}
+
+/// Proof that the request carried a Full access or a Formulas only key of this team.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TeamAccess {
+    pub(super) team_id: TeamId,
+    pub(super) key_id: ApiKeyId,
+}
+
+/// Counts the request and finds its key: source 429, size -32600, key 401, key 429, integration 403. What fails on our
+/// side, and a body that is too large, are for JSON-RPC to answer.
+pub(super) async fn admit(
+    gateway: &Gateway,
+    server: Server,
+    source: IpAddr,
+    headers: &HeaderMap,
+    too_large: Option<Refusal>,
+) -> Result<Result<Access, RpcError>, Denied> {
+    let gate = match server {
+        Server::Integrations => &gateway.push_gate,
+        Server::Formulas => &gateway.formula_gate,
+    };
+    let key = bearer_key(headers);
+    let admitted = match gate.check_shield(source) {
+        Ok(()) => gate.admit(source, key.as_ref(), too_large).await,
+        Err(refusal) => Err(refusal),
+    };
+    match admitted {
+        Ok(key) => access_of(server, key).map(Ok),
+        Err(Refusal::RateLimited) => Err(Denied::RateLimited),
+        Err(Refusal::InvalidKey) => Err(Denied::InvalidKey(server)),
+        Err(Refusal::BodyTooLarge) => Ok(Err(RpcError::TooLarge)),
+        Err(Refusal::BodyUnreadable(_) | Refusal::Failed) => Ok(Err(RpcError::NotCompleted)),
+    }
+}
+
+fn access_of(server: Server, key: AdmittedKey) -> Result<Access, Denied> {
+    match server {
+        Server::Formulas => Ok(Access::Team(TeamAccess { team_id: key.team_id, key_id: key.key_id })),
+        Server::Integrations => match IntegrationAccess::of(key) {
+            Ok(access) => Ok(Access::Integration(access)),
+            Err(PushError::IntegrationUnavailable) => Err(Denied::IntegrationUnavailable),
+            Err(_) => Err(Denied::InvalidKey(server)),
+        },
+    }
+}

@@ -1,0 +1,132 @@
+//! From a method to its result.
+
+use std::sync::LazyLock;
+
+use bytes::Bytes;
+use contract::mcp::{
+    self, FORMULAS_INSTRUCTIONS, FORMULAS_SERVER, FormulaTool, INTEGRATIONS_INSTRUCTIONS,
+    INTEGRATIONS_SERVER, InitializeResult, IntegrationTool, Method, RpcError, Tool, ToolCall, ToolFailure,
+    ToolList, ToolResult,
+};
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::Gateway;
+use crate::mcp::admit::Access;
+use crate::mcp::{Outcome, formulas, integrations};
+use crate::request::RequestIdentity;
+
+static INTEGRATION_TOOLS: LazyLock<Vec<Tool>> =
+    LazyLock::new(|| IntegrationTool::ALL.into_iter().map(IntegrationTool::tool).collect());
+
+static FORMULA_TOOLS: LazyLock<Vec<Tool>> =
+    LazyLock::new(|| FormulaTool::ALL.into_iter().map(FormulaTool::tool).collect());
+
+/// A request that was let in.
+#[derive(Clone, Copy)]
+pub(super) struct Request<'a> {
+    pub(super) gateway: &'a Gateway,
+    pub(super) access: Access,
+    pub(super) body: &'a Bytes,
+    pub(super) identity: &'a RequestIdentity,
+}
+
+/// Why a tool has no answer.
+pub(super) enum Unanswered {
+    /// A result for the model to read.
+    Failure(ToolFailure),
+    /// The call could not be completed.
+    Error(RpcError),
+}
+
+impl Request<'_> {
+    /// Answers the request with this id.
+    pub(super) async fn dispatch(
+        self,
+        id: &RawValue,
+        method: &str,
+        params: Option<&RawValue>,
+    ) -> Result<Outcome, RpcError> {
+        let known = Method::from_name(method).ok_or_else(|| RpcError::UnknownMethod(shown(method)))?;
+        Ok(match known {
+            Method::Initialize => answered(id, &self.initialize(params)),
+            Method::Ping => answered(id, &serde_json::json!({})),
+            Method::ListTools => answered(id, &ToolList { tools: self.tools() }),
+            Method::CallTool => self.call(id, &ToolCall::read(params)?).await?,
+        })
+    }
+
+    fn initialize(self, params: Option<&RawValue>) -> InitializeResult {
+        let (info, instructions) = match self.access {
+            Access::Integration(_) => (INTEGRATIONS_SERVER, INTEGRATIONS_INSTRUCTIONS),
+            Access::Team(_) => (FORMULAS_SERVER, FORMULAS_INSTRUCTIONS),
+        };
+        InitializeResult::new(params, info, instructions)
+    }
+
+    fn tools(self) -> &'static [Tool] {
+        match self.access {
+            Access::Integration(_) => &INTEGRATION_TOOLS,
+            Access::Team(_) => &FORMULA_TOOLS,
+        }
+    }
+
+    async fn call(self, id: &RawValue, call: &ToolCall<'_>) -> Result<Outcome, RpcError> {
+        let arguments = self.arguments(call);
+        let unknown = || RpcError::UnknownTool(shown(&call.name));
+        let result = match self.access {
+            Access::Integration(access) => {
+                let tool = IntegrationTool::from_name(&call.name).ok_or_else(unknown)?;
+                (tool.name(), integrations::call(self, access, tool, arguments).await)
+            }
+            Access::Team(access) => {
+                let tool = FormulaTool::from_name(&call.name).ok_or_else(unknown)?;
+                (tool.name(), formulas::call(self, access, tool, arguments).await)
+            }
+        };
+        tool_outcome(id, result)
+    }
+
+    /// The arguments' own bytes; they hold the body's memory.
+    fn arguments(self, call: &ToolCall<'_>) -> Bytes {
+        match call.arguments {
+            Some(arguments) => self.body.slice_ref(arguments.get().as_bytes()),
+            None => Bytes::from_static(b"{}"),
+        }
+    }
+}
+
+fn tool_outcome(
+    id: &RawValue,
+    (tool, result): (&'static str, Result<Bytes, Unanswered>),
+) -> Result<Outcome, RpcError> {
+    let (json, failure) = match result {
+        Ok(answer) => (raw(&answer)?, None),
+        Err(Unanswered::Failure(failure)) => {
+            (to_raw_value(&failure).map_err(|_| RpcError::NotCompleted)?, Some(failure.error))
+        }
+        Err(Unanswered::Error(error)) => return Err(error),
+    };
+    let code = failure.unwrap_or("ok");
+    metrics::counter!("mcp_tool_calls_total", "tool" => tool, "code" => code).increment(1);
+    let result = if failure.is_some() { ToolResult::failure(&json) } else { ToolResult::success(&json) };
+    Ok(Outcome::Answered(mcp::response(id, &result), code))
+}
+
+fn raw(answer: &[u8]) -> Result<Box<RawValue>, RpcError> {
+    serde_json::from_slice(answer).map_err(|error| {
+        tracing::error!(%error, "a worker's answer is not JSON");
+        RpcError::NotCompleted
+    })
+}
+
+fn answered(id: &RawValue, result: &impl Serialize) -> Outcome {
+    Outcome::Answered(mcp::response(id, result), "ok")
+}
+
+/// Characters of a name that an error repeats.
+const SHOWN_CHARS: usize = 100;
+
+fn shown(name: &str) -> String {
+    name.chars().take(SHOWN_CHARS).collect()
+}

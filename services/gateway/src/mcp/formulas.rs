@@ -1,0 +1,54 @@
+//! The tools of the Formula server: calls to a mailer, which computes formula columns when it makes cards.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use contract::mcp::{FormulaContext, FormulaError, FormulaTool, RpcError, ToolFailure};
+use contract::message::REPLY_OK;
+use queue::{Call, CallError};
+
+use crate::mcp::admit::TeamAccess;
+use crate::mcp::dispatch::{Request, Unanswered};
+
+/// Does what a tool is for.
+pub(super) async fn call(
+    request: Request<'_>,
+    access: TeamAccess,
+    tool: FormulaTool,
+    arguments: Bytes,
+) -> Result<Bytes, Unanswered> {
+    let process = &request.gateway.process;
+    let patience = Duration::from_millis(process.config.gateway.mcp_call_deadline_ms);
+    let deadline = process.clock.now() + patience;
+    let call = Call {
+        id: request.identity.request_id.0,
+        kind: tool.message_kind().to_owned(),
+        team: access.team_id.0,
+        // An id can always be written.
+        context: serde_json::to_string(&FormulaContext { key_id: access.key_id }).unwrap_or_default(),
+        trace: request.identity.trace.header(),
+        deadline_ms: deadline.timestamp_millis(),
+        delivery_count: 0,
+        body: arguments,
+    };
+    match request.gateway.formulas.call(call, patience).await {
+        Ok(reply) if reply.kind == REPLY_OK => Ok(reply.body),
+        Ok(reply) => Err(unanswered(serde_json::from_slice(&reply.body).unwrap_or_else(|error| {
+            tracing::error!(%error, "a reply cannot be read");
+            FormulaError::InternalError
+        }))),
+        Err(CallError::Unavailable) => Err(unanswered(FormulaError::InternalError)),
+        Err(CallError::DeadlinePassed | CallError::Lost) => Err(unanswered(FormulaError::DeadlinePassed)),
+    }
+}
+
+fn unanswered(error: FormulaError) -> Unanswered {
+    match error {
+        FormulaError::InternalError => Unanswered::Error(RpcError::NotCompleted),
+        error => Unanswered::Failure(ToolFailure {
+            error: error.code(),
+            message: error.to_string(),
+            details: error.details(),
+        }),
+    }
+}

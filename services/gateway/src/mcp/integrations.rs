@@ -1,0 +1,150 @@
+//! The tools of the Integrations server: the push API's operations over again. The arguments of those that change
+//! something are the push API's bodies, passed on as they came.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use contract::mcp::{IntegrationTool, RpcError, ToolFailure};
+use contract::message::{BEGIN_V1, COMPLETE_V1, DECLARE_V1, PUSH_V1, PUSH_VALIDATE_V1};
+use contract::push::{Field, IdempotencyKey, IntegrationAnswer, PushError};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use crate::mcp::dispatch::{Request, Unanswered};
+use crate::push::IntegrationAccess;
+use crate::push::answer::Answered;
+use crate::push::ask::{Question, ask};
+use crate::push::next_step::Calls;
+use crate::push::query::Query;
+use crate::push::read;
+
+/// What this server's clients call the operations.
+const TOOLS: Calls =
+    Calls { declare: "declare_schema", begin: "begin_sync", push: "push_records", complete: "complete_sync" };
+
+/// The push API's answer, with the fields, which it has a call of its own for.
+#[derive(Serialize)]
+struct Status {
+    #[serde(flatten)]
+    integration: IntegrationAnswer,
+    fields: Vec<Field>,
+}
+
+#[derive(Deserialize)]
+struct KeyArgument {
+    #[serde(rename = "idempotencyKey")]
+    idempotency_key: Option<Value>,
+}
+
+/// Does what a tool is for.
+pub(super) async fn call(
+    request: Request<'_>,
+    access: IntegrationAccess,
+    tool: IntegrationTool,
+    arguments: Bytes,
+) -> Result<Bytes, Unanswered> {
+    let kind = match tool {
+        IntegrationTool::GetStatus => {
+            return status(request, access).await.map_err(|error| unanswered(error, None));
+        }
+        IntegrationTool::GetRejections => {
+            return rejections(request, access, &arguments).await.map_err(|error| unanswered(error, None));
+        }
+        IntegrationTool::DeclareSchema => (DECLARE_V1, false),
+        IntegrationTool::ValidateRecords => (PUSH_VALIDATE_V1, false),
+        IntegrationTool::BeginSync => (BEGIN_V1, true),
+        IntegrationTool::PushRecords => (PUSH_V1, true),
+        IntegrationTool::CompleteSync => (COMPLETE_V1, true),
+    };
+    change(request, access, kind, arguments).await
+}
+
+async fn change(
+    request: Request<'_>,
+    access: IntegrationAccess,
+    (kind, needs_key): (&'static str, bool),
+    arguments: Bytes,
+) -> Result<Bytes, Unanswered> {
+    let key = match needs_key {
+        true => Some(idempotency_key(&arguments).map_err(|error| unanswered(error, None))?),
+        false => None,
+    };
+    let patience = Duration::from_millis(request.gateway.process.config.gateway.mcp_call_deadline_ms);
+    let question = Question::new(kind, access, key.clone(), patience);
+    let answered = ask(request.gateway, question, arguments, request.identity).await;
+    answered.map(|answered| answered.body).map_err(|error| unanswered(error, key))
+}
+
+/// The call's own key, or a new one.
+fn idempotency_key(arguments: &[u8]) -> Result<IdempotencyKey, PushError> {
+    let sent: KeyArgument = serde_json::from_slice(arguments)
+        .map_err(|_| PushError::InvalidRequest("idempotencyKey is given twice.".to_owned()))?;
+    let text = match sent.idempotency_key {
+        None => Uuid::new_v4().to_string(),
+        Some(Value::String(text)) if !text.is_empty() => text,
+        Some(_) => return Err(PushError::InvalidIdempotencyKey),
+    };
+    text.parse()
+}
+
+async fn status(request: Request<'_>, access: IntegrationAccess) -> Result<Bytes, PushError> {
+    let integration = read::integration(request.gateway, access.integration_id, &TOOLS).await?;
+    let fields = read::fields(request.gateway, access.integration_id).await?;
+    Ok(Answered::new(&Status { integration, fields }).body)
+}
+
+async fn rejections(
+    request: Request<'_>,
+    access: IntegrationAccess,
+    arguments: &[u8],
+) -> Result<Bytes, PushError> {
+    let arguments: Map<String, Value> = serde_json::from_slice(arguments)
+        .map_err(|error| PushError::InvalidRequest(format!("The arguments cannot be read: {error}.")))?;
+    let query = Query::of_arguments(&arguments);
+    Ok(read::rejections(request.gateway, access.integration_id, &query).await?.body)
+}
+
+/// A failure for the model, or an error when the failure is ours. Where a retry must carry the same key, the model is
+/// given it.
+fn unanswered(error: PushError, key: Option<IdempotencyKey>) -> Unanswered {
+    let details = match (&error, key) {
+        (PushError::InternalError, _) => return Unanswered::Error(RpcError::NotCompleted),
+        (PushError::DeadlinePassed | PushError::InProgress, Some(key)) => {
+            Some(json!({"idempotencyKey": key.as_str()}))
+        }
+        _ => error.details(),
+    };
+    Unanswered::Failure(ToolFailure { error: error.code(), message: error.to_string(), details })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_without_an_idempotency_key_makes_its_own() {
+        let key = |arguments: &str| idempotency_key(arguments.as_bytes());
+        assert_ne!(key("{}").unwrap(), key("{}").unwrap());
+        assert!(key(r#"{"idempotencyKey":null}"#).is_ok());
+        assert_eq!(key(r#"{"mode":"full","idempotencyKey":"k"}"#).unwrap().as_str(), "k");
+        for wrong in [r#"{"idempotencyKey":""}"#, r#"{"idempotencyKey":7}"#] {
+            assert_eq!(key(wrong), Err(PushError::InvalidIdempotencyKey), "{wrong}");
+        }
+        assert_eq!(
+            key(&format!(r#"{{"idempotencyKey":"{}"}}"#, "k".repeat(201))),
+            Err(PushError::InvalidIdempotencyKey)
+        );
+    }
+
+    #[test]
+    fn what_is_our_failure_is_an_error_and_a_retry_is_told_its_key() {
+        let key: IdempotencyKey = "k".parse().unwrap();
+        assert!(matches!(
+            unanswered(PushError::InternalError, None),
+            Unanswered::Error(RpcError::NotCompleted)
+        ));
+        let Unanswered::Failure(failure) = unanswered(PushError::DeadlinePassed, Some(key)) else { panic!() };
+        assert_eq!((failure.error, failure.details), ("timeout", Some(json!({"idempotencyKey": "k"}))));
+    }
+}

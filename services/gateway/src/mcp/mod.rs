@@ -1,0 +1,153 @@
+//! The two MCP servers: one dispatcher, stateless, one JSON answer to each POST.
+//!
+//! A request in reading order: [`route`] (POST only) → [`origin`] → [`admit`] → the body → [`dispatch`] → the tools of
+//! [`integrations`] or [`formulas`]. What HTTP refuses is a [`Denied`]; everything after the admission is JSON-RPC and
+//! HTTP 200, since the protocol's clients lose their session over other statuses.
+
+mod admit;
+mod denied;
+mod dispatch;
+mod formulas;
+mod integrations;
+mod origin;
+mod version;
+
+use std::net::IpAddr;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, post};
+use bytes::Bytes;
+use contract::mcp::{self, IdScan, Message, RpcError};
+
+use crate::body::{declared_too_large, drain, pass_over};
+use crate::mcp::admit::Access;
+use crate::mcp::denied::Denied;
+use crate::push::answer::json_response;
+use crate::refusal::Refusal;
+use crate::request::RequestIdentity;
+use crate::{Gateway, Peer};
+use service::source::source_address;
+
+/// Where the Formula MCP server is; the Integrations one is a path of the push API.
+pub(crate) const FORMULAS_PATH: &str = "/api/formulas/v1/mcp";
+
+/// Which of the two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Server {
+    /// Speaks for the push API.
+    Integrations,
+    /// Formula columns.
+    Formulas,
+}
+
+impl Server {
+    /// The name in metrics and logs.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Integrations => "mcp_integrations",
+            Self::Formulas => "mcp_formulas",
+        }
+    }
+}
+
+/// What a request comes to.
+enum Outcome {
+    /// An answer without a body: the message wanted none.
+    Accepted,
+    /// JSON-RPC, and a code for metrics.
+    Answered(Vec<u8>, &'static str),
+}
+
+impl Outcome {
+    fn failed(id: Option<&serde_json::value::RawValue>, error: &RpcError) -> Self {
+        Self::Answered(mcp::failure(id, error), error.name())
+    }
+}
+
+/// The route of a server. Other methods than POST are refused before anything else is looked at.
+pub(crate) fn route(server: Server) -> MethodRouter<Gateway> {
+    post(move |State(gateway): State<Gateway>, Peer { 0: peer }: Peer, request: Request| {
+        serve(gateway, server, peer.ip(), request)
+    })
+    .fallback(|| async { Denied::UsePost.response() })
+}
+
+async fn serve(gateway: Gateway, server: Server, peer: IpAddr, request: Request) -> Response {
+    let (parts, mut body) = request.into_parts();
+    let identity = RequestIdentity::new(&parts.headers);
+    let result = handle(&gateway, server, peer, &parts, &mut body, &identity).await;
+    // What was not read of a refused request.
+    drain(body);
+    let (mut response, code) = match result {
+        Ok(Outcome::Accepted) => (StatusCode::ACCEPTED.into_response(), "accepted"),
+        Ok(Outcome::Answered(body, code)) => (json_response(StatusCode::OK, Bytes::from(body)), code),
+        Err(denied) => (denied.response(), denied.code()),
+    };
+    identity.finish(server.name(), code, &mut response);
+    response
+}
+
+async fn handle(
+    gateway: &Gateway,
+    server: Server,
+    peer: IpAddr,
+    parts: &Parts,
+    body: &mut Body,
+    identity: &RequestIdentity,
+) -> Result<Outcome, Denied> {
+    let settings = &gateway.process.config.gateway;
+    origin::check(&parts.headers, &settings.mcp_allowed_origins)?;
+    let source = source_address(peer, &parts.headers, &settings.trusted_proxies);
+    let access = match admit::admit(gateway, server, source, &parts.headers, declared_too_large(body)).await?
+    {
+        Ok(access) => Ok(access),
+        Err(RpcError::TooLarge) => return Ok(too_large(body).await),
+        // Whoever asks gets to know which of its requests failed.
+        Err(error) => Err(error),
+    };
+    version::check(&parts.headers)?;
+    match gateway.bodies.read(body).await {
+        Ok(body) => Ok(answer(gateway, access, &body, identity).await),
+        Err(refusal) => Ok(Outcome::failed(None, &unread(refusal))),
+    }
+}
+
+/// A request whose size is known to be too large is not read, but its id is looked for: clients wait for an answer with it.
+async fn too_large(body: &mut Body) -> Outcome {
+    let mut scan = IdScan::default();
+    pass_over(body, |bytes| scan.pass(bytes)).await;
+    Outcome::failed(scan.id().as_deref(), &RpcError::TooLarge)
+}
+
+fn unread(refusal: Refusal) -> RpcError {
+    match refusal {
+        Refusal::BodyTooLarge => RpcError::TooLarge,
+        Refusal::BodyUnreadable(why) => RpcError::NotJsonRpc(why.to_owned()),
+        Refusal::Failed | Refusal::RateLimited | Refusal::InvalidKey => RpcError::NotCompleted,
+    }
+}
+
+async fn answer(
+    gateway: &Gateway,
+    access: Result<Access, RpcError>,
+    body: &Bytes,
+    identity: &RequestIdentity,
+) -> Outcome {
+    let (id, method, params) = match Message::read(body) {
+        Ok(Message::Request { id, method, params }) => (id, method, params),
+        Ok(Message::Notification) => return Outcome::Accepted,
+        Err((id, error)) => return Outcome::failed(id, &error),
+    };
+    let result = match access {
+        Ok(access) => {
+            let request = dispatch::Request { gateway, access, body, identity };
+            request.dispatch(id, &method, params).await
+        }
+        Err(error) => Err(error),
+    };
+    result.unwrap_or_else(|error| Outcome::failed(Some(id), &error))
+}

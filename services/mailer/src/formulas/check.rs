@@ -1,0 +1,26 @@
+//! `check_formula`.
+
+use contract::mcp::{CheckAnswer, CheckArguments, FormulaError};
+
+use super::Asker;
+use super::book::{Book, Named};
+
+/// Whether a formula can be saved. That it cannot is an answer, not a failure.
+pub(super) async fn check(asker: Asker<'_>, arguments: CheckArguments) -> Result<CheckAnswer, FormulaError> {
+    let book = Book::read(asker).await?;
+    let name = arguments.name.as_deref();
+    if let Some(name) = name
+        && matches!(book.find(name), Named::Other)
+    {
+        return Err(FormulaError::NotAFormulaColumn(name.to_owned()));
+    }
+    Ok(tokio::task::block_in_place(|| match book.fit(&arguments.formula, name) {
+        Ok(fitting) => CheckAnswer {
+            valid: true,
+            result_type: Some(fitting.result_type),
+            columns: fitting.columns,
+            problems: Vec::new(),
+        },
+        Err(problems) => CheckAnswer { valid: false, result_type: None, columns: Vec::new(), problems },
+    }))
+}

@@ -1,0 +1,76 @@
+//! `explain_formula`.
+
+use contract::mcp::{
+    CampaignUse, ExplainAnswer, ExplainArguments, FormulaChangeView, FormulaError, FormulaUses,
+};
+use store::{FormulaChange, StoreError};
+
+use super::book::{Book, source};
+use super::{Asker, failed, uses};
+
+/// Changes that are shown.
+const CHANGES: i64 = 10;
+
+/// What a formula column is and what uses it.
+pub(super) async fn explain(
+    asker: Asker<'_>,
+    arguments: ExplainArguments,
+) -> Result<ExplainAnswer, FormulaError> {
+    let book = Book::read(asker).await?;
+    let column = book.formula(&arguments.name)?;
+    let formula = source(column).unwrap_or_default().to_owned();
+    let fitted = tokio::task::block_in_place(|| book.fit(&formula, Some(&column.name)));
+    let (columns, problems) = match fitted {
+        Ok(fitting) => (fitting.columns, Vec::new()),
+        Err(problems) => (Vec::new(), problems),
+    };
+    let changes = asker.process.store.formula_change_list(asker.team_id, &column.name_key, CHANGES).await;
+    let mut used_by = used(asker, &column.name_key).await.map_err(failed)?;
+    used_by.formulas = tokio::task::block_in_place(|| users(&book, &column.name_key));
+    Ok(ExplainAnswer {
+        name: column.name.clone(),
+        formula,
+        result_type: column.column_type,
+        columns,
+        problems,
+        used_by,
+        changes: changes.map_err(failed)?.into_iter().map(change).collect(),
+    })
+}
+
+/// Campaigns and designs, as they stand at one moment.
+async fn used(asker: Asker<'_>, name_key: &str) -> Result<FormulaUses, StoreError> {
+    let mut connection = asker.process.store.connection().await?;
+    let transaction = connection.begin().await?;
+    let (campaigns, all_campaigns) = uses::filtering_campaigns(&transaction, asker.team_id, name_key).await?;
+    let (designs, all_designs) = uses::designs(&transaction, asker.team_id, name_key).await?;
+    let campaigns = campaigns
+        .into_iter()
+        .map(|campaign| CampaignUse { id: campaign.campaign_id, name: campaign.name })
+        .collect();
+    Ok(FormulaUses { formulas: Vec::new(), campaigns, designs, is_complete: all_campaigns && all_designs })
+}
+
+/// The formula columns that use a column.
+fn users(book: &Book, name_key: &str) -> Vec<String> {
+    let sheet = book.sheet();
+    let uses = |position: usize| {
+        sheet.formula(position).is_some_and(|formula| {
+            formula.is_ok_and(|formula| formula.columns().iter().any(|column| column == name_key))
+        })
+    };
+    let definitions = sheet.definitions().iter().enumerate();
+    definitions
+        .filter(|(position, _)| uses(*position))
+        .map(|(_, definition)| definition.name.clone())
+        .collect()
+}
+
+fn change(change: FormulaChange) -> FormulaChangeView {
+    FormulaChangeView {
+        changed_at: change.changed_at,
+        by_key: change.key_name,
+        formula: change.formula,
+        previous_formula: change.previous_formula,
+    }
+}

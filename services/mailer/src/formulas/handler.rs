@@ -1,0 +1,78 @@
+//! Between the queue and the tools: messages in, replies out.
+
+use bytes::Bytes;
+use contract::id::{RequestId, TeamId};
+use contract::mcp::{FormulaContext, FormulaError, FormulaTool, read_arguments};
+use contract::message::{REPLY_ERROR, REPLY_OK};
+use queue::{Call, Handler, Reply};
+use serde::Serialize;
+use service::Process;
+use service::trace::TraceContext;
+use tracing::Instrument;
+
+use super::{Asker, check, explain, list, preview, save};
+
+/// Answers the calls of the formula queue.
+pub(super) struct FormulaHandler {
+    process: Process,
+}
+
+impl FormulaHandler {
+    pub(super) fn new(process: Process) -> Self {
+        Self { process }
+    }
+
+    async fn answer(
+        &self,
+        call: &Call,
+        tool: FormulaTool,
+        context: FormulaContext,
+    ) -> Result<Bytes, FormulaError> {
+        if self.process.clock.now().timestamp_millis() > call.deadline_ms {
+            // Nobody waits any more; what has not begun does not begin now.
+            return Err(FormulaError::DeadlinePassed);
+        }
+        let asker = Asker {
+            process: &self.process,
+            request_id: RequestId(call.id),
+            team_id: TeamId(call.team),
+            key_id: context.key_id,
+        };
+        let body = &call.body[..];
+        match tool {
+            FormulaTool::ListColumns => json(list::columns(asker, read_arguments(body)?).await),
+            FormulaTool::ListFunctions => json(list::functions(&read_arguments(body)?)),
+            FormulaTool::CheckFormula => json(check::check(asker, read_arguments(body)?).await),
+            FormulaTool::PreviewFormula => json(preview::preview(asker, read_arguments(body)?).await),
+            FormulaTool::SaveFormula => json(save::save(asker, read_arguments(body)?).await),
+            FormulaTool::ExplainFormula => json(explain::explain(asker, read_arguments(body)?).await),
+        }
+    }
+}
+
+impl Handler for FormulaHandler {
+    /// `None` for a tool or a version that this worker does not know.
+    async fn handle(&self, call: Call) -> Option<Reply> {
+        let tool = FormulaTool::from_message_kind(&call.kind)?;
+        let context: FormulaContext = serde_json::from_str(&call.context).ok()?;
+        let trace = TraceContext::from_header(Some(&call.trace));
+        let span = tracing::info_span!("formula", request_id = %call.id, trace_id = trace.trace_id(), tool = tool.name());
+        Some(reply(self.answer(&call, tool, context).instrument(span).await))
+    }
+}
+
+fn reply(result: Result<Bytes, FormulaError>) -> Reply {
+    match result {
+        Ok(body) => Reply { kind: REPLY_OK.to_owned(), body },
+        // A code and its content can always be written.
+        Err(error) => Reply {
+            kind: REPLY_ERROR.to_owned(),
+            body: serde_json::to_vec(&error).map(Bytes::from).unwrap_or_default(),
+        },
+    }
+}
+
+/// An answer's JSON. Answers hold texts and numbers, which can always be written.
+fn json(answer: Result<impl Serialize, FormulaError>) -> Result<Bytes, FormulaError> {
+    answer.map(|answer| serde_json::to_vec(&answer).map(Bytes::from).unwrap_or_default())
+}

@@ -1,0 +1,234 @@
+//! The tools of the Integrations MCP server: the push API's operations, described for a model.
+
+mod answers;
+
+use serde_json::{Value, json};
+
+use crate::limits::{
+    DECLARED_FIELDS, EXTERNAL_ID_CHARS, IDEMPOTENCY_KEY_CHARS, PAGE_ITEMS, PAGE_ITEMS_DEFAULT, RECORD_BYTES,
+    RECORDS_PER_BATCH,
+};
+use crate::mcp::schema::{described, list, nothing, object, one_of, text, yes_no};
+use crate::mcp::{Annotations, ServerInfo, Tool};
+use crate::push::{FieldType, Semantic};
+
+/// How the Integrations server introduces itself.
+pub const INTEGRATIONS_SERVER: ServerInfo = ServerInfo {
+    name: "pillarbox-integrations",
+    title: "Pillarbox Integrations",
+    version: env!("CARGO_PKG_VERSION"),
+};
+
+/// What a model should know before it calls a tool of the Integrations server.
+pub const INTEGRATIONS_INSTRUCTIONS: &str = "Syncs contacts from a CRM into one Pillarbox integration. \
+    Call get_status first: its nextStep says what to call next. Declare the fields once with declare_schema, then \
+    begin_sync, push_records in batches, and always complete_sync, also when some records were rejected. \
+    A full sync removes every contact that it did not receive when it completes; use a delta sync to change or delete \
+    some contacts only. A failed call carries error and message and has changed nothing, unless error is timeout: \
+    then call again with the idempotencyKey of its details.";
+
+/// A tool of the Integrations server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum IntegrationTool {
+    /// GET of the push API's root, with the declared fields.
+    GetStatus,
+    /// POST schema.
+    DeclareSchema,
+    /// POST records with `validate=1`.
+    ValidateRecords,
+    /// POST sync.
+    BeginSync,
+    /// POST records.
+    PushRecords,
+    /// PATCH sync.
+    CompleteSync,
+    /// GET sync/rejections.
+    GetRejections,
+}
+
+impl IntegrationTool {
+    /// Every tool, in the order of the list: that of a first use.
+    pub const ALL: [Self; 7] = [
+        Self::GetStatus,
+        Self::DeclareSchema,
+        Self::ValidateRecords,
+        Self::BeginSync,
+        Self::PushRecords,
+        Self::CompleteSync,
+        Self::GetRejections,
+    ];
+
+    /// The name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::GetStatus => "get_status",
+            Self::DeclareSchema => "declare_schema",
+            Self::ValidateRecords => "validate_records",
+            Self::BeginSync => "begin_sync",
+            Self::PushRecords => "push_records",
+            Self::CompleteSync => "complete_sync",
+            Self::GetRejections => "get_rejections",
+        }
+    }
+
+    /// The tool of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tool| tool.name() == name)
+    }
+
+    /// All that a client knows of it.
+    pub fn tool(self) -> Tool {
+        let (title, annotations) = self.title_and_hints();
+        Tool {
+            name: self.name(),
+            title,
+            description: self.description(),
+            input_schema: self.input(),
+            output_schema: answers::of(self),
+            annotations,
+        }
+    }
+
+    const fn title_and_hints(self) -> (&'static str, Annotations) {
+        match self {
+            Self::GetStatus => ("Get status", Annotations::READS),
+            Self::DeclareSchema => ("Declare fields", Annotations::WRITES),
+            Self::ValidateRecords => ("Validate records", Annotations::READS),
+            Self::BeginSync => ("Begin a sync", Annotations::WRITES),
+            Self::PushRecords => ("Push records", Annotations::REMOVES),
+            Self::CompleteSync => ("Complete the sync", Annotations::REMOVES),
+            Self::GetRejections => ("List rejections and warnings", Annotations::READS),
+        }
+    }
+
+    fn description(self) -> String {
+        match self {
+            Self::GetStatus => "Shows the integration: its status, its declared fields, the open sync if there is one, \
+                the limits, and in nextStep what to call next. Call it first, and whenever you are unsure where \
+                things stand."
+                .to_owned(),
+            Self::DeclareSchema => format!(
+                "Declares the fields that records hold. Needed once before the first sync, and again when fields are \
+                 added or change. State each field whole: what you leave out of one is reset to its default. Fields \
+                 that you do not mention stay declared and are listed in noLongerSent. Give the fields that hold name, \
+                 address, e-mail and so on their semantic: without address_1, city, state and zip no contact can be \
+                 mailed. At most {DECLARED_FIELDS} fields. Fails with too_many_fields; field_locked when the owner set \
+                 another type for a column; invalid_request when a field is malformed."
+            ),
+            Self::ValidateRecords => "Checks records by the rules of push_records and writes nothing; no sync needs to be \
+                open. Use it to try a mapping on a few records before a sync."
+                .to_owned(),
+            Self::BeginSync => "Begins a sync; records can then be pushed for 24 hours. mode full means that you will send \
+                every contact: those you do not send are removed when the sync completes. mode delta means that you \
+                send changes only. Fails with sync_in_progress while another sync is open: its id is in details; \
+                go on with it or complete it."
+                .to_owned(),
+            Self::PushRecords => format!(
+                "Pushes a batch of at most {RECORDS_PER_BATCH} records into the open sync. One bad record never stops the \
+                 rest: the answer counts what was accepted and lists each rejected record with a code, and values that \
+                 were dropped as warnings. Correct rejected records and push them again before you complete the sync. \
+                 Fails with no_open_sync (call begin_sync first) and too_many_records (send smaller batches)."
+            ),
+            Self::CompleteSync => "Completes the open sync. Always do it, also when records were rejected. A full sync now \
+                removes every contact that it did not receive; markedRemoved tells how many. Fails with \
+                no_open_sync; with removal_guard when more contacts would be removed than the owner allows: ask a \
+                person before you call again with confirmRemoval."
+                .to_owned(),
+            Self::GetRejections => format!(
+                "Lists, page by page, the records that a sync rejected, or with type warning the values that it dropped \
+                 from accepted records. Without syncId it is the latest sync. A page has {PAGE_ITEMS_DEFAULT} items \
+                 unless limit says otherwise; pass nextAfter back as after, with the same syncId, type and limit, \
+                 until it is null."
+            ),
+        }
+    }
+
+    fn input(self) -> Value {
+        match self {
+            Self::GetStatus => nothing(),
+            Self::DeclareSchema => object(json!({"fields": declared_fields()}), &["fields"]),
+            Self::ValidateRecords => object(json!({"records": records()}), &["records"]),
+            Self::BeginSync => object(
+                json!({
+                    "mode": one_of(&["full", "delta"], "full, the default, or delta."),
+                    "idempotencyKey": idempotency_key(),
+                }),
+                &[],
+            ),
+            Self::PushRecords => {
+                object(json!({"records": records(), "idempotencyKey": idempotency_key()}), &["records"])
+            }
+            Self::CompleteSync => object(
+                json!({
+                    "syncId": sync_id("The sync that you mean; the open one when left out."),
+                    "confirmRemoval": yes_no("True goes through with a removal that the removal guard stopped."),
+                    "idempotencyKey": idempotency_key(),
+                }),
+                &[],
+            ),
+            Self::GetRejections => object(
+                json!({
+                    "syncId": sync_id("The sync; the latest one when left out."),
+                    "type": one_of(&["rejection", "warning"], "rejection, the default, or warning."),
+                    "after": {"type": "string", "pattern": "^[0-9]{1,15}$", "description": "nextAfter of the page before."},
+                    "limit": {"type": "integer", "minimum": 1, "maximum": PAGE_ITEMS, "default": PAGE_ITEMS_DEFAULT},
+                }),
+                &[],
+            ),
+        }
+    }
+}
+
+fn sync_id(description: &str) -> Value {
+    json!({"type": "string", "format": "uuid", "description": description})
+}
+
+fn idempotency_key() -> Value {
+    json!({
+        "type": "string",
+        "minLength": 1,
+        "maxLength": IDEMPOTENCY_KEY_CHARS,
+        "description": "Any text that you have not used before. A call that is repeated with the same key and the same \
+            arguments is done once and gets the same answer. Left out, each call has a key of its own.",
+    })
+}
+
+/// A field as it is declared, and as it is read.
+fn field_properties() -> Value {
+    let types = FieldType::ALL.map(FieldType::as_str);
+    let semantics: Vec<Value> =
+        Semantic::ALL.iter().map(|semantic| json!(semantic.as_str())).chain([Value::Null]).collect();
+    json!({
+        "key": {"type": "string", "minLength": 1, "description": "What records call the field; case-sensitive."},
+        "label": text("What people call it; the key when left out."),
+        "type": one_of(&types, "How values are read; text when left out."),
+        "options": described(list(json!({"type": "string"})), "The choices of a choice field."),
+        "semantic": {"enum": semantics, "description": "The contact's column that the field fills, if it is one of these."},
+    })
+}
+
+fn declared_fields() -> Value {
+    json!({"type": "array", "maxItems": DECLARED_FIELDS, "items": object(field_properties(), &["key"])})
+}
+
+fn records() -> Value {
+    let value = json!({"type": ["string", "number", "boolean", "null"]});
+    let properties = json!({
+        "external_id": {
+            "type": "string", "minLength": 1, "maxLength": EXTERNAL_ID_CHARS,
+            "description": "The CRM's own id of the contact, which never changes.",
+        },
+        "op": one_of(&["upsert", "delete"], "upsert, the default, makes or changes the contact; delete removes it."),
+        "fields": {
+            "type": "object",
+            "additionalProperties": value,
+            "description": "Values by the key of a declared field. A field that is left out keeps its value; null blanks it.",
+        },
+    });
+    json!({
+        "type": "array",
+        "maxItems": RECORDS_PER_BATCH,
+        "items": object(properties, &["external_id"]),
+        "description": format!("The contacts, each at most {RECORD_BYTES} bytes of JSON and at most once in a batch."),
+    })
+}

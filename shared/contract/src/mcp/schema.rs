@@ -1,0 +1,72 @@
+//! Parts of JSON Schemas that several tools share.
+
+use serde_json::{Value, json};
+
+/// An object with these properties, of which these must be there.
+pub(super) fn object(properties: Value, required: &[&str]) -> Value {
+    let mut schema = json!({"type": "object", "properties": properties});
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    schema
+}
+
+/// No arguments.
+pub(super) fn nothing() -> Value {
+    object(json!({}), &[])
+}
+
+/// What a tool answers: this, or a failure. Some clients hold failures against the schema too.
+pub(super) fn answer(success: Value) -> Value {
+    json!({"type": "object", "anyOf": [success, failure()]})
+}
+
+fn failure() -> Value {
+    let properties = json!({
+        "error": {"type": "string", "description": "A code to branch on."},
+        "message": {"type": "string", "description": "What is wrong and what to do, in a sentence."},
+        "details": {"type": "object", "description": "Values that the code comes with."},
+    });
+    object(properties, &["error", "message"])
+}
+
+/// A list of these.
+pub(super) fn list(items: Value) -> Value {
+    json!({"type": "array", "items": items})
+}
+
+/// The schema with a description.
+pub(super) fn described(mut schema: Value, description: &str) -> Value {
+    schema["description"] = json!(description);
+    schema
+}
+
+/// A text.
+pub(super) fn text(description: &str) -> Value {
+    json!({"type": "string", "description": description})
+}
+
+/// A text or null.
+pub(super) fn text_or_null(description: &str) -> Value {
+    json!({"type": ["string", "null"], "description": description})
+}
+
+/// A whole number, zero or more.
+pub(super) fn count(description: &str) -> Value {
+    json!({"type": "integer", "minimum": 0, "description": description})
+}
+
+/// Yes or no.
+pub(super) fn yes_no(description: &str) -> Value {
+    json!({"type": "boolean", "description": description})
+}
+
+/// Always true.
+pub(super) fn always_true() -> Value {
+    json!({"type": "boolean", "const": true})
+}
+
+/// One of these words.
+pub(super) fn one_of(words: &[&str], description: &str) -> Value {
+    json!({"type": "string", "enum": words, "description": description})
+}

@@ -1,0 +1,193 @@
+//! Functions and what their arguments must be.
+
+use audience::value;
+use cel::common::ast::CallExpr;
+
+use super::{Builder, Built};
+use crate::function::{self, Definition, Gives, Parameter};
+use crate::limits::MAX_PATTERNS;
+use crate::nearest::nearest;
+use crate::node::Node;
+use crate::problem::{Problem, Span};
+use crate::value::Type;
+
+/// What spreadsheets have and formulas do not, and what to write instead.
+const STRANGERS: [(&str, &str, &str); 8] = [
+    ("TRUE", "TRUE", "True is written without brackets."),
+    ("FALSE", "FALSE", "False is written without brackets."),
+    ("NOW", "TODAY()", "A formula knows the day, not the time."),
+    ("ISEMPTY", "ISBLANK", "Whether a value is blank is asked by ISBLANK."),
+    ("IIF", "IF", "A choice is written IF."),
+    ("SEARCH", "FIND", "The place of a part is found by FIND, in the same case."),
+    ("REPLACE", "SUBSTITUTE", "A part of a text is replaced by SUBSTITUTE(text, old, new)."),
+    ("AVG", "AVERAGE", "The mean is AVERAGE."),
+];
+
+impl Builder<'_> {
+    /// A call, also one written behind its first argument: `first_name.startsWith("A")`.
+    pub(super) fn function(&mut self, call: &CallExpr) -> Built {
+        let Some(token) = self.syntax.token(&call.func_name) else {
+            return self.refuse(Span::at(0).problem("This has no meaning in a formula."));
+        };
+        let (name, place) = (token.source.clone(), token.span);
+        let written = call.target.iter().map(AsRef::as_ref).chain(&call.args);
+        let arguments: Vec<Built> = written.map(|argument| self.expression(argument)).collect();
+        let span = arguments.iter().fold(place, |span, argument| span.to(argument.span));
+        let Some(definition) = function::find(&name) else {
+            let problem = self.unknown_function(&name, place);
+            return self.refuse(problem);
+        };
+        if let Some(problem) = miscounted(definition, arguments.len(), place) {
+            return self.refuse(problem);
+        }
+        let of = self.result_type(definition, &arguments);
+        let count = arguments.len();
+        let fitted = arguments.into_iter().enumerate();
+        let nodes = fitted
+            .map(|(at, argument)| {
+                let parameter = (definition.takes.parameter)(at, count);
+                self.argument(definition, parameter, of, argument)
+            })
+            .collect();
+        Built { node: Node::Call(definition, nodes), of, span }
+    }
+
+    fn result_type(&self, definition: &Definition, arguments: &[Built]) -> Type {
+        match definition.gives {
+            Gives::Always(of) => of,
+            Gives::Argument(is_result) => arguments
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| is_result(*at, arguments.len()))
+                .fold(Type::Blank, |of, (_, argument)| of.or(argument.of)),
+        }
+    }
+
+    fn argument(&mut self, definition: &Definition, parameter: Parameter, of: Type, argument: Built) -> Node {
+        match parameter {
+            Parameter::Any | Parameter::Text => argument.node,
+            Parameter::Number => self.number(argument),
+            Parameter::Date => self.date(argument),
+            Parameter::YesNo => self.condition(argument),
+            Parameter::Ordered if matches!(of, Type::Number | Type::Date | Type::Blank) => argument.node,
+            Parameter::Ordered => {
+                let message = format!("{} takes numbers, or dates, but not both.", definition.help.name);
+                self.refuse(argument.span.problem(message)).node
+            }
+            Parameter::Pattern => self.pattern(argument),
+            Parameter::OneOf(choices) => match argument.node.constant_text() {
+                Some(text) if choices.iter().any(|choice| choice.eq_ignore_ascii_case(text)) => argument.node,
+                _ => {
+                    let message = format!("This must be one of \"{}\".", choices.join("\", \""));
+                    self.refuse(argument.span.problem(message)).node
+                }
+            },
+        }
+    }
+
+    fn pattern(&mut self, argument: Built) -> Node {
+        self.patterns += 1;
+        if self.patterns > MAX_PATTERNS {
+            let message = format!("A formula has at most {MAX_PATTERNS} regular expressions.");
+            return self.refuse(argument.span.problem(message)).node;
+        }
+        let Some(source) = argument.node.constant_text() else {
+            let message = "A regular expression stands in the formula as a text in quotes.";
+            return self.refuse(argument.span.problem(message)).node;
+        };
+        match function::compile_pattern(source) {
+            Ok(pattern) => Node::Pattern(Box::new(pattern)),
+            Err(message) => self.refuse(argument.span.problem(message)).node,
+        }
+    }
+
+    pub(super) fn number(&mut self, one: Built) -> Node {
+        self.fit(one, Type::Number)
+    }
+
+    pub(super) fn date(&mut self, one: Built) -> Node {
+        self.fit(one, Type::Date)
+    }
+
+    pub(super) fn condition(&mut self, one: Built) -> Node {
+        self.fit(one, Type::YesNo)
+    }
+
+    /// The expression as one of the wanted type. A text that stands in the formula is read as a date, or as yes or
+    /// no; other texts are read by a function, so that nobody compares "9" with "10" by chance.
+    pub(super) fn fit(&mut self, one: Built, wanted: Type) -> Node {
+        if one.of == wanted || one.of == Type::Blank {
+            return one.node;
+        }
+        if let Some(text) = one.node.constant_text() {
+            let read = match wanted {
+                Type::Date => value::read_date(text).map(Node::date),
+                Type::YesNo => value::read_yes_no(text).map(Node::yes_no),
+                _ => None,
+            };
+            if let Some(node) = read {
+                return node;
+            }
+        }
+        let problem = self.misfit(&one, wanted);
+        self.refuse(problem).node
+    }
+
+    fn misfit(&self, one: &Built, wanted: Type) -> Problem {
+        let written = self.written(one.span);
+        let constant = one.node.constant_text();
+        let needed = match wanted {
+            Type::YesNo => "A condition is needed here",
+            Type::Number => "A number is needed here",
+            _ => "A date is needed here",
+        };
+        let refused = |why: &str| one.span.problem(format!("{needed}, and this is {why}."));
+        match (one.of, wanted) {
+            (Type::Text, Type::Number) => match constant.and_then(value::read_number) {
+                Some(number) => refused("text; numbers stand without quotes").suggesting(number.to_string()),
+                None if constant.is_some() => refused("text"),
+                None => refused("text; VALUE reads a number from it").suggesting(format!("VALUE({written})")),
+            },
+            (Type::Text, Type::Date) if constant.is_none() => {
+                refused("text; DATEVALUE reads a date from it").suggesting(format!("DATEVALUE({written})"))
+            }
+            (Type::Text, Type::YesNo) => {
+                refused("text; compare it with something").suggesting(format!("{written} != \"\""))
+            }
+            (Type::Number, Type::YesNo) => {
+                refused("a number; compare it with something").suggesting(format!("{written} != 0"))
+            }
+            (Type::Date, Type::YesNo) => {
+                refused("a date; compare it with something").suggesting(format!("!ISBLANK({written})"))
+            }
+            (Type::YesNo, Type::Number) => refused("yes or no").suggesting(format!("IF({written}, 1, 0)")),
+            (Type::Date, Type::Number) => refused("a date; YEAR, DAYS or DATEDIF make a number of it"),
+            (of, _) => refused(of.in_words()),
+        }
+    }
+
+    fn unknown_function(&self, name: &str, place: Span) -> Problem {
+        let upper = name.to_uppercase();
+        if let Some((_, instead, message)) = STRANGERS.iter().find(|(stranger, ..)| *stranger == upper) {
+            return place.problem(*message).suggesting(*instead);
+        }
+        let message = format!("There is no function {upper}.");
+        let names = function::help().iter().map(|help| help.name);
+        match nearest(&upper, names) {
+            Some(near) => place.problem(format!("{message} Did you mean {near}?")).suggesting(near),
+            None => place.problem(message),
+        }
+    }
+}
+
+fn miscounted(definition: &Definition, count: usize, place: Span) -> Option<Problem> {
+    let (takes, signature) = (&definition.takes, definition.help.signature);
+    let what = if count < takes.least {
+        "More arguments are needed"
+    } else if count > takes.most {
+        "These are too many arguments"
+    } else {
+        return None;
+    };
+    Some(place.problem(format!("{what}: {signature}.")))
+}

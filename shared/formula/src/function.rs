@@ -1,0 +1,123 @@
+//! The functions: what people read about them, what they take, what they give and what they do.
+//!
+//! A function evaluates its own arguments, so IF never looks at the branch that it does not take.
+
+mod date;
+mod format;
+mod logic;
+mod number;
+mod regular;
+mod text;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::FunctionHelp;
+use crate::machine::{Answer, Machine};
+use crate::node::Node;
+use crate::value::Type;
+
+pub(crate) use regular::compile as compile_pattern;
+
+/// Most arguments of a function that takes any number.
+const ANY_NUMBER: usize = usize::MAX;
+
+/// A function.
+#[derive(Debug)]
+pub(crate) struct Definition {
+    pub(crate) help: FunctionHelp,
+    pub(crate) takes: Takes,
+    pub(crate) gives: Gives,
+    pub(crate) run: for<'a> fn(&mut Machine<'a>, &'a [Node]) -> Answer<'a>,
+}
+
+/// What a function takes.
+#[derive(Debug)]
+pub(crate) struct Takes {
+    pub(crate) least: usize,
+    pub(crate) most: usize,
+    /// By the argument's position and the number of arguments.
+    pub(crate) parameter: fn(usize, usize) -> Parameter,
+}
+
+/// What an argument must be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Parameter {
+    Any,
+    /// Everything can be text.
+    Text,
+    Number,
+    Date,
+    /// A number or a date, all arguments alike.
+    Ordered,
+    /// A condition.
+    YesNo,
+    /// A regular expression that stands in the formula as text.
+    Pattern,
+    /// One of these texts, in any case.
+    OneOf(&'static [&'static str]),
+}
+
+/// The type of a function's values.
+#[derive(Debug)]
+pub(crate) enum Gives {
+    Always(Type),
+    /// That of the arguments for which this holds, by position and number of arguments.
+    Argument(fn(usize, usize) -> bool),
+}
+
+impl Takes {
+    const fn exactly(count: usize, parameter: fn(usize, usize) -> Parameter) -> Self {
+        Self { least: count, most: count, parameter }
+    }
+
+    const fn between(least: usize, most: usize, parameter: fn(usize, usize) -> Parameter) -> Self {
+        Self { least, most, parameter }
+    }
+}
+
+/// Other names under which CEL or spreadsheets know a function.
+const ALIASES: [(&str, &str); 9] = [
+    ("MATCHES", "REGEXMATCH"),
+    ("SIZE", "LEN"),
+    ("STRING", "TEXT"),
+    ("DOUBLE", "VALUE"),
+    ("LOWERASCII", "LOWER"),
+    ("UPPERASCII", "UPPER"),
+    ("CONCATENATE", "CONCAT"),
+    ("LENGTH", "LEN"),
+    ("COALESCE", "IFBLANK"),
+];
+
+static SORTED: LazyLock<Vec<&'static Definition>> = LazyLock::new(|| {
+    let mut all: Vec<_> =
+        [&logic::FUNCTIONS[..], &text::FUNCTIONS, &regular::FUNCTIONS, &number::FUNCTIONS, &date::FUNCTIONS]
+            .into_iter()
+            .flatten()
+            .collect();
+    all.sort_by_key(|function| function.help.name);
+    all
+});
+
+static HELP: LazyLock<Vec<FunctionHelp>> =
+    LazyLock::new(|| SORTED.iter().map(|function| function.help).collect());
+
+static BY_NAME: LazyLock<HashMap<&'static str, &'static Definition>> = LazyLock::new(|| {
+    let mut by_name: HashMap<_, _> = SORTED.iter().map(|function| (function.help.name, *function)).collect();
+    for (alias, name) in ALIASES {
+        if let Some(function) = by_name.get(name).copied() {
+            by_name.insert(alias, function);
+        }
+    }
+    by_name
+});
+
+/// The function of this name, in any case.
+pub(crate) fn find(name: &str) -> Option<&'static Definition> {
+    BY_NAME.get(name.to_uppercase().as_str()).copied()
+}
+
+/// What people read about all of them, in alphabetical order.
+pub(crate) fn help() -> &'static [FunctionHelp] {
+    &HELP
+}

@@ -1,0 +1,190 @@
+//! Dates: days of the calendar, without a time.
+
+use chrono::{Datelike, Months, NaiveDate};
+
+use super::{Definition, Gives, Parameter, Takes, text};
+use crate::FunctionHelp;
+use crate::machine::{Answer, Halt, Machine, calendar_date, error};
+use crate::node::Node;
+use crate::value::{Cell, Type};
+
+const CATEGORY: &str = "date";
+const DATE: Gives = Gives::Always(Type::Date);
+const NUMBER: Gives = Gives::Always(Type::Number);
+/// What DATEDIF counts: whole years, months, days; days beyond whole months, months and days beyond whole years.
+const UNITS: [&str; 6] = ["Y", "M", "D", "MD", "YM", "YD"];
+
+const fn help(
+    [name, signature, description]: [&'static str; 3],
+    [example, result]: [&'static str; 2],
+) -> FunctionHelp {
+    FunctionHelp { name, category: CATEGORY, signature, description, example, result }
+}
+
+const ONE_DATE: Takes = Takes::exactly(1, |_, _| Parameter::Date);
+/// A date and a number of months.
+const DATE_AND_MONTHS: Takes =
+    Takes::exactly(2, |at, _| if at == 0 { Parameter::Date } else { Parameter::Number });
+
+pub(super) static FUNCTIONS: [Definition; 11] = [
+    Definition {
+        help: help(["TODAY", "TODAY()", "The day in the team's time zone."], ["TODAY()", "2026-01-31"]),
+        takes: Takes::exactly(0, |_, _| Parameter::Any),
+        gives: DATE,
+        run: |machine, _| Ok(Cell::Date(machine.today())),
+    },
+    Definition {
+        help: help(
+            ["DATE", "DATE(year, month, day)", "The date of this year, month and day."],
+            ["DATE(2026, 7, 4)", "2026-07-04"],
+        ),
+        takes: Takes::exactly(3, |_, _| Parameter::Number),
+        gives: DATE,
+        run: from_parts,
+    },
+    Definition {
+        help: help(
+            ["DATEVALUE", "DATEVALUE(text)", "The date that a text is, such as 2026-07-04 or 7/4/2026."],
+            ["DATEVALUE(\"7/4/2026\")", "2026-07-04"],
+        ),
+        takes: Takes::exactly(1, |_, _| Parameter::Text),
+        gives: DATE,
+        run: from_text,
+    },
+    Definition {
+        help: help(["YEAR", "YEAR(date)", "The year of a date."], ["YEAR(\"2026-07-04\")", "2026"]),
+        takes: ONE_DATE,
+        gives: NUMBER,
+        run: |machine, arguments| Ok(Cell::Number(machine.date(&arguments[0])?.year().into())),
+    },
+    Definition {
+        help: help(["MONTH", "MONTH(date)", "The month of a date, 1 to 12."], ["MONTH(\"2026-07-04\")", "7"]),
+        takes: ONE_DATE,
+        gives: NUMBER,
+        run: |machine, arguments| Ok(Cell::Number(machine.date(&arguments[0])?.month().into())),
+    },
+    Definition {
+        help: help(["DAY", "DAY(date)", "The day of the month of a date."], ["DAY(\"2026-07-04\")", "4"]),
+        takes: ONE_DATE,
+        gives: NUMBER,
+        run: |machine, arguments| Ok(Cell::Number(machine.date(&arguments[0])?.day().into())),
+    },
+    Definition {
+        help: help(
+            ["WEEKDAY", "WEEKDAY(date)", "The day of the week of a date: 1 is Sunday, 7 is Saturday."],
+            ["WEEKDAY(\"2026-07-04\")", "7"],
+        ),
+        takes: ONE_DATE,
+        gives: NUMBER,
+        run: |machine, arguments| {
+            Ok(Cell::Number(machine.date(&arguments[0])?.weekday().number_from_sunday().into()))
+        },
+    },
+    Definition {
+        help: help(
+            ["DAYS", "DAYS(end, start)", "Days from the start to the end; also written end - start."],
+            ["DAYS(\"2026-07-04\", \"2026-07-01\")", "3"],
+        ),
+        takes: Takes::exactly(2, |_, _| Parameter::Date),
+        gives: NUMBER,
+        run: |machine, arguments| {
+            let (end, start) = (machine.date(&arguments[0])?, machine.date(&arguments[1])?);
+            Ok(Cell::Number((end - start).num_days() as f64))
+        },
+    },
+    Definition {
+        help: help(
+            [
+                "DATEDIF",
+                "DATEDIF(start, end, unit)",
+                "Whole years (\"Y\"), months (\"M\") or days (\"D\") from the start to the end, or what is left of them: \"YM\" months beyond years, \"MD\" days beyond months, \"YD\" days beyond years.",
+            ],
+            ["DATEDIF(\"2019-07-04\", TODAY(), \"Y\")", "6"],
+        ),
+        takes: Takes::exactly(3, |at, _| if at < 2 { Parameter::Date } else { Parameter::OneOf(&UNITS) }),
+        gives: NUMBER,
+        run: difference,
+    },
+    Definition {
+        help: help(
+            [
+                "EDATE",
+                "EDATE(date, months)",
+                "The date so many months later, or earlier; at the end of a shorter month, its last day.",
+            ],
+            ["EDATE(\"2026-01-31\", 1)", "2026-02-28"],
+        ),
+        takes: DATE_AND_MONTHS,
+        gives: DATE,
+        run: |machine, arguments| {
+            let (date, months) = (machine.date(&arguments[0])?, machine.whole(&arguments[1])?);
+            calendar_date(months_later(date, months))
+        },
+    },
+    Definition {
+        help: help(
+            [
+                "EOMONTH",
+                "EOMONTH(date, months)",
+                "The last day of the month that is so many months later, or earlier.",
+            ],
+            ["EOMONTH(TODAY(), 1)", "2026-02-28"],
+        ),
+        takes: DATE_AND_MONTHS,
+        gives: DATE,
+        run: |machine, arguments| {
+            let (date, months) = (machine.date(&arguments[0])?, machine.whole(&arguments[1])?);
+            // The day before the first of the month after.
+            let first = date.with_day(1).and_then(|first| months_later(first, months.saturating_add(1)));
+            calendar_date(first.and_then(|first| first.pred_opt()))
+        },
+    },
+];
+
+fn months_later(date: NaiveDate, months: i32) -> Option<NaiveDate> {
+    let count = Months::new(months.unsigned_abs());
+    if months < 0 { date.checked_sub_months(count) } else { date.checked_add_months(count) }
+}
+
+fn from_parts<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
+    let (year, month, day) =
+        (machine.whole(&arguments[0])?, machine.whole(&arguments[1])?, machine.whole(&arguments[2])?);
+    let small = |number: i32| u32::try_from(number).ok();
+    calendar_date(
+        small(month).zip(small(day)).and_then(|(month, day)| NaiveDate::from_ymd_opt(year, month, day)),
+    )
+}
+
+fn from_text<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
+    let written = text::searched(machine, &arguments[0])?;
+    match audience::value::read_date(&written) {
+        Some(date) => Ok(Cell::Date(date)),
+        None if written.trim().is_empty() => Err(Halt::Empty),
+        None => error(format!("“{}” is not a date", text::shown(&written))),
+    }
+}
+
+fn difference<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
+    let (start, end) = (machine.date(&arguments[0])?, machine.date(&arguments[1])?);
+    let unit = machine.text(&arguments[2])?;
+    if end < start {
+        return error("DATEDIF ends before it starts");
+    }
+    let months = whole_months(start, end);
+    let days_since = |months: i32| months_later(start, months).map_or(0, |since| (end - since).num_days());
+    let count = match unit.to_uppercase().as_str() {
+        "Y" => i64::from(months / 12),
+        "M" => i64::from(months),
+        "D" => days_since(0),
+        "MD" => days_since(months),
+        "YM" => i64::from(months % 12),
+        _ => days_since(months - months % 12),
+    };
+    Ok(Cell::Number(count as f64))
+}
+
+/// Whole months from one date to another that is not earlier.
+fn whole_months(start: NaiveDate, end: NaiveDate) -> i32 {
+    let months = (end.year() - start.year()) * 12 + end.month0() as i32 - start.month0() as i32;
+    if end.day() < start.day() { months - 1 } else { months }
+}

@@ -1,0 +1,187 @@
+//! Conditions, choices and blanks.
+
+use super::{ANY_NUMBER, Definition, Gives, Parameter, Takes};
+use crate::FunctionHelp;
+use crate::machine::{Answer, Halt, Machine, order};
+use crate::node::Node;
+use crate::value::{Cell, Type};
+
+const CATEGORY: &str = "logic";
+
+pub(super) static FUNCTIONS: [Definition; 9] = [
+    Definition {
+        help: FunctionHelp {
+            name: "IF",
+            category: CATEGORY,
+            signature: "IF(condition, value, [otherwise])",
+            description: "Gives the value when the condition holds, and otherwise the other one, or blank.",
+            example: "IF(3 > 2, \"more\", \"less\")",
+            result: "more",
+        },
+        takes: Takes::between(2, 3, |at, _| if at == 0 { Parameter::YesNo } else { Parameter::Any }),
+        gives: Gives::Argument(|at, _| at > 0),
+        run: choose,
+    },
+    Definition {
+        help: FunctionHelp {
+            name: "IFS",
+            category: CATEGORY,
+            signature: "IFS(condition, value, [condition, value, ...], [otherwise])",
+            description: "Gives the value behind the first condition that holds, and otherwise the last one, or blank.",
+            example: "IFS(7 > 9, \"gold\", 7 > 5, \"silver\", \"bronze\")",
+            result: "silver",
+        },
+        takes: Takes::between(2, ANY_NUMBER, |at, count| {
+            if at % 2 == 0 && at + 1 < count { Parameter::YesNo } else { Parameter::Any }
+        }),
+        gives: Gives::Argument(|at, count| at % 2 == 1 || at + 1 == count),
+        run: first_case,
+    },
+    Definition {
+        help: FunctionHelp {
+            name: "SWITCH",
+            category: CATEGORY,
+            signature: "SWITCH(value, case, result, [case, result, ...], [otherwise])",
+            description: "Gives the result behind the first case that is equal to the value, and otherwise the last one, or blank.",
+            example: "SWITCH(\"TX\", \"CA\", \"California\", \"TX\", \"Texas\", \"elsewhere\")",
+            result: "Texas",
+        },
+        takes: Takes::between(3, ANY_NUMBER, |_, _| Parameter::Any),
+        gives: Gives::Argument(|at, count| at >= 2 && (at % 2 == 0 || at + 1 == count)),
+        run: switch,
+    },
+    Definition {
+        help: FunctionHelp {
+            name: "AND",
+            category: CATEGORY,
+            signature: "AND(condition, [condition, ...])",
+            description: "Whether all conditions hold; also written &&.",
+            example: "AND(2 > 1, 3 > 2)",
+            result: "yes",
+        },
+        takes: Takes::between(1, ANY_NUMBER, |_, _| Parameter::YesNo),
+        gives: Gives::Always(Type::YesNo),
+        run: |machine, arguments| machine.first_that_is(false, arguments),
+    },
+    Definition {
+        help: FunctionHelp {
+            name: "OR",
+            category: CATEGORY,
+            signature: "OR(condition, [condition, ...])",
+            description: "Whether at least one condition holds; also written ||.",
+            example: "OR(2 > 1, 2 > 3)",
+            result: "yes",
+        },
+        takes: Takes::between(1, ANY_NUMBER, |_, _| Parameter::YesNo),
+        gives: Gives::Always(Type::YesNo),
+        run: |machine, arguments| machine.first_that_is(true, arguments),
+    },
+    Definition {
+        help: FunctionHelp {
+            name: "NOT",
+            category: CATEGORY,
+            signature: "NOT(condition)",
+            description: "Whether the condition does not hold; also written !. A blank condition does not hold.",
+            example: "NOT(2 > 3)",
+            result: "yes",
+        },
+        takes: Takes::exactly(1, |_, _| Parameter::YesNo),
+        gives: Gives::Always(Type::YesNo),
+        run: |machine, arguments| Ok(Cell::YesNo(!machine.yes(&arguments[0])?)),
+    },
+    Definition {
+        help: FunctionHelp {
+            name: "ISBLANK",
+            category: CATEGORY,
+            signature: "ISBLANK(value)",
+            description: "Whether the value is blank.",
+            example: "ISBLANK(\"\")",
+            result: "yes",
+        },
+        takes: Takes::exactly(1, |_, _| Parameter::Any),
+        gives: Gives::Always(Type::YesNo),
+        run: |machine, arguments| Ok(Cell::YesNo(machine.blankable(&arguments[0])?.is_none())),
+    },
+    Definition {
+        help: FunctionHelp {
+            name: "IFBLANK",
+            category: CATEGORY,
+            signature: "IFBLANK(value, [value, ...], otherwise)",
+            description: "Gives the first value that is neither blank nor an error, and otherwise the last one.",
+            example: "IFBLANK(\"\", \"friend\")",
+            result: "friend",
+        },
+        takes: Takes::between(2, ANY_NUMBER, |_, _| Parameter::Any),
+        gives: Gives::Argument(|_, _| true),
+        run: first_value,
+    },
+    Definition {
+        help: FunctionHelp {
+            name: "IFERROR",
+            category: CATEGORY,
+            signature: "IFERROR(value, otherwise)",
+            description: "Gives the value, and the other one when the value is an error. A blank stays blank.",
+            example: "IFERROR(1 / 0, 0)",
+            result: "0",
+        },
+        takes: Takes::exactly(2, |_, _| Parameter::Any),
+        gives: Gives::Argument(|_, _| true),
+        run: |machine, arguments| match machine.value(&arguments[0]) {
+            Err(Halt::Error(_)) => machine.value(&arguments[1]),
+            answer => answer,
+        },
+    },
+];
+
+fn choose<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
+    if machine.yes(&arguments[0])? {
+        return machine.value(&arguments[1]);
+    }
+    arguments.get(2).map_or(Err(Halt::Empty), |otherwise| machine.value(otherwise))
+}
+
+fn first_case<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
+    for case in arguments.chunks(2) {
+        match case {
+            [condition, value] => {
+                if machine.yes(condition)? {
+                    return machine.value(value);
+                }
+            }
+            rest => return rest.first().map_or(Err(Halt::Empty), |otherwise| machine.value(otherwise)),
+        }
+    }
+    Err(Halt::Empty)
+}
+
+fn switch<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
+    let value = machine.blankable(&arguments[0])?;
+    for case in arguments[1..].chunks(2) {
+        match case {
+            [case, result] => {
+                let is_equal = match (&value, &machine.blankable(case)?) {
+                    (None, None) => true,
+                    (Some(value), Some(case)) => order(value, case).is_eq(),
+                    _ => false,
+                };
+                if is_equal {
+                    return machine.value(result);
+                }
+            }
+            rest => return rest.first().map_or(Err(Halt::Empty), |otherwise| machine.value(otherwise)),
+        }
+    }
+    Err(Halt::Empty)
+}
+
+fn first_value<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
+    let (last, others) = arguments.split_last().ok_or(Halt::Empty)?;
+    for argument in others {
+        match machine.blankable(argument) {
+            Ok(Some(cell)) => return Ok(cell),
+            Err(halt) if halt.is_stopped() => return Err(halt),
+            Ok(None) | Err(_) => {}
+        }
+    }
+    machine.value(last)
+}

@@ -1,0 +1,244 @@
+//! Numbers.
+
+use std::cmp::Ordering;
+
+use super::{ANY_NUMBER, Definition, Gives, Parameter, Takes};
+use crate::FunctionHelp;
+use crate::machine::{Answer, Halt, Machine, error, finite, order};
+use crate::node::Node;
+use crate::value::{Cell, Type, tidy};
+
+const CATEGORY: &str = "number";
+const GIVES: Gives = Gives::Always(Type::Number);
+
+const fn help(
+    [name, signature, description]: [&'static str; 3],
+    [example, result]: [&'static str; 2],
+) -> FunctionHelp {
+    FunctionHelp { name, category: CATEGORY, signature, description, example, result }
+}
+
+const fn numbers(least: usize, most: usize) -> Takes {
+    Takes::between(least, most, |_, _| Parameter::Number)
+}
+
+/// Numbers, or dates.
+const ORDERED: Takes = Takes::between(1, ANY_NUMBER, |_, _| Parameter::Ordered);
+
+pub(super) static FUNCTIONS: [Definition; 14] = [
+    Definition {
+        help: help(
+            [
+                "ROUND",
+                "ROUND(number, [digits])",
+                "The number rounded to so many digits behind the point; halves go away from zero.",
+            ],
+            ["ROUND(2.345, 2)", "2.35"],
+        ),
+        takes: numbers(1, 2),
+        gives: GIVES,
+        run: |machine, arguments| rounded(machine, arguments, f64::round),
+    },
+    Definition {
+        help: help(
+            ["ROUNDUP", "ROUNDUP(number, [digits])", "The number rounded away from zero."],
+            ["ROUNDUP(2.341, 2)", "2.35"],
+        ),
+        takes: numbers(1, 2),
+        gives: GIVES,
+        run: |machine, arguments| {
+            rounded(machine, arguments, |number| if number < 0.0 { number.floor() } else { number.ceil() })
+        },
+    },
+    Definition {
+        help: help(
+            ["ROUNDDOWN", "ROUNDDOWN(number, [digits])", "The number rounded towards zero."],
+            ["ROUNDDOWN(2.349, 2)", "2.34"],
+        ),
+        takes: numbers(1, 2),
+        gives: GIVES,
+        run: |machine, arguments| rounded(machine, arguments, f64::trunc),
+    },
+    Definition {
+        help: help(
+            ["INT", "INT(number)", "The greatest whole number that is not above the number."],
+            ["INT(-2.5)", "-3"],
+        ),
+        takes: numbers(1, 1),
+        gives: GIVES,
+        run: |machine, arguments| finite(machine.number(&arguments[0])?.floor()),
+    },
+    Definition {
+        help: help(
+            [
+                "CEILING",
+                "CEILING(number, [step])",
+                "The number rounded up to a multiple of the step, which is 1 when none is given.",
+            ],
+            ["CEILING(23, 5)", "25"],
+        ),
+        takes: numbers(1, 2),
+        gives: GIVES,
+        run: |machine, arguments| stepped(machine, arguments, f64::ceil),
+    },
+    Definition {
+        help: help(
+            [
+                "FLOOR",
+                "FLOOR(number, [step])",
+                "The number rounded down to a multiple of the step, which is 1 when none is given.",
+            ],
+            ["FLOOR(23, 5)", "20"],
+        ),
+        takes: numbers(1, 2),
+        gives: GIVES,
+        run: |machine, arguments| stepped(machine, arguments, f64::floor),
+    },
+    Definition {
+        help: help(
+            ["MOD", "MOD(number, divisor)", "What is left of the number, with the sign of the divisor."],
+            ["MOD(-7, 3)", "2"],
+        ),
+        takes: numbers(2, 2),
+        gives: GIVES,
+        run: |machine, arguments| {
+            let (number, divisor) = (machine.number(&arguments[0])?, machine.number(&arguments[1])?);
+            if divisor == 0.0 {
+                return error("division by zero");
+            }
+            finite(number - divisor * (number / divisor).floor())
+        },
+    },
+    Definition {
+        help: help(["ABS", "ABS(number)", "The number without its sign."], ["ABS(-5)", "5"]),
+        takes: numbers(1, 1),
+        gives: GIVES,
+        run: |machine, arguments| finite(machine.number(&arguments[0])?.abs()),
+    },
+    Definition {
+        help: help(
+            ["POWER", "POWER(base, exponent)", "The base to the power of the exponent."],
+            ["POWER(2, 10)", "1024"],
+        ),
+        takes: numbers(2, 2),
+        gives: GIVES,
+        run: |machine, arguments| {
+            let (base, exponent) = (machine.number(&arguments[0])?, machine.number(&arguments[1])?);
+            finite(base.powf(exponent))
+        },
+    },
+    Definition {
+        help: help(["SQRT", "SQRT(number)", "The square root."], ["SQRT(81)", "9"]),
+        takes: numbers(1, 1),
+        gives: GIVES,
+        run: |machine, arguments| match machine.number(&arguments[0])? {
+            negative if negative < 0.0 => error("a negative number has no square root"),
+            number => finite(number.sqrt()),
+        },
+    },
+    Definition {
+        help: help(
+            ["SUM", "SUM(number, [number, ...])", "The sum; blanks are passed over."],
+            ["SUM(1, 2, 3.5)", "6.5"],
+        ),
+        takes: numbers(1, ANY_NUMBER),
+        gives: GIVES,
+        run: |machine, arguments| {
+            let (sum, _) = total(machine, arguments)?;
+            finite(sum)
+        },
+    },
+    Definition {
+        help: help(
+            ["AVERAGE", "AVERAGE(number, [number, ...])", "The mean; blanks are passed over."],
+            ["AVERAGE(2, 4, 9)", "5"],
+        ),
+        takes: numbers(1, ANY_NUMBER),
+        gives: GIVES,
+        run: |machine, arguments| match total(machine, arguments)? {
+            (_, 0) => Err(Halt::Empty),
+            (sum, count) => finite(sum / f64::from(count)),
+        },
+    },
+    Definition {
+        help: help(
+            [
+                "MIN",
+                "MIN(value, [value, ...])",
+                "The least of numbers, or the earliest of dates; blanks are passed over.",
+            ],
+            ["MIN(3, 1, 2)", "1"],
+        ),
+        takes: ORDERED,
+        gives: Gives::Argument(|_, _| true),
+        run: |machine, arguments| foremost(machine, arguments, Ordering::Less),
+    },
+    Definition {
+        help: help(
+            [
+                "MAX",
+                "MAX(value, [value, ...])",
+                "The greatest of numbers, or the latest of dates; blanks are passed over.",
+            ],
+            ["MAX(3, 1, 2)", "3"],
+        ),
+        takes: ORDERED,
+        gives: Gives::Argument(|_, _| true),
+        run: |machine, arguments| foremost(machine, arguments, Ordering::Greater),
+    },
+];
+
+/// The number rounded to a count of digits: 1.005 is exactly in the middle for people, if not for the machine.
+pub(super) fn round_to(number: f64, digits: i32, round: fn(f64) -> f64) -> f64 {
+    let scale = 10f64.powi(digits.abs());
+    if digits < 0 {
+        return round(tidy(number / scale)) * scale;
+    }
+    let scaled = number * scale;
+    if scaled.is_finite() { tidy(round(tidy(scaled)) / scale) } else { number }
+}
+
+fn rounded<'a>(machine: &mut Machine<'a>, arguments: &'a [Node], round: fn(f64) -> f64) -> Answer<'a> {
+    // Beyond these a number has no digits to round.
+    const MOST_DIGITS: i32 = 300;
+    let number = machine.number(&arguments[0])?;
+    let digits = match arguments.get(1) {
+        Some(node) => machine.whole(node)?.clamp(-MOST_DIGITS, MOST_DIGITS),
+        None => 0,
+    };
+    finite(round_to(number, digits, round))
+}
+
+fn stepped<'a>(machine: &mut Machine<'a>, arguments: &'a [Node], round: fn(f64) -> f64) -> Answer<'a> {
+    let number = machine.number(&arguments[0])?;
+    let step = match arguments.get(1) {
+        Some(node) => machine.number(node)?.abs(),
+        None => 1.0,
+    };
+    if step == 0.0 { error("the step is zero") } else { finite(round(tidy(number / step)) * step) }
+}
+
+/// The sum of the arguments that are not blank, and how many these are.
+fn total<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a, (f64, u32)> {
+    let (mut sum, mut count) = (0.0, 0);
+    for node in arguments {
+        if let Some(Cell::Number(number)) = machine.blankable(node)? {
+            sum += number;
+            count += 1;
+        }
+    }
+    Ok((sum, count))
+}
+
+/// The argument that stands so to all others; blank when all are.
+fn foremost<'a>(machine: &mut Machine<'a>, arguments: &'a [Node], wanted: Ordering) -> Answer<'a> {
+    let mut best: Option<Cell<'a>> = None;
+    for node in arguments {
+        if let Some(cell) = machine.blankable(node)?
+            && best.as_ref().is_none_or(|best| order(&cell, best) == wanted)
+        {
+            best = Some(cell);
+        }
+    }
+    best.ok_or(Halt::Empty)
+}

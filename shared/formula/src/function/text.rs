@@ -1,0 +1,431 @@
+//! Texts. Positions count characters from 1, as in spreadsheets.
+
+use std::borrow::Cow;
+
+use super::{ANY_NUMBER, Definition, Gives, Parameter, Takes, format};
+use crate::FunctionHelp;
+use crate::machine::{Answer, Machine, error};
+use crate::node::Node;
+use crate::value::{Cell, Type};
+
+const CATEGORY: &str = "text";
+const GIVES: Gives = Gives::Always(Type::Text);
+
+/// A help of a function on texts: name, signature, description, example and its result.
+const fn help(
+    [name, signature, description]: [&'static str; 3],
+    [example, result]: [&'static str; 2],
+) -> FunctionHelp {
+    FunctionHelp { name, category: CATEGORY, signature, description, example, result }
+}
+
+/// Takes this many texts.
+const fn texts(count: usize) -> Takes {
+    Takes::exactly(count, |_, _| Parameter::Text)
+}
+
+/// Takes a text, and perhaps so many characters.
+const COUNTED: Takes =
+    Takes::between(1, 2, |at, _| if at == 0 { Parameter::Text } else { Parameter::Number });
+
+pub(super) static FUNCTIONS: [Definition; 21] = [
+    Definition {
+        help: help(
+            [
+                "CONCAT",
+                "CONCAT(value, [value, ...])",
+                "Joins values to one text; also written +. A blank joins as nothing.",
+            ],
+            ["CONCAT(\"Dear \", \"Ada\", \"!\")", "Dear Ada!"],
+        ),
+        takes: Takes::between(1, ANY_NUMBER, |_, _| Parameter::Text),
+        gives: GIVES,
+        run: |machine, arguments| machine.join(arguments),
+    },
+    Definition {
+        help: help(
+            [
+                "TEXTJOIN",
+                "TEXTJOIN(separator, value, [value, ...])",
+                "Joins the values that are not blank, with the separator between them.",
+            ],
+            ["TEXTJOIN(\", \", \"Austin\", \"\", \"TX\")", "Austin, TX"],
+        ),
+        takes: Takes::between(2, ANY_NUMBER, |_, _| Parameter::Text),
+        gives: GIVES,
+        run: join_with,
+    },
+    Definition {
+        help: help(["UPPER", "UPPER(text)", "The text in upper case."], ["UPPER(\"Ada\")", "ADA"]),
+        takes: texts(1),
+        gives: GIVES,
+        run: |machine, arguments| changed(machine, &arguments[0], str::to_uppercase),
+    },
+    Definition {
+        help: help(["LOWER", "LOWER(text)", "The text in lower case."], ["LOWER(\"Ada\")", "ada"]),
+        takes: texts(1),
+        gives: GIVES,
+        run: |machine, arguments| changed(machine, &arguments[0], str::to_lowercase),
+    },
+    Definition {
+        help: help(
+            [
+                "PROPER",
+                "PROPER(text)",
+                "The text with each word's first letter in upper case and the others in lower case.",
+            ],
+            ["PROPER(\"ada LOVELACE-o'neil\")", "Ada Lovelace-O'Neil"],
+        ),
+        takes: texts(1),
+        gives: GIVES,
+        run: |machine, arguments| changed(machine, &arguments[0], proper),
+    },
+    Definition {
+        help: help(
+            [
+                "TRIM",
+                "TRIM(text)",
+                "The text without spaces around it, and with one space where there are several.",
+            ],
+            ["TRIM(\"  Ada   Lovelace \")", "Ada Lovelace"],
+        ),
+        takes: texts(1),
+        gives: GIVES,
+        run: |machine, arguments| changed(machine, &arguments[0], trim),
+    },
+    Definition {
+        help: help(
+            ["LEFT", "LEFT(text, [count])", "The first characters of the text, one when no count is given."],
+            ["LEFT(\"78701-1234\", 5)", "78701"],
+        ),
+        takes: COUNTED,
+        gives: GIVES,
+        run: |machine, arguments| {
+            let count = count(machine, arguments.get(1))?;
+            part(machine, &arguments[0], |_| (0, count))
+        },
+    },
+    Definition {
+        help: help(
+            ["RIGHT", "RIGHT(text, [count])", "The last characters of the text, one when no count is given."],
+            ["RIGHT(\"78701-1234\", 4)", "1234"],
+        ),
+        takes: COUNTED,
+        gives: GIVES,
+        run: |machine, arguments| {
+            let count = count(machine, arguments.get(1))?;
+            part(machine, &arguments[0], |length| (length.saturating_sub(count), count))
+        },
+    },
+    Definition {
+        help: help(
+            [
+                "MID",
+                "MID(text, start, count)",
+                "So many characters of the text from a position on; the first is 1.",
+            ],
+            ["MID(\"(512) 555-0100\", 2, 3)", "512"],
+        ),
+        takes: Takes::exactly(3, |at, _| if at == 0 { Parameter::Text } else { Parameter::Number }),
+        gives: GIVES,
+        run: |machine, arguments| {
+            let start = machine.whole(&arguments[1])?;
+            if start < 1 {
+                return error("MID starts at 1");
+            }
+            let count = count(machine, arguments.get(2))?;
+            part(machine, &arguments[0], |_| (start.unsigned_abs() as usize - 1, count))
+        },
+    },
+    Definition {
+        help: help(["LEN", "LEN(text)", "How many characters the text has."], ["LEN(\"Zoë\")", "3"]),
+        takes: texts(1),
+        gives: Gives::Always(Type::Number),
+        run: |machine, arguments| {
+            let text = searched(machine, &arguments[0])?;
+            Ok(Cell::Number(text.chars().count() as f64))
+        },
+    },
+    Definition {
+        help: help(
+            [
+                "SUBSTITUTE",
+                "SUBSTITUTE(text, old, new)",
+                "The text with the new text at every place of the old one.",
+            ],
+            ["SUBSTITUTE(\"555.010.0\", \".\", \"-\")", "555-010-0"],
+        ),
+        takes: texts(3),
+        gives: GIVES,
+        run: substitute,
+    },
+    Definition {
+        help: help(["REPT", "REPT(text, count)", "The text so many times."], ["REPT(\"*\", 5)", "*****"]),
+        takes: Takes::exactly(2, |at, _| if at == 0 { Parameter::Text } else { Parameter::Number }),
+        gives: GIVES,
+        run: repeat,
+    },
+    Definition {
+        help: help(
+            [
+                "FIND",
+                "FIND(part, text)",
+                "At which character the part begins in the text; blank when it is not there.",
+            ],
+            ["FIND(\"@\", \"ada@example.com\")", "4"],
+        ),
+        takes: texts(2),
+        gives: Gives::Always(Type::Number),
+        run: |machine, arguments| {
+            let (part, text) = (searched(machine, &arguments[0])?, searched(machine, &arguments[1])?);
+            match text.find(&*part) {
+                Some(at) => Ok(Cell::Number(text[..at].chars().count() as f64 + 1.0)),
+                None => Err(crate::machine::Halt::Empty),
+            }
+        },
+    },
+    Definition {
+        help: help(
+            [
+                "CONTAINS",
+                "CONTAINS(text, part)",
+                "Whether the part is somewhere in the text, in the same case.",
+            ],
+            ["CONTAINS(\"ada@example.com\", \"example\")", "yes"],
+        ),
+        takes: texts(2),
+        gives: Gives::Always(Type::YesNo),
+        run: |machine, arguments| compared(machine, arguments, |text, part| text.contains(part)),
+    },
+    Definition {
+        help: help(
+            [
+                "STARTSWITH",
+                "STARTSWITH(text, part)",
+                "Whether the text begins with the part, in the same case.",
+            ],
+            ["STARTSWITH(\"Austin\", \"Aus\")", "yes"],
+        ),
+        takes: texts(2),
+        gives: Gives::Always(Type::YesNo),
+        run: |machine, arguments| compared(machine, arguments, |text, part| text.starts_with(part)),
+    },
+    Definition {
+        help: help(
+            ["ENDSWITH", "ENDSWITH(text, part)", "Whether the text ends with the part, in the same case."],
+            ["ENDSWITH(\"ada@example.com\", \".com\")", "yes"],
+        ),
+        takes: texts(2),
+        gives: Gives::Always(Type::YesNo),
+        run: |machine, arguments| compared(machine, arguments, |text, part| text.ends_with(part)),
+    },
+    Definition {
+        help: help(
+            [
+                "TEXTBEFORE",
+                "TEXTBEFORE(text, separator)",
+                "What stands before the separator, where it comes first; the whole text without one.",
+            ],
+            ["TEXTBEFORE(\"Ada Lovelace\", \" \")", "Ada"],
+        ),
+        takes: texts(2),
+        gives: GIVES,
+        run: |machine, arguments| {
+            split(machine, arguments, |text, separator| {
+                text.split_once(separator).map_or(text, |(before, _)| before)
+            })
+        },
+    },
+    Definition {
+        help: help(
+            [
+                "TEXTAFTER",
+                "TEXTAFTER(text, separator)",
+                "What stands behind the separator, where it comes first; nothing without one.",
+            ],
+            ["TEXTAFTER(\"ada@example.com\", \"@\")", "example.com"],
+        ),
+        takes: texts(2),
+        gives: GIVES,
+        run: |machine, arguments| {
+            split(machine, arguments, |text, separator| {
+                text.split_once(separator).map_or("", |(_, after)| after)
+            })
+        },
+    },
+    Definition {
+        help: help(
+            ["EXACT", "EXACT(text, other)", "Whether two texts are the same, in the same case; so is ==."],
+            ["EXACT(\"tx\", \"TX\")", "no"],
+        ),
+        takes: texts(2),
+        gives: Gives::Always(Type::YesNo),
+        run: |machine, arguments| compared(machine, arguments, |text, other| text == other),
+    },
+    Definition {
+        help: help(
+            [
+                "TEXT",
+                "TEXT(value, [format])",
+                "A number or a date as text, in a format such as $#,##0.00, 0%, MMMM D, YYYY or M/D/YY.",
+            ],
+            ["TEXT(1234.5, \"$#,##0.00\")", "$1,234.50"],
+        ),
+        takes: Takes::between(1, 2, |at, _| if at == 0 { Parameter::Any } else { Parameter::Text }),
+        gives: GIVES,
+        run: format::text,
+    },
+    Definition {
+        help: help(
+            ["VALUE", "VALUE(text)", "The number that a text is, such as 1,234.50 or $12."],
+            ["VALUE(\"$1,234.50\")", "1234.5"],
+        ),
+        takes: texts(1),
+        gives: Gives::Always(Type::Number),
+        run: |machine, arguments| {
+            let text = searched(machine, &arguments[0])?;
+            match audience::value::read_number(&text) {
+                Some(number) => Ok(Cell::Number(number)),
+                None if text.trim().is_empty() => Err(crate::machine::Halt::Empty),
+                None => error(format!("“{}” is not a number", shown(&text))),
+            }
+        },
+    },
+];
+
+/// The beginning of a text, for a message.
+pub(super) fn shown(text: &str) -> String {
+    const SHOWN_CHARS: usize = 40;
+    text.chars().take(SHOWN_CHARS).collect()
+}
+
+/// A text that is going to be searched, with the steps for it taken.
+pub(super) fn searched<'a>(machine: &mut Machine<'a>, node: &'a Node) -> Answer<'a, Cow<'a, str>> {
+    let text = machine.text(node)?;
+    machine.spend_text(text.len())?;
+    Ok(text)
+}
+
+fn changed<'a>(machine: &mut Machine<'a>, node: &'a Node, change: fn(&str) -> String) -> Answer<'a> {
+    let text = searched(machine, node)?;
+    // A change of case makes a text three times as long at the most.
+    Ok(Cell::Text(Cow::Owned(change(&text))))
+}
+
+fn compared<'a>(
+    machine: &mut Machine<'a>,
+    arguments: &'a [Node],
+    compare: fn(&str, &str) -> bool,
+) -> Answer<'a> {
+    let (text, part) = (searched(machine, &arguments[0])?, searched(machine, &arguments[1])?);
+    Ok(Cell::YesNo(compare(&text, &part)))
+}
+
+fn split<'a>(
+    machine: &mut Machine<'a>,
+    arguments: &'a [Node],
+    pick: for<'t> fn(&'t str, &str) -> &'t str,
+) -> Answer<'a> {
+    let (text, separator) = (searched(machine, &arguments[0])?, searched(machine, &arguments[1])?);
+    if separator.is_empty() {
+        return error("the separator is blank");
+    }
+    Ok(Cell::Text(match text {
+        Cow::Borrowed(text) => Cow::Borrowed(pick(text, &separator)),
+        Cow::Owned(text) => Cow::Owned(pick(&text, &separator).to_owned()),
+    }))
+}
+
+/// A count of characters, one when there is none.
+fn count<'a>(machine: &mut Machine<'a>, node: Option<&'a Node>) -> Answer<'a, usize> {
+    let Some(node) = node else {
+        return Ok(1);
+    };
+    match usize::try_from(machine.whole(node)?) {
+        Ok(count) => Ok(count),
+        Err(_) => error("a count of characters is not negative"),
+    }
+}
+
+/// A part of a text: the window tells the first character, from 0, and the count, of the text's length.
+fn part<'a>(
+    machine: &mut Machine<'a>,
+    node: &'a Node,
+    window: impl Fn(usize) -> (usize, usize),
+) -> Answer<'a> {
+    let text = searched(machine, node)?;
+    let (skipped, count) = window(text.chars().count());
+    let byte = |text: &str, chars: usize| text.char_indices().nth(chars).map_or(text.len(), |(at, _)| at);
+    let start = byte(&text, skipped);
+    let end = start + byte(&text[start..], count);
+    Ok(Cell::Text(match text {
+        Cow::Borrowed(text) => Cow::Borrowed(&text[start..end]),
+        Cow::Owned(text) => Cow::Owned(text[start..end].to_owned()),
+    }))
+}
+
+fn join_with<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
+    let separator = machine.text(&arguments[0])?;
+    let mut joined = String::new();
+    for node in &arguments[1..] {
+        let text = machine.text(node)?;
+        if text.is_empty() {
+            continue;
+        }
+        if !joined.is_empty() {
+            machine.append(&mut joined, &separator)?;
+        }
+        machine.append(&mut joined, &text)?;
+    }
+    Ok(Cell::Text(Cow::Owned(joined)))
+}
+
+fn substitute<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
+    let text = searched(machine, &arguments[0])?;
+    let (old, new) = (machine.text(&arguments[1])?, machine.text(&arguments[2])?);
+    if old.is_empty() {
+        return Ok(Cell::Text(text));
+    }
+    let mut made = String::with_capacity(text.len());
+    for (at, piece) in text.split(&*old).enumerate() {
+        if at > 0 {
+            machine.append(&mut made, &new)?;
+        }
+        machine.append(&mut made, piece)?;
+        machine.spend(1)?;
+    }
+    Ok(Cell::Text(Cow::Owned(made)))
+}
+
+fn repeat<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
+    let text = machine.text(&arguments[0])?;
+    let count = count(machine, arguments.get(1))?;
+    machine.spend_text(text.len().saturating_mul(count))?;
+    Ok(Cell::Text(Cow::Owned(text.repeat(count))))
+}
+
+/// One space for each run of white space, none outside.
+fn trim(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Words begin behind whatever is no letter. What follows an apostrophe is a word when it has more than one
+/// letter: O'Neil, but Ada's.
+pub(super) fn proper(text: &str) -> String {
+    let mut made = String::with_capacity(text.len());
+    let mut is_start = true;
+    let mut rest = text.chars();
+    while let Some(character) = rest.next() {
+        if is_start {
+            made.extend(character.to_uppercase());
+        } else {
+            made.extend(character.to_lowercase());
+        }
+        is_start = match character {
+            '\'' | '’' => rest.clone().take_while(|next| next.is_alphabetic()).take(2).count() > 1,
+            // A digit's letters belong to it: 3rd.
+            _ => !character.is_alphanumeric(),
+        };
+    }
+    made
+}

@@ -1,0 +1,128 @@
+//! Formula columns: the language, its functions and its bounds. Everything here is pure.
+//!
+//! The language is CEL (Common Expression Language) in its operators and literals, read by the
+//! `cel` crate's parser, with functions under the names that spreadsheets made familiar. A formula
+//! is [compiled](compile) once against the team's columns and then asked once per row. It is
+//! total: what goes wrong in a row is a blank with a [`Reason`]. It is bounded: see [`limits`].
+
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
+
+mod build;
+mod function;
+pub mod limits;
+mod machine;
+mod nearest;
+mod node;
+mod outcome;
+mod parse;
+mod problem;
+mod scan;
+mod shape;
+mod sheet;
+mod value;
+
+pub use outcome::{Outcome, Reason};
+pub use problem::Problem;
+pub use sheet::{ColumnProblem, Computed, Definition, Sheet, check};
+
+use std::sync::Arc;
+
+use audience::column::cut_value;
+use audience::{ColumnType, Lookup, Value, fold_name};
+use chrono::NaiveDate;
+use serde::Serialize;
+
+use crate::machine::{Halt, Machine};
+use crate::node::Node;
+use crate::value::Cell;
+
+/// A column that formulas may use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name as people write it. Case and outer white space do not matter.
+    pub name: String,
+    /// How its values are read. What does not read as this counts as blank.
+    pub column_type: ColumnType,
+}
+
+/// What people read about a function. Serialises to an object of these keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct FunctionHelp {
+    /// The name, in upper case: `PROPER`.
+    pub name: &'static str,
+    /// `text`, `number`, `date` or `logic`.
+    pub category: &'static str,
+    /// How it is called: `PROPER(text)`. Square brackets hold what may be left out.
+    pub signature: &'static str,
+    /// What it does, in a sentence or two.
+    pub description: &'static str,
+    /// A whole formula, without columns.
+    pub example: &'static str,
+    /// What the example gives as text on 2026-01-31.
+    pub result: &'static str,
+}
+
+/// A formula that compiled. A clone shares the tree.
+#[derive(Clone, Debug)]
+pub struct Formula {
+    root: Arc<Node>,
+    columns: Vec<String>,
+    result_type: ColumnType,
+}
+
+impl Formula {
+    /// The folded names of the columns that it uses, in the order of first use.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// The type of its values.
+    pub const fn result_type(&self) -> ColumnType {
+        self.result_type
+    }
+
+    /// The result for one row; `today` is the day in the team's time zone.
+    pub fn evaluate(&self, row: &dyn Lookup, today: NaiveDate) -> Outcome {
+        match Machine::new(row, today).value(&self.root) {
+            Ok(cell) => self.outcome(cell),
+            Err(halt) => Outcome::Blank(halt.into_reason()),
+        }
+    }
+
+    fn outcome(&self, cell: Cell<'_>) -> Outcome {
+        let value = match cell {
+            Cell::Text(text) => Value::Text(cut_value(&text).trim().to_owned()),
+            // Branches of different types meet as text.
+            other if self.result_type == ColumnType::Text => Value::Text(other.into_text().into_owned()),
+            other => other.into_value(),
+        };
+        match value {
+            Value::Text(text) if text.is_empty() => Outcome::Blank(Halt::Empty.into_reason()),
+            value => Outcome::Value(value),
+        }
+    }
+}
+
+/// Compiles a formula against the columns that there are. Never an empty list of problems; they
+/// are in the order of their places.
+pub fn compile(source: &str, columns: &[Column]) -> Result<Formula, Vec<Problem>> {
+    let columns = columns.iter().map(|column| (fold_name(&column.name), column)).collect();
+    compile_among(source, &columns).map_err(|mut problems| {
+        problems.sort_by_key(|problem| problem.offset);
+        problems.truncate(limits::MAX_PROBLEMS);
+        problems
+    })
+}
+
+fn compile_among(source: &str, columns: &build::Columns<'_>) -> Result<Formula, Vec<Problem>> {
+    let tokens = scan::scan(source)?;
+    shape::check(&tokens, &|name| columns.contains_key(&fold_name(name)))?;
+    let rewritten = parse::Rewritten::new(&tokens);
+    let tree = rewritten.parse(|syntax| build::build(syntax, source, columns))?;
+    Ok(Formula { root: Arc::new(tree.root), columns: tree.columns, result_type: tree.of.column_type() })
+}
+
+/// Every function, in alphabetical order.
+pub fn functions() -> &'static [FunctionHelp] {
+    function::help()
+}

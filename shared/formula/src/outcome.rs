@@ -1,0 +1,68 @@
+//! What a formula gives for one row: a value, or blank and why.
+
+use std::fmt;
+
+use audience::{ColumnType, Value};
+use serde::{Serialize, Serializer, ser::SerializeMap};
+
+use crate::value::Type;
+
+/// The result of a formula for one row. As JSON: `{"value": "..."}`, the value as text, or
+/// `{"value": null, "reason": "..."}`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// A value of the formula's result type, at most [`audience::column::MAX_VALUE_CHARS`] long.
+    Value(Value),
+    /// No value.
+    Blank(Reason),
+}
+
+impl Outcome {
+    /// The value as text, as it is printed, compared and shown; `None` for blank.
+    pub fn text(&self) -> Option<String> {
+        match self {
+            Self::Value(value) => Some(value.to_string()),
+            Self::Blank(_) => None,
+        }
+    }
+}
+
+impl Serialize for Outcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("value", &self.text())?;
+        if let Self::Blank(reason) = self {
+            map.serialize_entry("reason", &reason.to_string())?;
+        }
+        map.end()
+    }
+}
+
+/// Why a formula gave no value. Displays as a sentence without a full stop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Nothing went wrong: the formula's own answer is an empty text.
+    Empty,
+    /// The value of this column is needed and blank.
+    BlankColumn(String),
+    /// The value of this column is needed, and it does not read as the column's type.
+    UnreadableColumn(String, ColumnType),
+    /// A calculation has no result, such as a division by zero.
+    Error(String),
+    /// The formula was stopped at one of its bounds.
+    Stopped(String),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => formatter.write_str("the formula gives an empty text here"),
+            Self::BlankColumn(column) => write!(formatter, "{column} is blank"),
+            Self::UnreadableColumn(column, column_type) => {
+                let wanted = Type::from(*column_type).in_words();
+                write!(formatter, "the value of {column} does not read as {wanted}")
+            }
+            Self::Error(sentence) | Self::Stopped(sentence) => formatter.write_str(sentence),
+        }
+    }
+}

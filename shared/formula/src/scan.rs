@@ -1,0 +1,178 @@
+//! From characters to tokens.
+//!
+//! CEL's own parser reads the grammar. This comes first because it knows what people write who come from
+//! spreadsheets, says where it is, and counts before anything recurses.
+
+mod literal;
+mod symbol;
+
+use crate::limits::{MAX_PROBLEMS, MAX_SOURCE_CHARS, MAX_TOKENS};
+use crate::problem::{Problem, Span};
+
+/// What a token is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A number, as CEL writes it.
+    Number,
+    /// A text with its quotes, as CEL writes it, in ASCII on one line.
+    Text(String),
+    /// The name of a function, or of a column without braces.
+    Word,
+    /// A column's name that stood in braces.
+    Braced(String),
+    /// An operator, a bracket or a comma.
+    Symbol(&'static str),
+}
+
+/// A token and its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Token {
+    pub(crate) kind: Kind,
+    pub(crate) span: Span,
+    /// As it stands in the source.
+    pub(crate) source: String,
+}
+
+impl Token {
+    pub(crate) fn is(&self, symbol: &str) -> bool {
+        matches!(self.kind, Kind::Symbol(own) if own == symbol)
+    }
+}
+
+/// Cuts a source into tokens, or says what no token can be.
+pub(crate) fn scan(source: &str) -> Result<Vec<Token>, Vec<Problem>> {
+    let chars: Vec<char> = source.chars().take(MAX_SOURCE_CHARS + 1).collect();
+    if chars.len() > MAX_SOURCE_CHARS {
+        let message = format!("A formula has at most {MAX_SOURCE_CHARS} characters.");
+        return Err(vec![Span::at(MAX_SOURCE_CHARS).problem(message)]);
+    }
+    let mut scanner = Scanner { chars: &chars, at: 0, tokens: Vec::new(), problems: Vec::new() };
+    scanner.run();
+    if scanner.problems.is_empty() { Ok(scanner.tokens) } else { Err(scanner.problems) }
+}
+
+struct Scanner<'a> {
+    chars: &'a [char],
+    at: usize,
+    tokens: Vec<Token>,
+    problems: Vec<Problem>,
+}
+
+impl Scanner<'_> {
+    fn run(&mut self) {
+        while let Some(first) = self.peek(0) {
+            if self.problems.len() >= MAX_PROBLEMS {
+                return;
+            }
+            if self.tokens.len() >= MAX_TOKENS {
+                let message = format!("A formula has at most {MAX_TOKENS} words, numbers and signs.");
+                self.problems.push(Span::at(self.at).problem(message));
+                return;
+            }
+            match first {
+                _ if first.is_whitespace() => self.at += 1,
+                '/' if self.peek(1) == Some('/') => self.skip_while(|next| next != '\n'),
+                '"' | '\'' => self.text(0),
+                '“' | '”' | '„' | '‘' | '’' => self.curly_text(),
+                '{' => self.braced(),
+                _ if first.is_ascii_digit() => self.number(),
+                '.' if self.peek(1).is_some_and(|next| next.is_ascii_digit()) => self.number(),
+                _ if is_word(first) => self.word(),
+                _ => self.symbol(),
+            }
+        }
+    }
+
+    fn peek(&self, ahead: usize) -> Option<char> {
+        self.chars.get(self.at + ahead).copied()
+    }
+
+    fn skip_while(&mut self, wanted: impl Fn(char) -> bool) {
+        while self.peek(0).is_some_and(&wanted) {
+            self.at += 1;
+        }
+    }
+
+    fn span_from(&self, start: usize) -> Span {
+        Span { offset: start, length: self.at - start }
+    }
+
+    fn source_from(&self, start: usize) -> String {
+        self.chars[start..self.at].iter().collect()
+    }
+
+    fn push(&mut self, kind: Kind, start: usize) {
+        self.tokens.push(Token { kind, span: self.span_from(start), source: self.source_from(start) });
+    }
+
+    fn report(&mut self, start: usize, message: impl Into<String>) {
+        self.problems.push(self.span_from(start).problem(message));
+    }
+
+    fn suggest(&mut self, start: usize, message: impl Into<String>, suggestion: impl Into<String>) {
+        self.problems.push(self.span_from(start).problem(message).suggesting(suggestion));
+    }
+
+    fn word(&mut self) {
+        let start = self.at;
+        self.skip_while(is_word);
+        let word = self.source_from(start);
+        let is_quote_next = matches!(self.peek(0), Some('"' | '\''));
+        match word.as_str() {
+            "r" | "R" if is_quote_next => self.text(1),
+            "b" | "B" | "br" | "bR" | "Br" | "BR" if is_quote_next => {
+                self.report(start, format!("A text has no {word} before it."));
+            }
+            _ => self.push(Kind::Word, start),
+        }
+    }
+
+    /// A column in braces: `{First order}`. A brace in the name is doubled.
+    fn braced(&mut self) {
+        let start = self.at;
+        if self.peek(1) == Some('{') {
+            return self.field();
+        }
+        self.at += 1;
+        let mut name = String::new();
+        loop {
+            match (self.peek(0), self.peek(1)) {
+                (Some('}'), Some('}')) => {
+                    name.push('}');
+                    self.at += 2;
+                }
+                (Some('}'), _) => break,
+                (Some(next), _) => {
+                    name.push(next);
+                    self.at += 1;
+                }
+                (None, _) => {
+                    self.at = start + 1;
+                    self.report(start, "The { has no } behind it; a column is written {First order}.");
+                    self.at = self.chars.len();
+                    return;
+                }
+            }
+        }
+        self.at += 1;
+        if name.trim().is_empty() {
+            return self.report(start, "Between { and } stands the name of a column.");
+        }
+        self.push(Kind::Braced(name), start);
+    }
+
+    /// `{{field}}` is how designs write it.
+    fn field(&mut self) {
+        let start = self.at;
+        self.at += 2;
+        self.skip_while(|next| next != '}');
+        let name: String = self.chars[start + 2..self.at].iter().collect();
+        self.at = (self.at + 2).min(self.chars.len());
+        self.suggest(start, "In a formula a column stands in single braces.", format!("{{{}}}", name.trim()));
+    }
+}
+
+/// Whether the character may stand in a word. Names of functions and most columns are words.
+fn is_word(character: char) -> bool {
+    character.is_alphanumeric() || character == '_'
+}

@@ -1,0 +1,73 @@
+//! Operators and brackets, and what spreadsheets and word processors write instead.
+
+use super::{Kind, Scanner};
+
+/// What CEL has, longer ones before those that they begin with.
+const SYMBOLS: [&str; 22] = [
+    "==", "!=", "<=", ">=", "&&", "||", "+", "-", "*", "/", "%", "<", ">", "!", "?", ":", "(", ")", "[", "]",
+    ",", ".",
+];
+
+/// What others write, what works instead, and why: longer ones before those that they begin with.
+const OTHERS: [(&str, &str, &str); 20] = [
+    ("<>", "!=", "Not equal is written !=."),
+    ("=<", "<=", "Less or equal is written <=."),
+    ("=>", ">=", "Greater or equal is written >=."),
+    ("**", "", "A power is written POWER(base, exponent)."),
+    ("=", "==", "Equal is written ==."),
+    ("&", "+", "Texts are joined by + or CONCAT(...); and is written && or AND(...)."),
+    ("|", "||", "Or is written || or OR(...)."),
+    (";", ",", "Arguments are separated by commas."),
+    ("^", "", "A power is written POWER(base, exponent)."),
+    ("≠", "!=", "Not equal is written !=."),
+    ("≤", "<=", "Less or equal is written <=."),
+    ("≥", ">=", "Greater or equal is written >=."),
+    ("−", "-", "Minus is written -."),
+    ("–", "-", "Minus is written -."),
+    ("×", "*", "Times is written *."),
+    ("÷", "/", "Divided by is written /."),
+    ("$", "", "Amounts are written without $; TEXT(amount, \"$0.00\") shows it."),
+    ("€", "", "Amounts are written without €."),
+    ("}", "", "There is no { before this }."),
+    ("`", "", "A column stands in braces, a text in quotes."),
+];
+
+impl Scanner<'_> {
+    pub(super) fn symbol(&mut self) {
+        let start = self.at;
+        if self.tokens.is_empty() && self.peek(0) == Some('=') && self.peek(1) != Some('=') {
+            self.at += 1;
+            return self.suggest(start, "A formula here begins without =.", "");
+        }
+        // Two-character strangers such as => begin with what CEL has.
+        let stranger = OTHERS.iter().find(|(written, ..)| self.stands_here(written));
+        let own = SYMBOLS.iter().find(|symbol| self.stands_here(symbol));
+        match (own, stranger) {
+            (Some(symbol), None) => {
+                self.at += symbol.len();
+                self.push(Kind::Symbol(symbol), start);
+            }
+            (Some(symbol), Some((written, ..))) if symbol.len() >= written.chars().count() => {
+                self.at += symbol.len();
+                self.push(Kind::Symbol(symbol), start);
+            }
+            (_, Some((written, works, message))) => {
+                self.at += written.chars().count();
+                if works.is_empty() {
+                    self.report(start, *message);
+                } else {
+                    self.suggest(start, *message, *works);
+                }
+            }
+            (None, None) => {
+                self.at += 1;
+                let message = format!("{} has no meaning in a formula.", self.source_from(start));
+                self.report(start, message);
+            }
+        }
+    }
+
+    fn stands_here(&self, symbol: &str) -> bool {
+        symbol.chars().enumerate().all(|(ahead, wanted)| self.peek(ahead) == Some(wanted))
+    }
+}

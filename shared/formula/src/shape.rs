@@ -1,0 +1,189 @@
+//! Does every operator have its values and every bracket its other half?
+//!
+//! CEL's parser would find the same, but its messages speak of grammar rules.
+
+use crate::limits::{MAX_NESTING, MAX_PROBLEMS};
+use crate::problem::{Problem, Span};
+use crate::scan::{Kind, Token};
+
+/// Checks the order of the tokens. `is_column` says whether there is a column of a name.
+pub(crate) fn check(tokens: &[Token], is_column: &dyn Fn(&str) -> bool) -> Result<(), Vec<Problem>> {
+    let mut shape = Shape { tokens, is_column, open: Vec::new(), wants_value: true, problems: Vec::new() };
+    for at in 0..tokens.len() {
+        shape.step(at);
+        if shape.problems.len() >= MAX_PROBLEMS || shape.open.len() > MAX_NESTING {
+            return Err(shape.problems);
+        }
+    }
+    shape.end();
+    if shape.problems.is_empty() { Ok(()) } else { Err(shape.problems) }
+}
+
+/// Whether the word at this place is the name of a function that is called.
+pub(crate) fn is_called(tokens: &[Token], at: usize) -> bool {
+    tokens[at].kind == Kind::Word
+        && !is_in(&tokens[at])
+        && tokens.get(at + 1).is_some_and(|next| next.is("("))
+}
+
+/// Whether the token is the operator `in`, in any case.
+pub(crate) fn is_in(token: &Token) -> bool {
+    token.kind == Kind::Word && token.source.eq_ignore_ascii_case("in")
+}
+
+struct Shape<'a> {
+    tokens: &'a [Token],
+    is_column: &'a dyn Fn(&str) -> bool,
+    /// Positions of the brackets that are open.
+    open: Vec<usize>,
+    /// Whether a value must come next, and not an operator.
+    wants_value: bool,
+    problems: Vec<Problem>,
+}
+
+impl Shape<'_> {
+    fn step(&mut self, at: usize) {
+        let token = &self.tokens[at];
+        match &token.kind {
+            Kind::Symbol("(") => self.open_round(at),
+            Kind::Symbol("[") => self.open_square(at),
+            Kind::Symbol(closing @ (")" | "]")) => self.close(at, closing),
+            Kind::Symbol(",") => self.comma(at),
+            Kind::Symbol("-" | "!") if self.wants_value => {}
+            Kind::Symbol(_) => self.operator(at),
+            Kind::Word if is_in(token) => self.operator(at),
+            Kind::Word if self.is_spelled_out(at) => self.wants_value = true,
+            _ => self.value(at),
+        }
+    }
+
+    fn value(&mut self, at: usize) {
+        if !self.wants_value {
+            self.missing_operator(at);
+        }
+        // The bracket behind a function's name comes next, and then its first argument.
+        self.wants_value = is_called(self.tokens, at);
+    }
+
+    fn operator(&mut self, at: usize) {
+        if self.wants_value {
+            self.missing_value(at);
+        }
+        self.wants_value = true;
+    }
+
+    fn comma(&mut self, at: usize) {
+        if self.wants_value {
+            self.missing_value(at);
+        }
+        if self.open.is_empty() {
+            self.report(at, "A comma stands between the arguments of a function, within its brackets.");
+        }
+        self.wants_value = true;
+    }
+
+    fn open_round(&mut self, at: usize) {
+        if !self.wants_value {
+            self.missing_operator(at);
+        }
+        self.push_open(at);
+    }
+
+    fn open_square(&mut self, at: usize) {
+        if !self.wants_value {
+            self.report(at, "Square brackets hold a list behind in, as in state in [\"TX\", \"OK\"].");
+        }
+        self.push_open(at);
+    }
+
+    fn push_open(&mut self, at: usize) {
+        self.open.push(at);
+        self.wants_value = true;
+        if self.open.len() > MAX_NESTING {
+            self.report(at, format!("Brackets may be nested {MAX_NESTING} deep."));
+        }
+    }
+
+    fn close(&mut self, at: usize, closing: &str) {
+        let Some(opening) = self.open.pop() else {
+            self.wants_value = false;
+            return self.report(at, format!("There is no open bracket for this {closing}."));
+        };
+        let is_pair = self.tokens[opening].is(if closing == ")" { "(" } else { "[" });
+        if !is_pair {
+            self.report(at, format!("This {closing} closes a {}.", self.tokens[opening].source));
+        }
+        let is_empty_call = opening + 1 == at && opening > 0 && is_called(self.tokens, opening - 1);
+        if self.wants_value && !is_empty_call {
+            self.missing_value(at);
+        }
+        self.wants_value = false;
+    }
+
+    fn end(&mut self) {
+        if self.tokens.is_empty() {
+            return self.problems.push(Span::at(0).problem("The formula is empty."));
+        }
+        if let Some(opening) = self.open.last() {
+            let bracket = &self.tokens[*opening].source;
+            return self.report(*opening, format!("This {bracket} is not closed."));
+        }
+        if self.wants_value {
+            self.report(self.tokens.len() - 1, "A value is missing behind this.");
+        }
+    }
+
+    /// AND, OR and NOT between or before values.
+    fn is_spelled_out(&mut self, at: usize) -> bool {
+        let token = &self.tokens[at];
+        let works = match token.source.to_ascii_uppercase().as_str() {
+            "AND" if !self.wants_value => "&&",
+            "OR" if !self.wants_value => "||",
+            "NOT" if self.wants_value && self.is_value_next(at) => "!",
+            _ => return false,
+        };
+        let word = token.source.to_ascii_uppercase();
+        let message = format!("Write {works} here, or {word}(...) around the conditions.");
+        self.problems.push(token.span.problem(message).suggesting(works));
+        true
+    }
+
+    fn is_value_next(&self, at: usize) -> bool {
+        self.tokens.get(at + 1).is_some_and(|next| !matches!(next.kind, Kind::Symbol(_)))
+    }
+
+    fn missing_operator(&mut self, at: usize) {
+        let (before, token) = (&self.tokens[at.saturating_sub(1)], &self.tokens[at]);
+        let both = format!("{} {}", before.source, token.source);
+        let problem = match (&before.kind, &token.kind) {
+            (Kind::Word, Kind::Word) if (self.is_column)(&both) => before
+                .span
+                .to(token.span)
+                .problem("The name of a column with a space stands in braces.")
+                .suggesting(format!("{{{both}}}")),
+            _ => {
+                let message = format!(
+                    "Between {} and {} an operator or a comma is missing.",
+                    before.source, token.source
+                );
+                token.span.problem(message)
+            }
+        };
+        self.problems.push(problem);
+    }
+
+    fn missing_value(&mut self, at: usize) {
+        let token = &self.tokens[at];
+        let message = match at.checked_sub(1).map(|before| &self.tokens[before].source) {
+            Some(before) => {
+                format!("Between {before} and {} a value is missing; blank is written \"\".", token.source)
+            }
+            None => format!("Before {} a value is missing.", token.source),
+        };
+        self.problems.push(token.span.problem(message));
+    }
+
+    fn report(&mut self, at: usize, message: impl Into<String>) {
+        self.problems.push(self.tokens[at].span.problem(message));
+    }
+}

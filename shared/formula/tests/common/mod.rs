@@ -1,0 +1,78 @@
+//! A team's columns and a row of them.
+#![allow(dead_code, missing_docs, clippy::unwrap_used, reason = "each test file uses its part")]
+
+use std::collections::HashMap;
+
+use audience::ColumnType;
+use chrono::NaiveDate;
+use formula::{Column, Formula, Outcome, Problem, compile};
+
+pub fn today() -> NaiveDate {
+    NaiveDate::from_ymd_opt(2026, 1, 31).unwrap()
+}
+
+pub fn columns() -> Vec<Column> {
+    [
+        ("first_name", ColumnType::Text),
+        ("last_name", ColumnType::Text),
+        ("state", ColumnType::Text),
+        ("email", ColumnType::Text),
+        ("nickname", ColumnType::Text),
+        ("lifetime_value", ColumnType::Number),
+        ("visits", ColumnType::Number),
+        ("spend", ColumnType::Number),
+        ("First order", ColumnType::Date),
+        ("last_visit", ColumnType::Date),
+        ("member", ColumnType::YesNo),
+        ("opted_in", ColumnType::YesNo),
+        ("Größe", ColumnType::Number),
+        ("a}b", ColumnType::Text),
+        ("if", ColumnType::Text),
+    ]
+    .into_iter()
+    .map(|(name, column_type)| Column { name: name.to_owned(), column_type })
+    .collect()
+}
+
+/// `nickname`, `spend` and `opted_in` are blank; `visits` does not read as a number.
+pub fn row() -> HashMap<String, String> {
+    [
+        ("first_name", "ada"),
+        ("last_name", "LOVELACE"),
+        ("state", "TX"),
+        ("email", "ada@example.com"),
+        ("lifetime_value", "$1,250.50"),
+        ("visits", "many"),
+        ("first order", "7/4/2019"),
+        ("last_visit", "2026-01-01"),
+        ("member", "Yes"),
+        ("größe", "7"),
+        ("a}b", "brace"),
+        ("if", "perhaps"),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .into()
+}
+
+pub fn compiled(source: &str) -> Formula {
+    compile(source, &columns()).unwrap_or_else(|problems| panic!("{source}: {problems:?}"))
+}
+
+pub fn outcome(source: &str) -> Outcome {
+    compiled(source).evaluate(&row(), today())
+}
+
+/// The value as text, or the reason in brackets.
+pub fn shown(source: &str) -> String {
+    match outcome(source) {
+        Outcome::Value(value) => value.to_string(),
+        Outcome::Blank(reason) => format!("[{reason}]"),
+    }
+}
+
+pub fn problems(source: &str) -> Vec<Problem> {
+    match compile(source, &columns()) {
+        Ok(_) => panic!("{source} compiles"),
+        Err(problems) => problems,
+    }
+}

@@ -1,0 +1,112 @@
+//! Every function does what its help says.
+#![allow(clippy::unwrap_used, missing_docs, reason = "a test fails by panicking")]
+
+mod common;
+
+use std::collections::HashSet;
+
+use common::{outcome, shown, today};
+use formula::{Column, compile, functions};
+
+#[test]
+fn every_example_gives_its_result() {
+    for help in functions() {
+        let formula = compile(help.example, &[] as &[Column])
+            .unwrap_or_else(|problems| panic!("{}: {problems:?}", help.example));
+        let outcome = formula.evaluate(&std::collections::HashMap::new(), today());
+        assert_eq!(outcome.text().as_deref(), Some(help.result), "{}", help.example);
+    }
+}
+
+#[test]
+fn every_example_calls_its_function_and_every_help_is_whole() {
+    let mut names = HashSet::new();
+    for help in functions() {
+        assert!(help.example.contains(&format!("{}(", help.name)), "{}", help.name);
+        assert!(help.signature.starts_with(&format!("{}(", help.name)), "{}", help.name);
+        assert!(help.description.ends_with('.'), "{}", help.name);
+        assert!(["text", "number", "date", "logic"].contains(&help.category), "{}", help.name);
+        assert!(names.insert(help.name));
+    }
+    assert!(functions().is_sorted_by_key(|help| help.name));
+}
+
+#[test]
+fn the_functions_that_marketers_know_are_there() {
+    let known = "IF AND OR NOT CONCAT UPPER LOWER PROPER TRIM LEFT RIGHT MID LEN SUBSTITUTE TEXT VALUE ROUND MIN MAX \
+                 ABS TODAY YEAR MONTH DAY DATEDIF EDATE IFBLANK SWITCH CONTAINS REGEXMATCH";
+    for name in known.split_whitespace() {
+        assert!(functions().iter().any(|help| help.name == name), "{name}");
+    }
+}
+
+#[test]
+fn functions_at_their_edges() {
+    let cases = [
+        ("LEFT(\"Zoë\", 99)", "Zoë"),
+        ("LEFT(\"Zoë\", 0) + \".\"", "."),
+        ("RIGHT(\"Zoë\")", "ë"),
+        ("MID(\"Zoë\", 3, 9)", "ë"),
+        ("MID(\"Zoë\", 4, 1) + \".\"", "."),
+        ("MID(\"Zoë\", 0, 1)", "[MID starts at 1]"),
+        ("LEFT(\"Zoë\", -1)", "[a count of characters is not negative]"),
+        ("PROPER(\"mary ann's 3RD o'neil-smith\")", "Mary Ann's 3rd O'Neil-Smith"),
+        ("SUBSTITUTE(\"aaa\", \"\", \"b\")", "aaa"),
+        ("TEXTBEFORE(\"a-b-c\", \"-\")", "a"),
+        ("TEXTAFTER(\"a-b-c\", \"-\")", "b-c"),
+        ("TEXTAFTER(\"abc\", \"\")", "[the separator is blank]"),
+        ("VALUE(\"abc\")", "[“abc” is not a number]"),
+        ("VALUE(nickname)", "[the formula gives an empty text here]"),
+        ("ROUND(1.005, 2)", "1.01"),
+        ("ROUND(-2.5)", "-3"),
+        ("ROUND(1234, -2)", "1200"),
+        ("ROUND(0.1 + 0.2, 99999)", "0.3"),
+        ("ROUNDUP(-2.1)", "-3"),
+        ("CEILING(2.1, 0)", "[the step is zero]"),
+        ("MOD(7, 0)", "[division by zero]"),
+        ("SQRT(-1)", "[a negative number has no square root]"),
+        ("POWER(10, 400)", "[the number gets too large]"),
+        ("POWER(-8, 0.5)", "[the number gets too large]"),
+        ("AVERAGE(spend)", "[the formula gives an empty text here]"),
+        ("MAX({First order}, last_visit)", "2026-01-01"),
+        ("MIN(spend, 3)", "3"),
+        ("DATE(2026, 2, 29)", "[there is no such date]"),
+        ("DATE(99999, 1, 1)", "[there is no such date]"),
+        ("EDATE(\"2024-02-29\", 12)", "2025-02-28"),
+        ("EDATE(\"9999-12-31\", 1)", "[there is no such date]"),
+        ("EDATE(\"2026-01-31\", -2147483648)", "[there is no such date]"),
+        ("EOMONTH(\"2024-01-31\", 1)", "2024-02-29"),
+        ("DATEDIF(\"2024-02-29\", \"2025-02-28\", \"Y\")", "0"),
+        ("DATEDIF(\"2024-01-31\", \"2024-03-01\", \"MD\")", "1"),
+        ("DATEDIF(\"2025-12-25\", \"2026-01-31\", \"yd\")", "37"),
+        ("DATEDIF(\"2026-01-02\", \"2026-01-01\", \"D\")", "[DATEDIF ends before it starts]"),
+        ("SWITCH(nickname, \"\", \"none\", \"some\")", "none"),
+        ("SWITCH(state, \"CA\", 1, \"NY\", 2)", "[the formula gives an empty text here]"),
+        ("IFS(FALSE, 1)", "[the formula gives an empty text here]"),
+        ("IFERROR(nickname, \"x\") + \".\"", "."),
+        ("TEXT(member)", "yes"),
+        ("TEXT(0.5, \"0%\")", "50%"),
+        ("REGEXEXTRACT(email, \"@(.+)$\")", "example.com"),
+        ("REGEXEXTRACT(email, \"x{9}\") + \".\"", "."),
+        ("REGEXREPLACE(\"a1b2\", \"[0-9]\", \"$0\")", "a$0b$0"),
+        ("FIND(\"x\", \"abc\")", "[the formula gives an empty text here]"),
+    ];
+    for (source, expected) in cases {
+        assert_eq!(shown(source), expected, "{source}");
+    }
+}
+
+#[test]
+fn a_branch_that_is_not_taken_is_not_looked_at() {
+    for source in [
+        "IF(TRUE, 1, 1 / 0)",
+        "IFS(TRUE, 1, VALUE(\"x\") > 1, 1 / 0)",
+        "SWITCH(1, 1, 1, 1 / 0, 2)",
+        "IFBLANK(1, 1 / 0)",
+        "TRUE ? 1 : 1 / 0",
+        "IF(OR(TRUE, 1 / 0 > 1), 1, 2)",
+        "IF(AND(FALSE, 1 / 0 > 1), 2, 1)",
+    ] {
+        assert_eq!(outcome(source).text().as_deref(), Some("1"), "{source}");
+    }
+}

@@ -1,0 +1,193 @@
+//! A mistake is named with its place, and the spelling that works.
+#![allow(clippy::unwrap_used, missing_docs, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::{columns, compiled, problems};
+use formula::{Problem, compile, limits};
+
+/// The problems of a formula as `place|message|suggestion`, the place as it stands in the formula.
+fn told(source: &str) -> Vec<String> {
+    let chars: Vec<char> = source.chars().collect();
+    let place = |problem: &Problem| -> String {
+        chars[problem.offset..problem.offset + problem.length].iter().collect()
+    };
+    problems(source)
+        .iter()
+        .map(|problem| {
+            let suggestion = problem.suggestion.as_deref().unwrap_or("-");
+            format!("{}|{}|{suggestion}", place(problem), problem.message)
+        })
+        .collect()
+}
+
+fn each_tells(cases: &[(&str, &str)]) {
+    for (source, expected) in cases {
+        assert_eq!(told(source), [*expected], "{source}");
+    }
+}
+
+/// The formula with its suggestions put in.
+fn mended(source: &str) -> String {
+    let mut chars: Vec<char> = source.chars().collect();
+    for problem in problems(source).iter().rev() {
+        let suggestion = problem.suggestion.as_ref().unwrap_or_else(|| panic!("{source}: {problem}"));
+        chars.splice(problem.offset..problem.offset + problem.length, suggestion.chars());
+    }
+    chars.into_iter().collect()
+}
+
+#[test]
+fn spreadsheet_spellings_are_told_what_works_here() {
+    each_tells(&[
+        ("=UPPER(state)", "=|A formula here begins without =.|"),
+        ("state = \"TX\"", "=|Equal is written ==.|=="),
+        ("state <> \"TX\"", "<>|Not equal is written !=.|!="),
+        ("spend => 5", "=>|Greater or equal is written >=.|>="),
+        ("spend =< 5", "=<|Less or equal is written <=.|<="),
+        ("first_name & state", "&|Texts are joined by + or CONCAT(...); and is written && or AND(...).|+"),
+        ("member | opted_in", "||Or is written || or OR(...).|||"),
+        ("LEFT(state; 1)", ";|Arguments are separated by commas.|,"),
+        ("spend ^ 2", "^|A power is written POWER(base, exponent).|-"),
+        ("$5 + spend", "$|Amounts are written without $; TEXT(amount, \"$0.00\") shows it.|-"),
+        ("TRUE()", "TRUE|True is written without brackets.|TRUE"),
+        ("NOW()", "NOW|A formula knows the day, not the time.|TODAY()"),
+        ("TODAY - last_visit", "TODAY|The function TODAY is written with brackets.|TODAY()"),
+        ("“VIP”", "“VIP”|Texts stand in straight quotes.|\"VIP\""),
+        ("{{first_name}}", "{{first_name}}|In a formula a column stands in single braces.|{first_name}"),
+        ("member AND opted_in", "AND|Write && here, or AND(...) around the conditions.|&&"),
+        ("NOT member", "NOT|Write ! here, or NOT(...) around the conditions.|!"),
+        ("spend × 2", "×|Times is written *.|*"),
+        ("spend ≥ 2", "≥|Greater or equal is written >=.|>="),
+        ("\"say \"\"hi", "\"|A quote within a text is written \\\".|\\\""),
+    ]);
+}
+
+#[test]
+fn several_mistakes_are_told_at_once_and_their_suggestions_mend_the_formula() {
+    let cases = [
+        ("=IF(state<>\"TX\"; first_name & \"!\"; \"\")", "IF(state!=\"TX\", first_name + \"!\", \"\")"),
+        ("PRPER(frist_name)", "PROPER(first_name)"),
+        ("First order > \"2026-01-01\"", "{First order} > \"2026-01-01\""),
+        ("{first ordr} == null", "{First order} == null"),
+        ("first_name * 2", "VALUE(first_name) * 2"),
+        ("lifetime_value > \"500\"", "lifetime_value > 500"),
+        ("YEAR(first_name)", "YEAR(DATEVALUE(first_name))"),
+        ("IF(lifetime_value, 1, 2)", "IF(lifetime_value != 0, 1, 2)"),
+        ("IF(first_name, 1, 2)", "IF(first_name != \"\", 1, 2)"),
+        ("IF(last_visit, 1, 2)", "IF(!ISBLANK(last_visit), 1, 2)"),
+        ("member + 1", "IF(member, 1, 0) + 1"),
+        ("state == “TX”", "state == \"TX\""),
+        ("REGEXMATCH(state, \"\\d\\s\")", "REGEXMATCH(state, \"\\\\d\\\\s\")"),
+    ];
+    for (source, expected) in cases {
+        assert_eq!(mended(source), expected, "{source}");
+        compiled(expected);
+    }
+}
+
+#[test]
+fn what_is_unknown_is_named_with_the_nearest_name() {
+    each_tells(&[
+        ("frist_name", "frist_name|There is no column frist_name. Did you mean first_name?|first_name"),
+        ("UPER(state)", "UPER|There is no function UPER. Did you mean UPPER?|UPPER"),
+        ("zzzzzz", "zzzzzz|There is no column zzzzzz. A text stands in quotes.|-"),
+        ("VLOOKUP(state)", "VLOOKUP|There is no function VLOOKUP.|-"),
+    ]);
+}
+
+#[test]
+fn brackets_and_operators_are_checked_by_their_place() {
+    each_tells(&[
+        ("", "|The formula is empty.|-"),
+        ("UPPER(state", "(|This ( is not closed.|-"),
+        ("state)", ")|There is no open bracket for this ).|-"),
+        ("UPPER(state]", "]|This ] closes a (.|-"),
+        ("1 +", "+|A value is missing behind this.|-"),
+        ("* 2", "*|Before * a value is missing.|-"),
+        ("IF(member,,2)", ",|Between , and , a value is missing; blank is written \"\".|-"),
+        ("1 2", "2|Between 1 and 2 an operator or a comma is missing.|-"),
+        ("1, 2", ",|A comma stands between the arguments of a function, within its brackets.|-"),
+        ("\"abc", "\"|The text that begins here has no closing quote.|-"),
+        ("{abc", "{|The { has no } behind it; a column is written {First order}.|-"),
+        ("12abc", "12abc|This is not a number; one is written 1234.5, without commas or a unit.|-"),
+        ("member ? 1", "?|A choice is written condition ? value : other, or IF(condition, value, other).|-"),
+        ("#", "#|# has no meaning in a formula.|-"),
+        ("b\"x\"", "b|A text has no b before it.|-"),
+    ]);
+}
+
+#[test]
+fn arguments_are_checked_by_number_and_type() {
+    each_tells(&[
+        ("LEFT()", "LEFT|More arguments are needed: LEFT(text, [count]).|-"),
+        ("LEFT(state, 1, 2)", "LEFT|These are too many arguments: LEFT(text, [count]).|-"),
+        (
+            "LEFT(state, last_visit)",
+            "last_visit|A number is needed here, and this is a date; YEAR, DAYS or DATEDIF make a number of it.|-",
+        ),
+        (
+            "DATEDIF(last_visit, TODAY(), \"W\")",
+            "\"W\"|This must be one of \"Y\", \"M\", \"D\", \"MD\", \"YM\", \"YD\".|-",
+        ),
+        ("last_visit + last_visit", "+|Two dates cannot be added; the days between them are end - start.|-"),
+        ("last_visit > 5", "last_visit > 5|A date is not compared with a number.|-"),
+        ("member > TRUE", ">|Yes and no have no order; compare them with == or !=.|-"),
+        (
+            "state in \"TX\"",
+            "\"TX\"|Behind in stands a list, as in state in [\"TX\", \"OK\"]; CONTAINS looks into a text.|-",
+        ),
+        (
+            "REGEXMATCH(state, first_name)",
+            "first_name|A regular expression stands in the formula as a text in quotes.|-",
+        ),
+        ("REGEXMATCH(state, \"(\")", "\"(\"|This is not a regular expression: unclosed group.|-"),
+        ("[1, 2]", "[|A list stands only behind in, as in state in [\"TX\", \"OK\"].|-"),
+        (
+            "state.name",
+            ".|A point stands only in numbers; a column with a point in its name is written {a.b}.|-",
+        ),
+    ]);
+    assert_eq!(problems("MAX(1, last_visit)").len(), 2);
+}
+
+#[test]
+fn bounds_are_told() {
+    let long = "1+".repeat(limits::MAX_SOURCE_CHARS);
+    assert_eq!(problems(&long)[0].message, "A formula has at most 2000 characters.");
+    let wide = format!("{}1", "1+".repeat(limits::MAX_TOKENS));
+    assert_eq!(problems(&wide)[0].message, "A formula has at most 600 words, numbers and signs.");
+    let deep = format!("{}1{}", "(".repeat(40), ")".repeat(40));
+    assert_eq!(problems(&deep)[0].message, "Brackets may be nested 32 deep.");
+    let choices = format!("{}3", "true ? 1 : ".repeat(80));
+    assert_eq!(problems(&choices)[0].message, "The formula is nested more than 64 deep.");
+    let pattern = format!("REGEXMATCH(state, \"{}\")", "a".repeat(201));
+    assert_eq!(problems(&pattern)[0].message, "A regular expression has at most 200 characters.");
+    let large = "REGEXMATCH(state, r\"(\\w{50}){50}\")";
+    assert!(problems(large)[0].message.starts_with("This regular expression is too large"));
+    let five = vec!["REGEXMATCH(state, \"a\")"; 5].join(" && ");
+    assert_eq!(problems(&five)[0].message, "A formula has at most 4 regular expressions.");
+    assert!(problems(&"frist_name + ".repeat(20)).len() <= limits::MAX_PROBLEMS);
+}
+
+#[test]
+fn a_problem_as_json() {
+    let json = serde_json::to_value(&problems("1 + UPER(state)")[0]).unwrap();
+    let expected = serde_json::json!({
+        "offset": 4, "length": 4, "message": "There is no function UPER. Did you mean UPPER?", "suggestion": "UPPER",
+    });
+    assert_eq!(json, expected);
+    let json = serde_json::to_value(&problems("1 +")[0]).unwrap();
+    assert_eq!(
+        json,
+        serde_json::json!({"offset": 2, "length": 1, "message": "A value is missing behind this."})
+    );
+}
+
+#[test]
+fn an_outcome_as_json() {
+    let json = |source| serde_json::to_value(common::outcome(source)).unwrap();
+    assert_eq!(json("1.50"), serde_json::json!({"value": "1.5"}));
+    assert_eq!(json("1 / 0"), serde_json::json!({"value": null, "reason": "division by zero"}));
+    assert!(compile("1", &columns()).is_ok());
+}

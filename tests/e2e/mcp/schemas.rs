@@ -1,0 +1,97 @@
+//! Tools as data: schemas that are schemas, and results that keep to them.
+
+use pillarbox_tests::{Crm, Stack};
+use serde_json::{Value, json};
+
+use super::Mcp;
+
+/// Asserts that a result is one that every client takes: a text with the JSON of the structured content, which the
+/// tool's output schema allows.
+pub(super) fn hold(tool: &str, schema: &Value, result: &Value) {
+    let content = &result["structuredContent"];
+    let text = result["content"][0]["text"].as_str().expect("a text");
+    assert_eq!(result["content"][0]["type"], "text");
+    assert_eq!(serde_json::from_str::<Value>(text).unwrap(), *content);
+    let validator = jsonschema::options().should_validate_formats(true).build(schema).expect(tool);
+    let faults: Vec<_> = validator.iter_errors(content).map(|error| error.to_string()).collect();
+    assert_eq!(faults, [""; 0], "{tool}: {content}");
+    let keys: Vec<_> = content.as_object().unwrap().keys().map(String::as_str).collect();
+    let is_failure = keys.starts_with(&["error", "message"]) || keys.starts_with(&["details", "error"]);
+    assert_eq!(result.get("isError"), is_failure.then_some(&json!(true)), "{tool}: {keys:?}");
+}
+
+fn nulls(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.iter().any(nulls),
+        Value::Object(object) => object.iter().any(|(key, value)| key != "enum" && nulls(value)),
+        _ => false,
+    }
+}
+
+/// A tool as every client must find it.
+fn assert_listed_well(tool: &Value) {
+    let name = tool["name"].as_str().unwrap();
+    assert!((1..=128).contains(&name.len()));
+    assert!(
+        name.chars().all(|character| character.is_ascii_alphanumeric() || "_.-".contains(character)),
+        "{name}"
+    );
+    for text in ["title", "description"] {
+        assert!(!tool[text].as_str().unwrap().is_empty(), "{name} {text}");
+    }
+    assert!(!tool["description"].as_str().unwrap().contains("  "), "{name}: a line break was lost");
+    for schema in ["inputSchema", "outputSchema"] {
+        assert_eq!(tool[schema]["type"], "object", "{name} {schema}");
+        jsonschema::meta::validate(&tool[schema]).unwrap_or_else(|error| panic!("{name} {schema}: {error}"));
+    }
+    for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
+        assert!(tool["annotations"][hint].is_boolean(), "{name} {hint}");
+    }
+    assert!(!nulls(tool), "{name}: an absent property is left out");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tools_are_listed_in_the_same_order_with_schemas_of_objects_and_without_null() {
+    let crm = Crm::with(Vec::new()).await;
+    let listed = Mcp::integrations(&crm).result("tools/list", json!({})).await;
+    assert_eq!(listed, Mcp::integrations(&crm).result("tools/list", json!({"cursor": "x"})).await);
+    assert_eq!(listed.as_object().unwrap().len(), 1, "one page: no nextCursor");
+    let names: Vec<_> = listed["tools"].as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
+    let wanted = [
+        "get_status",
+        "declare_schema",
+        "validate_records",
+        "begin_sync",
+        "push_records",
+        "complete_sync",
+        "get_rejections",
+    ];
+    assert_eq!(names, wanted);
+    listed["tools"].as_array().unwrap().iter().for_each(assert_listed_well);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_formula_tools_are_listed_the_same_way() {
+    let stack = Stack::start().await;
+    let tools = Mcp::formulas(&stack).tools().await;
+    let names: Vec<_> = tools.iter().map(|tool| tool["name"].clone()).collect();
+    let wanted = [
+        "list_columns",
+        "list_functions",
+        "check_formula",
+        "preview_formula",
+        "save_formula",
+        "explain_formula",
+    ];
+    assert_eq!(names, wanted);
+    tools.iter().for_each(assert_listed_well);
+}
+
+#[test]
+fn a_result_that_breaks_its_schema_is_noticed() {
+    let schema = json!({"type": "object", "properties": {"ok": {"const": true}}, "required": ["ok"]});
+    let result = |ok: bool| json!({"content": [{"type": "text", "text": json!({ "ok": ok }).to_string()}], "structuredContent": {"ok": ok}});
+    hold("tool", &schema, &result(true));
+    assert!(std::panic::catch_unwind(|| hold("tool", &schema, &result(false))).is_err());
+}

@@ -4,6 +4,7 @@
 mod addresses;
 mod database;
 mod designs;
+mod designs_print;
 mod figures;
 mod fleet;
 mod load;
@@ -29,8 +30,15 @@ const BENCHES: &[Bench] = &[
     ("push", || Box::pin(push::run())),
     ("addresses", || Box::pin(addresses::run())),
     ("webhooks", || Box::pin(webhooks::run())),
-    ("designs", || Box::pin(designs::run())),
+    ("designs", || Box::pin(designs())),
 ];
+
+/// What becomes of a design: the checks of a send, and paper.
+async fn designs() -> anyhow::Result<Vec<Figure>> {
+    let mut figures = designs::run().await?;
+    figures.extend(designs_print::run().await?);
+    Ok(figures)
+}
 
 /// What the command line asks for.
 struct Arguments {

@@ -1,6 +1,5 @@
 //! A document made ready for many recipients: what is the same for all of them is done once.
 
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use crate::document::Document;
@@ -102,25 +101,6 @@ impl Plan {
             }
         }
         Ok(warnings)
-    }
-
-    /// Decides the cards of many recipients, in their order, on so many threads.
-    pub fn decide_all<R: Recipient + Sync>(&self, recipients: &[R], threads: NonZeroUsize) -> Vec<Decision> {
-        let share = recipients.len().div_ceil(threads.get()).max(1);
-        std::thread::scope(|scope| {
-            let decide = |share: &[R]| -> Vec<Decision> {
-                let mut typesetter = Typesetter::new();
-                share.iter().map(|recipient| self.decide(&mut typesetter, recipient)).collect()
-            };
-            let (first, others) = recipients.split_at(share.min(recipients.len()));
-            let workers: Vec<_> =
-                others.chunks(share).map(|share| scope.spawn(move || decide(share))).collect();
-            let mut decided = decide(first);
-            for worker in workers {
-                decided.extend(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            }
-            decided
-        })
     }
 
     /// Lays out a recipient's card: the front and the back. A card that [`Plan::decide`] refuses is laid out as far

@@ -1,5 +1,7 @@
 //! What the page on designs says, held against the code.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use design::{Document, Font, Product, Purpose, Zone};
 use serde_json::{Value, json};
 

@@ -1,6 +1,8 @@
 //! Layout decisions of the examples for some recipients, held against files. `REWRITE_GOLDEN=1` writes them anew: look
 //! at what changed before it is kept, for cards change with it.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

@@ -1,5 +1,7 @@
 //! The published schema against what the parser takes.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::collections::BTreeSet;
 
 use design::{Document, Font, Product, SCHEMA};

@@ -2,8 +2,7 @@
 
 use std::io::{self, Write};
 
-use flate2::Compression;
-use flate2::write::ZlibEncoder;
+use flate2::{Compress, Compression, FlushCompress, Status};
 use pdf_writer::{Chunk, Ref, Settings};
 
 /// The version that has all that we use, and bytes that tell transfer programs that the file is not text.
@@ -11,6 +10,9 @@ const HEADER: &[u8] = b"%PDF-1.7\n%\x80\xE2\xE3\xCF\n";
 
 /// The largest offset that ten digits can say.
 const LARGEST_OFFSET: u64 = 9_999_999_999;
+
+/// Bytes by which room for what is packed grows at the least.
+const PACKED_STEP: usize = 256;
 
 /// Without the blanks that people like.
 pub(crate) const COMPACT: Settings = Settings { pretty: false };
@@ -94,8 +96,58 @@ impl<W: Write> ObjectFile<W> {
     }
 }
 
-/// Bytes packed as `FlateDecode` unpacks them.
+/// Packs bytes as `FlateDecode` unpacks them. Its memory is a third of a megabyte, which is why pages share one.
+pub(crate) struct Packer {
+    state: Compress,
+}
+
+impl Packer {
+    pub(crate) fn new(level: Compression) -> Self {
+        Self { state: Compress::new(level, true) }
+    }
+
+    pub(crate) fn pack(&mut self, bytes: &[u8]) -> Vec<u8> {
+        self.state.reset();
+        let mut packed = Vec::with_capacity(bytes.len() / 2 + PACKED_STEP);
+        let mut status = Status::Ok;
+        while status != Status::StreamEnd {
+            packed.reserve(PACKED_STEP);
+            // What was taken in is counted from the reset on.
+            let taken = usize::try_from(self.state.total_in()).unwrap_or(bytes.len());
+            status = self
+                .state
+                .compress_vec(&bytes[taken..], &mut packed, FlushCompress::Finish)
+                .expect("packing in memory does not fail");
+        }
+        packed
+    }
+}
+
+/// The same, once.
 pub(crate) fn deflate(bytes: &[u8], level: Compression) -> Vec<u8> {
-    let mut encoder = ZlibEncoder::new(Vec::with_capacity(bytes.len() / 2), level);
-    encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("writing to memory does not fail")
+    Packer::new(level).pack(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use flate2::read::ZlibDecoder;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_packed_unpacks_to_itself_again_and_again(
+            texts in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..20_000), 1..4),
+        ) {
+            let mut packer = Packer::new(Compression::fast());
+            for text in texts {
+                let mut unpacked = Vec::new();
+                ZlibDecoder::new(&packer.pack(&text)[..]).read_to_end(&mut unpacked).unwrap();
+                prop_assert_eq!(unpacked, text);
+            }
+        }
+    }
 }

@@ -13,7 +13,7 @@ use pdf_writer::writers::Resources;
 use pdf_writer::{Content, Date, Filter, Name, Rect, Ref, TextStr};
 
 use crate::card::{Card, CardProblem};
-use crate::file::{COMPACT, ObjectFile, Trailer, deflate};
+use crate::file::{COMPACT, ObjectFile, Packer, Trailer, deflate};
 use crate::font::Fonts;
 use crate::ink::OVERPRINT;
 use crate::number::number;
@@ -58,6 +58,7 @@ pub struct Press<W> {
     file: ObjectFile<W>,
     settings: PressSettings,
     typesetter: Typesetter,
+    packer: Packer,
     fonts: Fonts,
     /// Pictures in the file, or why one cannot be.
     pictures: HashMap<String, Result<Placed, CardProblem>>,
@@ -88,6 +89,7 @@ impl<W: Write> Press<W> {
             file,
             settings,
             typesetter: Typesetter::new(),
+            packer: Packer::new(Compression::fast()),
             fonts: Fonts::default(),
             pictures: HashMap::new(),
             shared: HashMap::new(),
@@ -225,7 +227,7 @@ impl<W: Write> Press<W> {
 
     fn write_page(&mut self, surface: Surface) -> io::Result<()> {
         let Surface { content, objects } = surface;
-        let packed = deflate(&content.finish(), Compression::fast());
+        let packed = self.packer.pack(&content.finish());
         let contents = self.file.add(|chunk, object| {
             chunk.stream(object, &packed).filter(Filter::FlateDecode);
         })?;

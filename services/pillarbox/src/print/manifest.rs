@@ -102,7 +102,7 @@ impl<C: Write, J: Write> Manifest<C, J> {
         serde_json::to_writer(&mut self.json, set_aside)?;
         self.json.write_all(b"}\n")?;
         self.json.flush()?;
-        self.csv.flush().map_err(io::Error::from)?;
+        self.csv.flush()?;
         Ok(())
     }
 }

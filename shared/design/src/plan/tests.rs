@@ -1,5 +1,4 @@
 use std::collections::HashMap;
-use std::num::NonZeroUsize;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -309,17 +308,15 @@ fn a_refused_card_is_laid_out_as_far_as_it_goes() {
 }
 
 #[test]
-fn many_are_decided_as_each_is_on_any_number_of_threads() {
+fn who_was_decided_before_changes_nothing() {
     let plan =
         plan(json!([picture(None), text("name", area(20.0, 100.0, 100.0, 40.0), "Dear {{first_name}}")]));
     let names = ["Ann", "🎉", "Maximiliana Bartholomea Featherstone", "ليلى", ""];
-    let people: Vec<Person> =
-        (0..23).map(|index| person([("first_name", names[index % names.len()])])).collect();
-    let each: Vec<Decision> = people.iter().map(|person| decide(&plan, person)).collect();
-    for threads in [1, 2, 3, 23, 64] {
-        assert_eq!(plan.decide_all(&people, NonZeroUsize::new(threads).unwrap()), each);
+    let people = names.map(|name| person([("first_name", name)]));
+    let mut typesetter = Typesetter::new();
+    for person in people.iter().chain(people.iter().rev()) {
+        assert_eq!(plan.decide(&mut typesetter, person), decide(&plan, person));
     }
-    assert_eq!(plan.decide_all::<Person>(&[], NonZeroUsize::MIN), vec![]);
 }
 
 proptest! {

@@ -176,10 +176,12 @@ impl Analysis {
         directions: &Directions,
     ) {
         let letters = &text[range.clone()];
-        if letters.bytes().all(|byte| byte.is_ascii_graphic()) && directions.is_plain() {
-            if !letters.is_empty() && has_ascii(self.font) {
-                return self.add_atom(typesetter, letters, self.font, Voice::latin(Level::ltr()));
-            }
+        if letters.is_empty() {
+            return;
+        }
+        let is_plain = directions.is_plain() && letters.bytes().all(|byte| byte.is_ascii_graphic());
+        if is_plain && has_ascii(self.font) {
+            return self.add_atom(typesetter, letters, self.font, Voice::latin(Level::ltr()));
         }
         let mut start = range.start;
         let mut voice: Option<Voice> = None;

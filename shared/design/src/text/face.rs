@@ -29,7 +29,7 @@ impl Face {
         let shaping = harfrust::Font::new(font.bytes(), 0).expect("the fonts that ship are fonts");
         let metrics = shaping.metrics();
         let units = f64::from(metrics.units_per_em);
-        let line = metrics.hhea_line.clone().expect("the fonts that ship have line metrics");
+        let line = metrics.hhea_line.expect("the fonts that ship have line metrics");
         let (ascent, descent) = (line.ascender.to_f64() / units, -line.descender.to_f64() / units);
         Self { shaping, units, ascent, descent }
     }

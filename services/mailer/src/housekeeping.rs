@@ -68,6 +68,8 @@ async fn purge(mailer: &Mailer) -> Result<(), StoreError> {
     let retention = TimeDelta::days(mailer.process.config.mailer.request_retention_days);
     in_portions(|| store.rate_windows_purge(now - RATE_WINDOW_AGE, PURGE_ROWS as i64)).await?;
     in_portions(|| store.address_answers_purge(now, PURGE_ROWS as i64)).await?;
+    let answers = TimeDelta::days(mailer.process.config.language_model.answer_days);
+    in_portions(|| store.ai_purge(now - answers, PURGE_ROWS as i64)).await?;
     in_portions(|| store.send_purge(now - retention, PURGE_ROWS as i64)).await
 }
 

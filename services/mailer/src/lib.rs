@@ -5,6 +5,7 @@
 //! A request in reading order: [`handler`] → [`send`] → [`fields`] and [`prepare`] (what was sent) → [`verification`] →
 //! [`assess`], [`rules`] and [`decide`] (who is mailed; pure), [`neighborhood`] (the homes around centers) → [`reserve`] → [`settle`].
 
+mod ai;
 mod assess;
 mod calendar;
 mod decide;
@@ -65,6 +66,7 @@ pub async fn serve(process: Process, verifier: Arc<dyn Verify>) -> anyhow::Resul
         );
     }
     let payments = Payments::new(process.store.clone(), &process.config.stripe)?;
+    let model = ai::Model::configured(&process.config.language_model)?;
     let mailer = Mailer { process, verifier, payments: Arc::new(payments) };
     let process = &mailer.process;
     let consumption = Consumption {
@@ -80,6 +82,7 @@ pub async fn serve(process: Process, verifier: Arc<dyn Verify>) -> anyhow::Resul
         formulas::run(process),
         due::run(&mailer),
         housekeeping::run(&mailer),
+        ai::run(&mailer, model.as_ref()),
     );
     Ok(())
 }

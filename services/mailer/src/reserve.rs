@@ -10,12 +10,13 @@ use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use contract::id::{CampaignId, ChargeId};
 use contract::send::{Outcome, Reason, SendError, SendResponse, write_response};
 use store::{
-    Campaign, ChargeKind, Lease, LockedCampaign, NewCharge, PieceBatch, PieceRow, ReservedSend, StoreError,
-    Transaction,
+    Campaign, ChargeKind, EntryRow, Lease, LockedCampaign, NewCharge, PieceBatch, PieceRow, ReservedSend,
+    StoreError, Transaction,
 };
 use uuid::Uuid;
 
 use crate::Mailer;
+use crate::ai;
 use crate::assess::{Assessed, entry_rows, piece_rows, recipient_rows};
 use crate::decide::{Candidate, Decision, decide};
 use crate::detail::detail;
@@ -264,6 +265,7 @@ async fn write(
         transaction.recipient_save(team_id, campaign_id, charge_id, &recipients, now),
         plan_recheck(transaction, plan, draft.has_waiting),
     )?;
+    queue_ai_columns(transaction, plan, &entries).await?;
     if pieces.is_empty() {
         transaction.send_finish_empty(*lease, &draft.response, now).await?;
         return Ok(Reserved::Finished(draft.response.clone()));
@@ -281,6 +283,23 @@ async fn write(
         response: draft.response.clone(),
         copies: draft.copies.clone(),
     }))
+}
+
+/// The values that a language model writes of what was sent wait for it from now on.
+async fn queue_ai_columns(
+    transaction: &Transaction<'_>,
+    plan: &Plan<'_>,
+    entries: &[EntryRow<'_>],
+) -> Result<(), StoreError> {
+    let columns = plan.preparation.fields.columns().iter();
+    let keys: Vec<&str> =
+        columns.filter(|column| column.prompt.is_some()).map(|column| column.name_key.as_str()).collect();
+    if keys.is_empty() || entries.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<Uuid> = entries.iter().map(|entry| entry.entry_id).collect();
+    transaction.ai_cell_queue(plan.campaign.team_id, &keys, &ids, ai::WAITS, plan.times.now).await?;
+    Ok(())
 }
 
 async fn plan_recheck(

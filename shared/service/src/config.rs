@@ -1,5 +1,6 @@
 //! The configuration of all processes: embedded defaults, an optional file, the environment.
 
+mod language_model;
 mod webhooks;
 
 use std::collections::HashMap;
@@ -10,6 +11,7 @@ use contract::send::Postage;
 use ipnet::IpNet;
 use serde::{Deserialize, Deserializer};
 
+pub use language_model::LanguageModel;
 pub use webhooks::{Dispatcher, Email, Outbound, Scans};
 
 /// The defaults, which are also the reference of every setting.
@@ -57,6 +59,8 @@ pub struct Config {
     pub outbound: Outbound,
     /// E-mail.
     pub email: Email,
+    /// The language model that writes AI columns.
+    pub language_model: LanguageModel,
 }
 
 /// RabbitMQ.
@@ -424,6 +428,9 @@ mod tests {
         assert_eq!(with("PILLARBOX__GATEWAY__LISTEN", "0.0.0.0:80").unwrap().gateway.listen, "0.0.0.0:80");
         let proxies = with("PILLARBOX__GATEWAY__TRUSTED_PROXIES", "10.0.0.0/8, ::1/128").unwrap();
         assert_eq!(proxies.gateway.trusted_proxies.len(), 2);
+        let origins =
+            with("PILLARBOX__GATEWAY__MCP_ALLOWED_ORIGINS", "https://a.example, https://b.example").unwrap();
+        assert_eq!(origins.gateway.mcp_allowed_origins, ["https://a.example", "https://b.example"]);
         let delays = with("PILLARBOX__DISPATCHER__RETRY_DELAYS_SECONDS", "1, 2").unwrap();
         assert_eq!(delays.dispatcher.retry_delays_seconds, [1, 2]);
         for (name, value) in [

@@ -99,7 +99,9 @@ proptest! {
         let all = neighborhoods(&centers, &[]);
         let mailed: HashSet<_> = mailed.into_iter().map(Uuid::from_u128).collect();
         let mailings = all.decide(&mailed, budget, 79);
-        let rows = all.piece_rows(&mailings, std::iter::repeat(Uuid::nil()), &Links::default());
+        let (links, rules) = (Links::default(), AudienceRules::default());
+        let print = Print { links: &links, rules: &rules, today: NaiveDate::default() };
+        let rows = all.piece_rows(&mailings, std::iter::repeat(Uuid::nil()), print);
         let sent: Vec<_> = rows.iter().map(|row| row.address_id).collect();
         let distinct: HashSet<_> = sent.iter().copied().collect();
         prop_assert_eq!(distinct.len(), sent.len());

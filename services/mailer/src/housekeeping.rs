@@ -81,6 +81,8 @@ async fn purge(mailer: &Mailer) -> Result<(), StoreError> {
     in_portions(|| store.address_answers_purge(now, PURGE_ROWS as i64)).await?;
     in_portions(|| store.pictures_purge(now, PURGE_ROWS as i64)).await?;
     in_portions(|| store.return_addresses_purge(now, PURGE_ROWS as i64)).await?;
+    let answers = TimeDelta::days(mailer.process.config.language_model.answer_days);
+    in_portions(|| store.ai_purge(now - answers, PURGE_ROWS as i64)).await?;
     in_portions(|| store.send_purge(now - retention, PURGE_ROWS as i64)).await
 }
 

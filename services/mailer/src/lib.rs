@@ -6,6 +6,7 @@
 //! [`assess`], [`rules`] and [`decide`] (who is mailed; pure), [`neighborhood`] (the homes around centers), [`cards`] (what
 //! prints) → [`reserve`] → [`settle`]; [`take_effect`] has them in this order.
 
+mod ai;
 mod assess;
 mod calendar;
 mod cards;
@@ -78,6 +79,7 @@ pub async fn serve(process: Process, verifier: Arc<dyn Verify>) -> anyhow::Resul
     let payments = Payments::new(process.store.clone(), &process.config.stripe)?;
     let pictures = pictures(&process)?;
     let (designs, layouts) = (Designs::default(), Layouts::default());
+    let model = ai::Model::configured(&process.config.language_model)?;
     let mailer = Mailer { process, verifier, pictures, designs, layouts, payments: Arc::new(payments) };
     let process = &mailer.process;
     let consumption = Consumption {
@@ -93,6 +95,7 @@ pub async fn serve(process: Process, verifier: Arc<dyn Verify>) -> anyhow::Resul
         formulas::run(process),
         due::run(&mailer),
         housekeeping::run(&mailer),
+        ai::run(&mailer, model.as_ref()),
     );
     Ok(())
 }

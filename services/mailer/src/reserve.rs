@@ -16,6 +16,7 @@ use store::{
 use uuid::Uuid;
 
 use crate::Mailer;
+use crate::ai;
 use crate::assess::{Assessed, piece_rows, recipient_rows};
 use crate::cards::Card;
 use crate::decide::{Candidate, Decision, decide};
@@ -78,10 +79,17 @@ pub(crate) async fn reserve(mailer: &Mailer, plan: &Plan<'_>) -> Result<Reserved
         biased;
         decide_and_write(&transaction, plan, locked),
         // These hang on no decision: the database writes them while it is drafted what came of the decisions.
-        transaction.entry_save(campaign.team_id, plan.entries, plan.times.now),
+        write_entries(&transaction, plan),
     )?;
     transaction.commit().await?;
     Ok(reserved)
+}
+
+/// Writes the address book, and then what a language model is to write of it: always in this order, as that model's own
+/// transactions lock them.
+async fn write_entries(transaction: &Transaction<'_>, plan: &Plan<'_>) -> Result<(), StoreError> {
+    transaction.entry_save(plan.campaign.team_id, plan.entries, plan.times.now).await?;
+    queue_ai_columns(transaction, plan).await
 }
 
 async fn decide_and_write(
@@ -268,6 +276,19 @@ async fn write(
         response: draft.response.clone(),
         copies: draft.copies.clone(),
     }))
+}
+
+/// The values that a language model writes of what was sent wait for it from now on.
+async fn queue_ai_columns(transaction: &Transaction<'_>, plan: &Plan<'_>) -> Result<(), StoreError> {
+    let columns = plan.preparation.fields.columns().iter();
+    let keys: Vec<&str> =
+        columns.filter(|column| column.prompt.is_some()).map(|column| column.name_key.as_str()).collect();
+    if keys.is_empty() || plan.entries.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<Uuid> = plan.entries.iter().map(|entry| entry.entry_id).collect();
+    transaction.ai_cell_queue(plan.campaign.team_id, &keys, &ids, ai::WAITS, plan.times.now).await?;
+    Ok(())
 }
 
 async fn plan_recheck(

@@ -7,7 +7,7 @@ use chrono::NaiveDate;
 use contract::send::{Reason, SendError};
 use formula::Computed;
 use service::Config;
-use store::{Audience, Campaign, Column, Step, StepDesign};
+use store::{Audience, Campaign, Column, EntryAddress, Step, StepDesign, StoredEntry};
 
 use crate::cards::{CardRules, Designs};
 use crate::formula_columns::FormulaColumns;
@@ -167,6 +167,21 @@ pub(crate) struct Profile<'a> {
     pub(crate) place: Option<(f64, f64)>,
     /// The other columns, by folded name: sent, else stored.
     pub(crate) values: &'a dyn Lookup,
+}
+
+impl<'a> Profile<'a> {
+    /// As it stands in the address book.
+    pub(crate) fn stored(entry: &'a EntryAddress, values: &'a StoredEntry) -> Self {
+        Self {
+            name: (&entry.first_name, &entry.last_name),
+            lines: (&entry.address_1, &entry.address_2),
+            city: &entry.city,
+            state: &entry.state,
+            zip: &entry.zip,
+            place: entry.latitude.zip(entry.longitude),
+            values,
+        }
+    }
 }
 
 impl Lookup for Profile<'_> {

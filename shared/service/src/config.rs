@@ -2,6 +2,7 @@
 
 mod cards;
 mod console;
+mod language_model;
 mod printing;
 mod webhooks;
 
@@ -15,6 +16,7 @@ use serde::{Deserialize, Deserializer};
 
 pub use cards::{Pictures, ReturnAddresses};
 pub use console::Console;
+pub use language_model::LanguageModel;
 pub use printing::{Permit, Print, TextByPostage};
 pub use webhooks::{Dispatcher, Email, Outbound, Scans};
 
@@ -73,6 +75,8 @@ pub struct Config {
     pub email: Email,
     /// The console.
     pub console: Console,
+    /// The language model that writes AI columns.
+    pub language_model: LanguageModel,
 }
 
 /// RabbitMQ.
@@ -443,6 +447,9 @@ mod tests {
         assert_eq!(with("PILLARBOX__GATEWAY__LISTEN", "0.0.0.0:80").unwrap().gateway.listen, "0.0.0.0:80");
         let proxies = with("PILLARBOX__GATEWAY__TRUSTED_PROXIES", "10.0.0.0/8, ::1/128").unwrap();
         assert_eq!(proxies.gateway.trusted_proxies.len(), 2);
+        let origins =
+            with("PILLARBOX__GATEWAY__MCP_ALLOWED_ORIGINS", "https://a.example, https://b.example").unwrap();
+        assert_eq!(origins.gateway.mcp_allowed_origins, ["https://a.example", "https://b.example"]);
         let delays = with("PILLARBOX__DISPATCHER__RETRY_DELAYS_SECONDS", "1, 2").unwrap();
         assert_eq!(delays.dispatcher.retry_delays_seconds, [1, 2]);
         for (name, value) in [

@@ -10,6 +10,7 @@ mod address_book;
 mod address_import;
 mod address_point;
 mod admission;
+mod ai_cell;
 mod busy;
 mod campaign;
 mod charge;
@@ -52,6 +53,7 @@ pub use address_book::{BookCursor, BookLine, BookPage};
 pub use address_import::ImportProgress;
 pub use address_point::{AddressOverride, Home, Neighborhood, PointFacts, PointRow};
 pub use admission::{Admission, Admitted, AdmittedKey};
+pub use ai_cell::{AiCell, AiCellState};
 pub use campaign::{
     Audience, Campaign, CampaignSettings, CampaignSummary, LockedCampaign, NeighborhoodSettings, Step,
     StepDesign, StepSettings,

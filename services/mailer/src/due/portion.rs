@@ -6,8 +6,8 @@ use chrono::NaiveDate;
 use contract::id::ChargeId;
 use contract::send::Reason;
 use store::{
-    Campaign, ChargeKind, EntryAddress, Job, JobKind, LockedCampaign, PieceRow, RecipientFacts, StoreError,
-    StoredEntry, Transaction, retry,
+    Campaign, ChargeKind, Job, JobKind, LockedCampaign, PieceRow, RecipientFacts, StoreError, Transaction,
+    retry,
 };
 use uuid::Uuid;
 
@@ -87,7 +87,7 @@ impl Portion<'_> {
             None => {
                 let values = |at: usize| {
                     let person: &Person = &self.people[at];
-                    let profile = profile(&person.entry, &person.values);
+                    let profile = Profile::stored(&person.entry, &person.values);
                     self.step.cards.values(&self.rules.computed(&profile, today))
                 };
                 decide_cards(mailer, &deciding, &mut candidates, values).await?
@@ -119,8 +119,8 @@ impl Portion<'_> {
         let is_outside = !self.are_centers() && !self.rules.is_inside(person.place(), &person.entry.zip);
         // Conditions are about the center, not about the homes around it.
         let profile = match center {
-            Some(center) => profile(&center.entry, &center.values),
-            None => profile(&person.entry, &person.values),
+            Some(center) => Profile::stored(&center.entry, &center.values),
+            None => Profile::stored(&person.entry, &person.values),
         };
         let after_duplicates = if is_outside {
             Some(Reason::FilteredLocation)
@@ -220,7 +220,7 @@ impl Portion<'_> {
 
     fn piece_row<'a>(&self, person: &'a Person, card: &Card, today: NaiveDate) -> PieceRow<'a> {
         let entry = &person.entry;
-        let profile = profile(entry, &person.values);
+        let profile = Profile::stored(entry, &person.values);
         PieceRow {
             entry_id: person.entry_id,
             address_id: person.address_id,
@@ -261,17 +261,5 @@ impl Portion<'_> {
                 .await?;
         }
         Ok(())
-    }
-}
-
-fn profile<'a>(entry: &'a EntryAddress, values: &'a StoredEntry) -> Profile<'a> {
-    Profile {
-        name: (&entry.first_name, &entry.last_name),
-        lines: (&entry.address_1, &entry.address_2),
-        city: &entry.city,
-        state: &entry.state,
-        zip: &entry.zip,
-        place: entry.latitude.zip(entry.longitude),
-        values,
     }
 }

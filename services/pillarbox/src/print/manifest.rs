@@ -1,6 +1,6 @@
 //! What a print shop is told of each card, as CSV and JSON.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use chrono::NaiveDate;
 use serde::Serialize;

@@ -1,0 +1,186 @@
+//! AI columns: values that a language model writes in the background.
+//!
+//! A cell waits in Postgres until a worker takes it by lease, asks, and writes answer and state in one transaction.
+//! A send or a new prompt lets it wait again, which takes it out of a worker's hands.
+
+mod model;
+mod question;
+
+use std::time::Duration;
+
+use chrono::{DateTime, TimeDelta, Timelike, Utc};
+use futures_util::{StreamExt, stream};
+use service::fail_point;
+use store::{AiCell, StoreError};
+use uuid::Uuid;
+
+use self::model::Failed;
+pub(crate) use self::model::Model;
+use self::question::{Question, Questions};
+use crate::Mailer;
+
+/// What is shown of a value until the model has been asked. Without a configured model that is always.
+pub(crate) const WAITS: &str = "waits for a language model; there is none unless one is configured";
+
+/// Longest answer that is a value, in characters: a cut one would print half a sentence.
+const ANSWER_CHARS: usize = audience::column::MAX_VALUE_CHARS;
+/// Entries of a column with a new prompt that are queued at a time, when nothing else waits.
+const QUEUED_AT_A_TIME: i64 = 200;
+/// The longest pause between two tries, and that a model is granted when it asks for one.
+const PAUSE_MAX: TimeDelta = TimeDelta::hours(1);
+/// A lease lasts this much longer than a call may take.
+const LEASE_MARGIN_MS: i64 = 30_000;
+
+/// Works until the process is to stop.
+pub(crate) async fn run(mailer: &Mailer, model: Option<&Model>) {
+    // Nobody to ask: what waits goes on waiting.
+    let Some(model) = model else { return };
+    let mut looks =
+        tokio::time::interval(Duration::from_millis(mailer.process.config.mailer.job_interval_ms));
+    looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = looks.tick() => {}
+            () = mailer.process.shutdown.cancelled() => return,
+        }
+        while !mailer.process.shutdown.is_cancelled() {
+            match work(mailer, model).await {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    tracing::warn!(%error, "cannot look for values to write");
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// Writes due values, or else queues some of a new prompt. False when there is nothing of either.
+async fn work(mailer: &Mailer, model: &Model) -> Result<bool, StoreError> {
+    let (store, settings) = (&mailer.process.store, &mailer.process.config.language_model);
+    let now = mailer.process.clock.now();
+    let call = i64::try_from(settings.timeout_ms).unwrap_or(i64::MAX / 2);
+    let leased_until = now + TimeDelta::milliseconds(call.saturating_add(LEASE_MARGIN_MS));
+    let cells = store.ai_cell_take(Uuid::now_v7(), now, leased_until, settings.concurrency.into()).await?;
+    if cells.is_empty() {
+        return queue(mailer, now).await;
+    }
+    let questions = Questions::read(mailer, &cells, now).await?;
+    let writing = cells.iter().map(|cell| async {
+        let question = questions.of(cell);
+        if let Err(error) = write(mailer, model, cell, question).await {
+            // The lease runs out, and the cell is taken again.
+            tracing::warn!(%error, "a value could not be written");
+        }
+    });
+    // Collected, so that the compiler sees futures and not the closure that makes them.
+    let writing: Vec<_> = writing.collect();
+    stream::iter(writing).buffer_unordered(settings.concurrency.into()).collect::<()>().await;
+    Ok(true)
+}
+
+async fn queue(mailer: &Mailer, now: DateTime<Utc>) -> Result<bool, StoreError> {
+    let mut connection = mailer.process.store.connection().await?;
+    let transaction = connection.begin().await?;
+    let is_any = transaction.ai_column_queue(WAITS, now, QUEUED_AT_A_TIME).await?;
+    transaction.commit().await?;
+    Ok(is_any)
+}
+
+/// Answers one cell: from the answers that are there, else by the model.
+async fn write(
+    mailer: &Mailer,
+    model: &Model,
+    cell: &AiCell,
+    question: Result<Question, String>,
+) -> Result<(), StoreError> {
+    let question = match question {
+        Ok(question) => question,
+        Err(reason) => return blank(mailer, cell, &reason).await,
+    };
+    let (store, settings) = (&mailer.process.store, &mailer.process.config.language_model);
+    let digest = model.digest(&question.text);
+    if let Some(answer) = store.ai_answer_get(cell.team_id, &digest).await? {
+        return keep(mailer, cell, &digest, &answer).await;
+    }
+    if cell.attempts > settings.attempts {
+        return blank(mailer, cell, "the language model did not answer").await;
+    }
+    let now = mailer.process.clock.now();
+    let characters = (question.text.chars().count() + ANSWER_CHARS) as i64;
+    let limit = settings.characters_per_team_and_day;
+    if !store.ai_spend(cell.team_id, now.date_naive(), characters, limit).await? {
+        let reason = "the team has used up what it may ask the language model today";
+        return store.ai_cell_put_back(cell, cell.attempts - 1, tomorrow(now), reason).await;
+    }
+    match model.ask(&question.text).await {
+        Ok(answer) => {
+            fail_point::pass("ai.answered");
+            keep(mailer, cell, &digest, &answer).await
+        }
+        Err(Failed::ForGood(reason)) => blank(mailer, cell, &reason).await,
+        Err(Failed::Again { reason, pause }) => {
+            let due_at = mailer.process.clock.now() + waits(settings.pause_ms, cell.attempts, pause);
+            store.ai_cell_put_back(cell, cell.attempts, due_at, &reason).await
+        }
+        // It is the operator's to mend: no value is given up for it.
+        Err(Failed::Refused(reason)) => {
+            let due_at = mailer.process.clock.now() + waits(settings.pause_ms, 1, None);
+            store.ai_cell_put_back(cell, cell.attempts - 1, due_at, &reason).await
+        }
+    }
+}
+
+async fn keep(mailer: &Mailer, cell: &AiCell, digest: &[u8], answer: &str) -> Result<(), StoreError> {
+    let mut connection = mailer.process.store.connection().await?;
+    let transaction = connection.begin().await?;
+    if transaction.ai_cell_write(cell, digest, answer, mailer.process.clock.now()).await? {
+        transaction.commit().await?;
+    }
+    Ok(())
+}
+
+async fn blank(mailer: &Mailer, cell: &AiCell, reason: &str) -> Result<(), StoreError> {
+    let mut connection = mailer.process.store.connection().await?;
+    let transaction = connection.begin().await?;
+    if transaction.ai_cell_blank(cell, reason, mailer.process.clock.now()).await? {
+        transaction.commit().await?;
+    }
+    Ok(())
+}
+
+/// The pause before the next try: twice as long each time, or what the model asks for, up to [`PAUSE_MAX`].
+fn waits(first_ms: i64, attempts: i32, wanted: Option<TimeDelta>) -> TimeDelta {
+    const MOST_DOUBLINGS: u32 = 16;
+    let doublings = u32::try_from(attempts - 1).unwrap_or(0).min(MOST_DOUBLINGS);
+    let own =
+        TimeDelta::milliseconds(first_ms.saturating_mul(1 << doublings).min(PAUSE_MAX.num_milliseconds()));
+    own.max(wanted.unwrap_or_default()).min(PAUSE_MAX)
+}
+
+/// The beginning of the next UTC day.
+fn tomorrow(now: DateTime<Utc>) -> DateTime<Utc> {
+    now + TimeDelta::seconds(86_400 - i64::from(now.num_seconds_from_midnight()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_up_to_an_hour_and_heed_the_model() {
+        let seconds = |attempts, wanted: Option<i64>| {
+            waits(60_000, attempts, wanted.map(TimeDelta::seconds)).num_seconds()
+        };
+        assert_eq!([1, 2, 3, 9, 99].map(|attempts| seconds(attempts, None)), [60, 120, 240, 3600, 3600]);
+        assert_eq!((seconds(1, Some(300)), seconds(1, Some(5)), seconds(1, Some(90_000))), (300, 60, 3600));
+    }
+
+    #[test]
+    fn tomorrow_begins_at_midnight() {
+        let now = "2026-11-21T22:15:09.5Z".parse().unwrap();
+        assert_eq!(tomorrow(now).date_naive(), "2026-11-22".parse().unwrap());
+        assert_eq!(tomorrow(now).num_seconds_from_midnight(), 0);
+    }
+}

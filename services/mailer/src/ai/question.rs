@@ -1,0 +1,108 @@
+//! What the model is asked: a column's prompt with an entry's values.
+
+use std::collections::HashMap;
+
+use audience::{Lookup, fold_name};
+use chrono::{DateTime, NaiveDate, Utc};
+use chrono_tz::Tz;
+use contract::id::TeamId;
+use design::Template;
+use store::{AiCell, Column, StoreError, Team, WaitingRecipient};
+use uuid::Uuid;
+
+use crate::Mailer;
+use crate::formula_columns::FormulaColumns;
+use crate::rules::Profile;
+
+/// Longest question, in characters.
+const QUESTION_CHARS: usize = 8_000;
+
+/// A prompt whose fields have their values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Question {
+    pub(super) text: String,
+}
+
+/// What the questions of some cells are made of, team by team.
+pub(super) struct Questions {
+    teams: HashMap<TeamId, Book>,
+}
+
+/// A team's columns and some of its entries.
+struct Book {
+    columns: Vec<Column>,
+    formulas: FormulaColumns,
+    entries: HashMap<Uuid, WaitingRecipient>,
+    /// The team's day.
+    today: NaiveDate,
+}
+
+impl Questions {
+    pub(super) async fn read(
+        mailer: &Mailer,
+        cells: &[AiCell],
+        now: DateTime<Utc>,
+    ) -> Result<Self, StoreError> {
+        let store = &mailer.process.store;
+        let mut teams = HashMap::new();
+        for cell in cells {
+            if teams.contains_key(&cell.team_id) {
+                continue;
+            }
+            let of_team = cells.iter().filter(|other| other.team_id == cell.team_id);
+            let entry_ids: Vec<Uuid> = of_team.map(|cell| cell.entry_id).collect();
+            let columns = store.column_list(cell.team_id).await?;
+            let book = Book {
+                formulas: FormulaColumns::new(&columns),
+                columns,
+                entries: store.entry_list(cell.team_id, &entry_ids).await?,
+                today: today(&store.team_get(cell.team_id).await?, now),
+            };
+            teams.insert(cell.team_id, book);
+        }
+        Ok(Self { teams })
+    }
+
+    /// The question of a cell, or why there is none.
+    pub(super) fn of(&self, cell: &AiCell) -> Result<Question, String> {
+        let book = self.teams.get(&cell.team_id).ok_or("the team is gone")?;
+        let column = book.columns.iter().find(|column| column.name_key == cell.name_key);
+        let prompt = column.and_then(|column| column.prompt.as_deref()).ok_or("the column has no prompt")?;
+        let entry = book.entries.get(&cell.entry_id).ok_or("the entry is gone")?;
+        let profile = Profile::stored(&entry.entry, &entry.values);
+        question(prompt, &book.formulas.over(&profile, book.today))
+    }
+}
+
+/// The team's day. A zone that cannot be read was never stored; UTC stands in for it.
+fn today(team: &Team, now: DateTime<Utc>) -> NaiveDate {
+    now.with_timezone(&team.time_zone.parse().unwrap_or(Tz::UTC)).date_naive()
+}
+
+/// The prompt with the values of a recipient. A field without a value or a default leaves nothing to ask.
+fn question(prompt: &str, recipient: &dyn Lookup) -> Result<Question, String> {
+    let template = Template::parse(prompt).map_err(|error| format!("the prompt cannot be used: {error}"))?;
+    let keys: HashMap<&str, String> = template.fields().map(|field| (field, fold_name(field))).collect();
+    let rendered = template.render(|field| keys.get(field).and_then(|key| recipient.value(key)));
+    if let Some(field) = rendered.empty_fields.first() {
+        return Err(format!("{field} is blank"));
+    }
+    if rendered.text.chars().nth(QUESTION_CHARS).is_some() {
+        return Err(format!("the prompt with its fields has more than {QUESTION_CHARS} characters"));
+    }
+    Ok(Question { text: rendered.text })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_needs_its_fields() {
+        let row = HashMap::from([("first_name".to_owned(), "Ada".to_owned())]);
+        let asked = |prompt| question(prompt, &row).map(|question| question.text);
+        assert_eq!(asked("Greet {{First_Name}} of {{city|Austin}}."), Ok("Greet Ada of Austin.".to_owned()));
+        assert_eq!(asked("Greet {{nickname}}."), Err("nickname is blank".to_owned()));
+        assert!(asked("Greet {{nickname.").is_err());
+    }
+}

@@ -96,8 +96,7 @@ impl Shop {
         let ids: Vec<&str> = pieces.map(|piece| piece["piece_id"].as_str().unwrap()).collect();
         assert_eq!(ids.len(), count);
         assert_eq!(ids.iter().collect::<HashSet<_>>().len(), count, "a card is in two files");
-        let printed =
-            "SELECT count(*) FROM pieces JOIN print_runs ON run_id = print_run_id WHERE state = 'printed'";
+        let printed = "SELECT count(*) FROM pieces JOIN print_runs ON run_id = print_run_id WHERE print_runs.state = 'printed'";
         assert_eq!(self.stack.count(printed).await, i64::try_from(count).unwrap());
         self.stack.assert_consistent().await;
     }
@@ -262,7 +261,7 @@ async fn dies_at(point: &'static str) {
         .into_iter()
         .map(|file| (file.clone(), std::fs::read(file).unwrap()))
         .collect();
-    let all = "SELECT count(*) FROM pieces JOIN print_runs ON run_id = print_run_id WHERE state = 'printed'";
+    let all = "SELECT count(*) FROM pieces JOIN print_runs ON run_id = print_run_id WHERE print_runs.state = 'printed'";
     // Until its lease has run out the dead printer's run is nobody's.
     eventually("all cards are printed", async || {
         let mut next = Spawned::start_with("pillarbox", &["print"], &shop.stack.settings, None);

@@ -83,14 +83,16 @@ pub(crate) fn read_zip(text: &str) -> Option<(String, String)> {
 /// Splits the words of a one-line address into those of the delivery line and the last line.
 pub(crate) fn split(mut words: Vec<Word<'_>>) -> (Vec<Word<'_>>, LastLine) {
     let mut last_line = LastLine::default();
-    take_country(&mut words);
+    while take_country(&mut words) {}
     take_zip(&mut words, &mut last_line);
     take_state(&mut words, &mut last_line);
     take_city(&mut words, &mut last_line);
+    take_state_before_city(&mut words, &mut last_line);
     (words, last_line)
 }
 
-fn take_country(words: &mut Vec<Word<'_>>) {
+/// False when no country stands at the end.
+fn take_country(words: &mut Vec<Word<'_>>) -> bool {
     let upper = |back: usize| words.len().checked_sub(back).map_or("", |index| words[index].upper);
     let count = match (upper(4), upper(3), upper(2), upper(1)) {
         ("UNITED", "STATES", "OF", "AMERICA") => 4,
@@ -99,6 +101,23 @@ fn take_country(words: &mut Vec<Word<'_>>) {
         _ => 0,
     };
     words.truncate(words.len() - count);
+    count > 0
+}
+
+/// `4674 Marshall Rd CA Garden Valley 95633`: the ZIP's state in two letters that mean nothing else.
+fn take_state_before_city(words: &mut Vec<Word<'_>>, last_line: &mut LastLine) {
+    let [_, .., last] = words.as_slice() else {
+        return;
+    };
+    let means_more = suffix::standard(last.upper).is_some()
+        || direction::abbreviation(last.upper).is_some()
+        || unit::designator(last.upper).is_some();
+    let zips_state = zips::find(&last_line.zip).map(|zip| zip.state());
+    let is_state = state::exact_abbreviation(last.upper).is_some_and(|found| Some(found) == zips_state);
+    if last_line.state.is_empty() && is_state && !means_more {
+        last_line.state = last.upper.to_owned();
+        words.pop();
+    }
 }
 
 fn take_zip(words: &mut Vec<Word<'_>>, last_line: &mut LastLine) {

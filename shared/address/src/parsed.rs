@@ -262,11 +262,16 @@ fn in_order(units: Vec<Unit>) -> Vec<Unit> {
     kept
 }
 
-/// `PO Box 12`, `RR 2 Box 18`, or empty.
+/// `PO Box 12`, `RR 2 Box 18`, or empty. Where both were sent it is the post office's box; the route stands above.
 fn box_line(delivery: &Delivery) -> String {
     if !delivery.po_box.is_empty() {
         return format!("PO Box {}", delivery.po_box);
     }
+    route_line(delivery)
+}
+
+/// `RR 2 Box 18`, or empty.
+fn route_line(delivery: &Delivery) -> String {
     let mut line = delivery.rural_route.clone();
     if !delivery.box_number.is_empty() {
         line.push_str(" Box ");
@@ -291,7 +296,9 @@ fn second_line(delivery: &Delivery, street: Option<String>) -> String {
         line.push_str("Urb ");
         line.push_str(&delivery.urbanization);
     }
-    for part in delivery.care_of.iter().chain(&delivery.others).chain(&street) {
+    let route =
+        (!delivery.po_box.is_empty() && !delivery.rural_route.is_empty()).then(|| route_line(delivery));
+    for part in delivery.care_of.iter().chain(&delivery.others).chain(&route).chain(&street) {
         if !line.is_empty() {
             line.push_str(", ");
         }

@@ -255,3 +255,30 @@ fn the_parts_of_a_route_and_of_a_box_are_told_apart() {
     let dual = parsed("115 Harting Rd", "PO Box 5");
     assert_eq!((dual.po_box.as_str(), dual.number.as_str(), dual.street.as_str()), ("5", "115", "Harting"));
 }
+
+#[test]
+fn of_two_addresses_one_prints_and_the_other_stands_above_it() {
+    for (address_1, address_2, line1, line2) in [
+        ("1000 Cathedral Pl 925 W Georgia St", "", "925 W Georgia St", "1000 Cathedral Pl"),
+        ("30 Allen Plz, Ste 700, 30 Ivan Allen Jr Blvd", "", "30 Ivan Allen Jr Blvd Ste 700", "30 Allen Plz"),
+        ("RR 2 Box 18", "PO Box 5", "PO Box 5", "RR 2 Box 18"),
+        ("RR 2 Box 18, PO Box 5", "", "PO Box 5", "RR 2 Box 18"),
+        ("115 Harting Rd", "PO Box 5", "PO Box 5", "115 Harting Rd"),
+    ] {
+        let read = parsed(address_1, address_2);
+        assert_eq!((read.line1.as_str(), read.line2.as_str()), (line1, line2), "{address_1}");
+        let again = parsed(&read.line1, &read.line2);
+        assert_eq!((again.line1, again.line2), (read.line1, read.line2), "{address_1}, read again");
+    }
+}
+
+#[test]
+fn a_state_before_its_city_and_a_country_sent_twice_are_read() {
+    let turned = address::parse_one_line("4674 Marshall Rd CA Garden Valley 95633-9306");
+    assert_eq!(turned.one_line, "4674 Marshall Rd, Garden Valley, CA 95633-9306");
+    // The suffix of the street, not Connecticut.
+    let court = address::parse_one_line("12 Elm Ct Hartford 06103");
+    assert_eq!((court.line1.as_str(), court.state.as_str()), ("12 Elm Ct", ""));
+    let twice = address::parse_one_line("110 Crossways Park Dr, Woodbury. NY 11797 United States US");
+    assert_eq!(twice.one_line, "110 Crossways Park Dr, Woodbury, NY 11797");
+}

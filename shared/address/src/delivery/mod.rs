@@ -47,6 +47,8 @@ impl Delivery {
         let words = self.take_care_of(words);
         let words = self.take_urbanization(words);
         let words = boxes::take(self, words);
+        // A route and a post office box may stand on one line.
+        let words = if self.has_box() { boxes::take(self, words) } else { words };
         let words = number::mark_segments(words, source);
         let segments = words.split_inclusive(|word| word.ends_segment);
         // Without a numbered segment the first that is no unit is the street.
@@ -54,13 +56,19 @@ impl Delivery {
             places::has_kilometres(segment) || number::begins(units::skip_leading(segment))
         };
         let has_number = segments.clone().any(is_numbered);
-        if has_number {
-            self.displace_unnumbered_street();
+        if has_number && self.number.is_empty() {
+            self.displace_street();
         }
+        let mut has_street_here = false;
         for segment in segments {
+            // Of two on one line the one directly above the city is the address (Publication 28, dual addresses).
+            if has_street_here && !self.suffix.is_empty() && number::begins_whole_street(segment) {
+                self.displace_street();
+            }
             let is_alone = !has_number && (!self.has_box() || places::begins(segment));
             let may_be_street = self.street.is_empty() && (is_numbered(segment) || is_alone);
             self.read_segment(segment, may_be_street, source);
+            has_street_here |= may_be_street && !self.number.is_empty();
         }
     }
 
@@ -78,13 +86,17 @@ impl Delivery {
         }
     }
 
-    /// What was read as a street without a number was a building: a numbered street has come.
-    fn displace_unnumbered_street(&mut self) {
-        if self.number.is_empty() && !self.street.is_empty() {
+    /// What was read as a street was a building or a second address: the street comes now.
+    fn displace_street(&mut self) {
+        if !self.street.is_empty() {
             self.others.push(self.street_line());
-            for part in
-                [&mut self.predirectional, &mut self.street, &mut self.suffix, &mut self.postdirectional]
-            {
+            for part in [
+                &mut self.number,
+                &mut self.predirectional,
+                &mut self.street,
+                &mut self.suffix,
+                &mut self.postdirectional,
+            ] {
                 part.clear();
             }
         }

@@ -17,6 +17,14 @@ pub(super) fn begins(words: &[Word<'_>]) -> bool {
     }
 }
 
+/// True when a plain number begins a street that has a suffix: nothing but an address of its own.
+pub(super) fn begins_whole_street(words: &[Word<'_>]) -> bool {
+    match words {
+        [number, _, street @ ..] => number.is_number() && has_thoroughfare(street),
+        _ => false,
+    }
+}
+
 /// True for the block and lot of a house in an urbanization: `C-12`, `A17` (Publication 28 §29).
 fn is_lot(word: &str) -> bool {
     let letters = word.bytes().take_while(u8::is_ascii_alphabetic).count();
@@ -182,7 +190,31 @@ pub(super) fn mark_segments(mut words: Vec<Word<'_>>, source: Source) -> Vec<Wor
     if !has_number && let Some(start) = (1..words.len()).find(|&index| follows_name(&words, index)) {
         words[start - 1].ends_segment = true;
     }
+    part_addresses(&mut words);
     words
+}
+
+/// Two addresses without a comma between them: `1000 Cathedral Pl 925 W Georgia St`.
+fn part_addresses(words: &mut [Word<'_>]) {
+    for index in 3..words.len() {
+        let start = words[..index].iter().rposition(|word| word.ends_segment).map_or(0, |comma| comma + 1);
+        let (before, here) = (&words[start..index], &words[index..]);
+        let end = here.iter().position(|word| word.ends_segment).map_or(here.len(), |comma| comma + 1);
+        let is_street = matches!(before, [number, street @ ..] if number.is_number()
+            && ends_in_thoroughfare(street) && highways::line(street).is_none());
+        if is_street && begins_whole_street(&here[..end]) && highways::line(&here[1..end]).is_none() {
+            words[index - 1].ends_segment = true;
+        }
+    }
+}
+
+/// `Financial Center`, `20th St N`.
+fn ends_in_thoroughfare(words: &[Word<'_>]) -> bool {
+    let words = match words {
+        [head @ .., last] if direction::abbreviation(last.upper).is_some() => head,
+        _ => words,
+    };
+    matches!(words, [_, .., last] if suffix::is_thoroughfare(last.upper))
 }
 
 /// `S. W.` in two words, and nothing of the street behind it.

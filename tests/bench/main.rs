@@ -2,6 +2,7 @@
 //! the bound that it is to keep. `./dev bench` builds, starts the servers and runs it.
 
 mod addresses;
+mod cpu;
 mod database;
 mod designs;
 mod designs_print;
@@ -36,7 +37,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "push", parts: &[], measure: |_| Box::pin(push::run()) },
     Bench { name: "push-large", parts: &[], measure: |_| Box::pin(push::run_large()) },
     Bench { name: "addresses", parts: &[], measure: |_| Box::pin(addresses::run()) },
-    Bench { name: "webhooks", parts: &[], measure: |_| Box::pin(webhooks::run()) },
+    Bench { name: "webhooks", parts: &webhooks::PARTS, measure: |parts| Box::pin(webhooks::run(parts)) },
     Bench { name: "designs", parts: &[], measure: |_| Box::pin(designs()) },
 ];
 

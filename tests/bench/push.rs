@@ -9,7 +9,7 @@ mod size;
 use crate::database::Database;
 use crate::figures::Figure;
 use crate::fleet::Fleet;
-use crate::push::client::{Client, provision};
+use crate::push::client::{Client, Ids, provision};
 use crate::{step, tell};
 
 /// Records in a batch.
@@ -41,9 +41,13 @@ impl Stack {
         self.database.remove().await
     }
 
-    /// A client of the integration with this number.
+    /// A client of the integration with this number, whose ids are spread.
     fn client(&self, number: usize) -> anyhow::Result<Client> {
-        Client::new(&self.fleet.url, number)
+        self.client_with(number, Ids::Spread)
+    }
+
+    fn client_with(&self, number: usize, ids: Ids) -> anyhow::Result<Client> {
+        Client::new(&self.fleet.url, number, ids)
     }
 }
 

@@ -12,6 +12,7 @@ use rand::RngExt;
 use store::{ClaimedDelivery, MadeAttempt};
 
 use crate::Dispatcher;
+use crate::lanes::Ending;
 use crate::signature::sign;
 
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("Pillarbox/", env!("CARGO_PKG_VERSION")));
@@ -28,8 +29,8 @@ enum AttemptError {
     Request(#[from] RequestError),
 }
 
-/// Posts a delivery and says what follows.
-pub(crate) async fn make(dispatcher: &Dispatcher, delivery: ClaimedDelivery) -> MadeAttempt {
+/// Posts a delivery and says what follows, and whether the endpoint has let it hang.
+pub(crate) async fn make(dispatcher: &Dispatcher, delivery: ClaimedDelivery) -> (MadeAttempt, Ending) {
     let clock = &dispatcher.process.clock;
     let (attempted_at, begun) = (clock.now(), Instant::now());
     let answer = post(dispatcher, &delivery, attempted_at.timestamp()).await;
@@ -40,8 +41,9 @@ pub(crate) async fn make(dispatcher: &Dispatcher, delivery: ClaimedDelivery) -> 
     let chance = rand::rng().random_range(0.0..=1.0);
     let after =
         dispatcher.schedule.after(delivery.kind, delivery.attempts, error.is_none(), clock.now(), chance);
+    let ending = ending(&answer);
     let answer = answer.ok();
-    MadeAttempt {
+    let made = MadeAttempt {
         delivery,
         attempted_at,
         duration_ms: i32::try_from(elapsed.as_millis()).unwrap_or(i32::MAX),
@@ -51,7 +53,8 @@ pub(crate) async fn make(dispatcher: &Dispatcher, delivery: ClaimedDelivery) -> 
         error,
         after,
         is_shown: true,
-    }
+    };
+    (made, ending)
 }
 
 async fn post(
@@ -95,6 +98,13 @@ fn failure(answer: &Result<Answer, AttemptError>) -> Option<String> {
     }
 }
 
+fn ending(answer: &Result<Answer, AttemptError>) -> Ending {
+    match answer {
+        Err(AttemptError::Request(RequestError::Timeout(_))) => Ending::TimedOut,
+        _ => Ending::Answered,
+    }
+}
+
 /// What can be stored and shown as text.
 fn text_of(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).replace('\0', "\u{fffd}")
@@ -117,6 +127,7 @@ mod tests {
             assert!(failure_of(status).is_some(), "{status}");
         }
         let timeout = Err(AttemptError::Request(RequestError::Timeout(Duration::from_secs(10))));
+        assert_eq!(ending(&timeout), Ending::TimedOut);
         assert_eq!(failure(&timeout).as_deref(), Some("no answer within 10 seconds"));
     }
 

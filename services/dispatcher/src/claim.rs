@@ -55,11 +55,11 @@ async fn claim(dispatcher: &Arc<Dispatcher>, wanted: &[(Lane, usize)], made: &mp
         let (dispatcher, made) = (dispatcher.clone(), made.clone());
         dispatcher.attempts.clone().spawn(async move {
             let lane = delivery.lane;
-            let attempt = attempt::make(&dispatcher, delivery).await;
+            let (attempt, ending) = attempt::make(&dispatcher, delivery).await;
             fail_point::pass("delivery.attempted");
             // The recorder outlives all attempts. A full queue makes this wait, and with it the lane.
             let _ = made.send(attempt).await;
-            if dispatcher.lanes().end_attempt(lane) {
+            if dispatcher.lanes().end_attempt(lane, ending) {
                 dispatcher.news.notify_one();
             }
         });

@@ -4,9 +4,13 @@
 //! already its own, and never more than the setting. Endpoints that hang fill up their own share, and each further one finds a smaller share; but
 //! something stays free for the next lane, because nobody may ever take all that is left. Retries may hold half of
 //! all at the most, so that they never hold back first attempts.
+//!
+//! An endpoint whose last attempts have all timed out is braked: it may have one attempt under way in each lane, and all
+//! braked endpoints together hold a quarter of everything. The first attempt that ends otherwise takes the brake off.
 
 use std::collections::{HashMap, VecDeque};
 
+use contract::id::EndpointId;
 use store::Lane;
 
 /// A lane may hold one in so many of the attempts that are free or its own. With the usual settings that is as much as
@@ -22,6 +26,25 @@ const KNOWN_LANES: usize = 10_000;
 /// A lane that has attempts under way claims again when this part of its share is free: claims of one by one would
 /// cost more than they bring.
 const CLAIM_PART: usize = 4;
+
+/// An endpoint is braked after so many timeouts in a row.
+const BRAKED_AFTER: usize = 4;
+
+/// Braked endpoints together may hold one in so many of all attempts.
+const BRAKED_PART: usize = 4;
+
+/// Endpoints whose timeouts are counted. Past it the counts begin anew: those that still hang are known again after
+/// [`BRAKED_AFTER`] more.
+const KNOWN_TIMEOUTS: usize = 10_000;
+
+/// How an attempt ended, as far as it matters for what its endpoint may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// It was held for as long as an attempt can be.
+    TimedOut,
+    /// With an answer of any status, or at once without one.
+    Answered,
+}
 
 /// What may be under way at a time.
 #[derive(Debug, Clone, Copy)]
@@ -41,6 +64,8 @@ pub(crate) struct Lanes {
     lanes: HashMap<Lane, LaneState>,
     /// Lanes with work, each once, the one that waits longest at the front.
     ready: VecDeque<Lane>,
+    /// Timeouts in a row, up to [`BRAKED_AFTER`].
+    timeouts: HashMap<EndpointId, usize>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -52,7 +77,14 @@ struct LaneState {
 
 impl Lanes {
     pub(crate) fn new(limits: Limits) -> Self {
-        Self { limits, attempts: 0, retries: 0, lanes: HashMap::new(), ready: VecDeque::new() }
+        Self {
+            limits,
+            attempts: 0,
+            retries: 0,
+            lanes: HashMap::new(),
+            ready: VecDeque::new(),
+            timeouts: HashMap::new(),
+        }
     }
 
     /// Notes that a lane may have due deliveries.
@@ -71,11 +103,15 @@ impl Lanes {
     /// waiting.
     pub(crate) fn begin_claim(&mut self) -> Vec<(Lane, usize)> {
         let mut claims = Vec::new();
+        let mut braked = self.braked_attempts();
         for _ in 0..self.ready.len() {
             let Some(lane) = self.ready.pop_front().filter(|_| claims.len() < LANES_PER_CLAIM) else { break };
-            match self.room(lane) {
+            let is_braked = self.is_braked(lane);
+            let room = if is_braked { self.braked_room(lane, braked) } else { self.room(lane) };
+            match room {
                 0 => self.ready.push_back(lane),
                 room => {
+                    braked += if is_braked { room } else { 0 };
                     self.state(lane).is_ready = false;
                     self.count(lane, room);
                     claims.push((lane, room));
@@ -94,8 +130,9 @@ impl Lanes {
     }
 
     /// Notes that an attempt has ended. True when that has made room for a lane that waits for it.
-    pub(crate) fn end_attempt(&mut self, lane: Lane) -> bool {
+    pub(crate) fn end_attempt(&mut self, lane: Lane, ending: Ending) -> bool {
         self.release(lane, 1);
+        self.note_ending(lane.endpoint_id, ending);
         !self.ready.is_empty()
     }
 
@@ -112,6 +149,38 @@ impl Lanes {
         let share = ((free + under_way) / SHARE).clamp(1, most);
         let room = share.saturating_sub(under_way).min(free);
         if under_way > 0 && room < (share / CLAIM_PART).max(1) { 0 } else { room }
+    }
+
+    /// How many a braked lane may claim now, while braked lanes hold so many attempts together.
+    fn braked_room(&self, lane: Lane, braked: usize) -> usize {
+        let is_idle = self.lanes.get(&lane).is_none_or(|state| state.attempts == 0);
+        let may_claim = is_idle && braked < (self.limits.attempts / BRAKED_PART).max(1);
+        if may_claim { self.room(lane).min(1) } else { 0 }
+    }
+
+    fn is_braked(&self, lane: Lane) -> bool {
+        self.timeouts.get(&lane.endpoint_id).is_some_and(|timeouts| *timeouts >= BRAKED_AFTER)
+    }
+
+    /// Attempts under way at braked endpoints, those from before the brake too.
+    fn braked_attempts(&self) -> usize {
+        if self.timeouts.is_empty() {
+            return 0;
+        }
+        let braked = self.lanes.iter().filter(|(lane, _)| self.is_braked(**lane));
+        braked.map(|(_, state)| state.attempts).sum()
+    }
+
+    fn note_ending(&mut self, endpoint_id: EndpointId, ending: Ending) {
+        if ending == Ending::Answered {
+            self.timeouts.remove(&endpoint_id);
+            return;
+        }
+        if self.timeouts.len() >= KNOWN_TIMEOUTS && !self.timeouts.contains_key(&endpoint_id) {
+            self.timeouts.clear();
+        }
+        let timeouts = self.timeouts.entry(endpoint_id).or_default();
+        *timeouts = (*timeouts + 1).min(BRAKED_AFTER);
     }
 
     fn state(&mut self, lane: Lane) -> &mut LaneState {
@@ -174,7 +243,7 @@ mod tests {
         assert_eq!(lanes.begin_claim(), [], "it is full");
         let mut ended = 0;
         let claims = loop {
-            assert!(lanes.end_attempt(lane(1)), "the lane waits");
+            assert!(lanes.end_attempt(lane(1), Ending::Answered), "the lane waits");
             ended += 1;
             let claims = lanes.begin_claim();
             if !claims.is_empty() {
@@ -193,6 +262,41 @@ mod tests {
         }
         assert!(taken < LIMITS.attempts, "{taken}");
         assert!(fill(&mut lanes, lane(1_000)) > 0);
+    }
+
+    #[test]
+    fn an_endpoint_that_only_times_out_has_one_attempt_until_one_is_answered() {
+        let mut lanes = Lanes::new(LIMITS);
+        for _ in 0..fill(&mut lanes, lane(1)) {
+            lanes.end_attempt(lane(1), Ending::TimedOut);
+        }
+        assert_eq!(fill(&mut lanes, lane(1)), 1);
+        assert_eq!(fill(&mut lanes, lane(1)), 0, "its one is under way");
+        lanes.end_attempt(lane(1), Ending::Answered);
+        assert_eq!(fill(&mut lanes, lane(1)), LIMITS.attempts_per_lane);
+    }
+
+    #[test]
+    fn a_thousand_endpoints_that_hang_for_long_hold_a_quarter() {
+        let mut lanes = Lanes::new(LIMITS);
+        for number in (0..1_000).flat_map(|number| [number; BRAKED_AFTER]) {
+            lanes.note_ending(lane(number).endpoint_id, Ending::TimedOut);
+        }
+        (0..1_000).for_each(|number| lanes.hear(lane(number)));
+        let mut taken = 0;
+        loop {
+            let claims = lanes.begin_claim();
+            if claims.is_empty() {
+                break;
+            }
+            for (lane, room) in claims {
+                lanes.end_claim(lane, room, room);
+                taken += room;
+            }
+        }
+        assert_eq!(taken, LIMITS.attempts / BRAKED_PART);
+        let expected = (LIMITS.attempts - taken) / SHARE;
+        assert_eq!(fill(&mut lanes, lane(9_999)), expected, "the next has its share of the rest");
     }
 
     #[test]
@@ -223,7 +327,7 @@ mod tests {
         fn counts_are_kept_and_limits_hold(
             attempts in 1_usize..200,
             attempts_per_lane in 1_usize..40,
-            steps in proptest::collection::vec((0_u128..12, any::<bool>(), 0_usize..4, 0_usize..40), 1..200),
+            steps in proptest::collection::vec((0_u128..12, any::<bool>(), 0_usize..5, 0_usize..40), 1..200),
         ) {
             let mut lanes = Lanes::new(Limits { attempts, attempts_per_lane });
             let mut under_way: Vec<Lane> = Vec::new();
@@ -231,13 +335,22 @@ mod tests {
                 let lane = Lane { is_retry, ..lane(number) };
                 match kind {
                     0 | 1 => lanes.hear(lane),
-                    2 => for (lane, asked) in lanes.begin_claim() {
-                        let got = got.min(asked);
-                        under_way.extend(std::iter::repeat_n(lane, got));
-                        lanes.end_claim(lane, asked, got);
-                    },
+                    2 => {
+                        let before = lanes.braked_attempts();
+                        let claims = lanes.begin_claim();
+                        let most = before.max((attempts / BRAKED_PART).max(1));
+                        prop_assert!(lanes.braked_attempts() <= most, "braked lanes pass their part");
+                        for (lane, asked) in claims {
+                            prop_assert!(!lanes.is_braked(lane) || asked == 1, "a braked lane claims one");
+                            let got = got.min(asked);
+                            under_way.extend(std::iter::repeat_n(lane, got));
+                            lanes.end_claim(lane, asked, got);
+                        }
+                    }
                     _ => if let Some(lane) = under_way.pop() {
-                        lanes.end_attempt(lane);
+                        let ending = if kind == 3 { Ending::TimedOut } else { Ending::Answered };
+                        lanes.end_attempt(lane, ending);
+                        prop_assert!(ending == Ending::TimedOut || !lanes.is_braked(lane));
                     },
                 }
                 prop_assert_eq!(lanes.attempts, under_way.len());
@@ -249,19 +362,20 @@ mod tests {
                     prop_assert!(of_lane <= attempts_per_lane);
                 }
             }
-            // With nothing under way, whoever is heard claims in turn.
+            // With nothing under way, whoever is heard claims in turn, braked or not.
             for lane in under_way {
-                lanes.end_attempt(lane);
+                lanes.end_attempt(lane, Ending::TimedOut);
             }
             lanes.hear(lane(99));
-            let has_claimed = (0..30).any(|_| {
-                let claims = lanes.begin_claim();
-                for (lane, asked) in &claims {
-                    lanes.end_claim(*lane, *asked, 0);
+            lanes.hear(lane(0));
+            let mut claimed = Vec::new();
+            for _ in 0..60 {
+                for (lane, asked) in lanes.begin_claim() {
+                    lanes.end_claim(lane, asked, 0);
+                    claimed.push(lane);
                 }
-                claims.iter().any(|(claimed, _)| *claimed == lane(99))
-            });
-            prop_assert!(has_claimed);
+            }
+            prop_assert!(claimed.contains(&lane(99)) && claimed.contains(&lane(0)));
         }
     }
 }

@@ -3,13 +3,15 @@
 
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use futures_util::future::try_join_all;
 use tokio_postgres::Client as Sql;
 use uuid::Uuid;
 
+use crate::cpu;
 use crate::figures::Figure;
 use crate::machine;
-use crate::push::client::{Client, external_id, fields};
+use crate::push::client::{Client, Ids, fields};
 use crate::push::{BATCH, ROUNDS, Stack};
 use crate::samples::Samples;
 use crate::step;
@@ -29,7 +31,7 @@ pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
     for round in 0..ROUNDS {
         let numbers = round * BATCH..(round + 1) * BATCH;
         new.push(client.push(numbers.clone()).await?);
-        bare.push(insert_bare(&sql, Uuid::nil(), numbers).await?);
+        bare.push(insert_bare(&sql, Uuid::nil(), Ids::Spread, numbers).await?);
     }
     client.complete().await?;
     client.begin().await?;
@@ -42,11 +44,13 @@ pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
     let one = throughput(&[&client], first).await?;
     let four = [stack.client(0)?, stack.client(0)?, stack.client(0)?, stack.client(0)?];
     let before = machine::busy_seconds();
+    let cpu_before = cpu_seconds(stack)?;
     let four = throughput(&four.iter().collect::<Vec<_>>(), first + THROUGHPUT_BATCHES * BATCH).await?;
     let busy = machine::busy_seconds().zip(before).map_or(0.0, |(after, before)| after - before);
+    let used = cpu_seconds(stack)?;
     client.complete().await?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from) as f64;
-    Ok(vec![
+    let mut figures = vec![
         Figure::new("batch of 1000 new contacts, end to end", new.median_ms(), "ms"),
         Figure::new("bare INSERT ... ON CONFLICT of the same rows", bare.median_ms(), "ms"),
         Figure::new("new batch / bare INSERT", new.median_ms() / bare.median_ms(), "x").at_most(2.5),
@@ -58,6 +62,25 @@ pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
             .at_most(1.0 / 1.6),
         // What bounds them, clients and servers together on one machine.
         Figure::new("all cores busy with 4 pushers", busy / four.as_secs_f64() / cores * 100.0, "%"),
+    ];
+    for (used, before) in used.into_iter().zip(cpu_before) {
+        let ms_per_batch = (used.1 - before.1) * 1000.0 / THROUGHPUT_BATCHES as f64;
+        figures.push(Figure::new(format!("  processor time of a batch: {}", used.0), ms_per_batch, "ms"));
+    }
+    Ok(figures)
+}
+
+/// Processor seconds that each process has used so far.
+fn cpu_seconds(stack: &Stack) -> anyhow::Result<[(&'static str, f64); 5]> {
+    let broker = std::env::var("TEST_AMQP_URL").context("TEST_AMQP_URL is set by ./dev bench")?;
+    let syncers: anyhow::Result<f64> =
+        stack.fleet.syncers.iter().map(|syncer| cpu::seconds(syncer.id())).sum();
+    Ok([
+        ("gateway", cpu::seconds(stack.fleet.gateway.id())?),
+        ("syncer", syncers?),
+        ("PostgreSQL", cpu::seconds(cpu::listener(&stack.database.url)?)?),
+        ("RabbitMQ", cpu::seconds(cpu::listener(&broker)?)?),
+        ("the pushers", cpu::own_seconds()),
     ])
 }
 
@@ -69,9 +92,10 @@ fn per_second(time: Duration) -> f64 {
 pub async fn insert_bare(
     sql: &Sql,
     integration_id: Uuid,
+    ids: Ids,
     numbers: std::ops::Range<usize>,
 ) -> anyhow::Result<Duration> {
-    let ids: Vec<String> = numbers.clone().map(external_id).collect();
+    let ids: Vec<String> = numbers.clone().map(|number| ids.external_id(number)).collect();
     let values: Vec<String> = numbers.map(|number| fields(number).to_string()).collect();
     let statement = sql
         .prepare(

@@ -23,11 +23,32 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
 static KEYS: AtomicU64 = AtomicU64::new(0);
 
+/// How external ids follow each other when contacts are pushed as they were made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ids {
+    /// In order: a CRM that counts its contacts, or whose ids begin with the time.
+    InOrder,
+    /// Over the whole range: a CRM with random ids, each contact far from the one before.
+    Spread,
+}
+
+impl Ids {
+    /// The id of the contact with this number. Those in order lie in the middle of the others, as they would among
+    /// the integrations of others.
+    pub fn external_id(self, number: usize) -> String {
+        match self {
+            Self::InOrder => format!("8{number:015}"),
+            Self::Spread => format!("{:016x}", (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+        }
+    }
+}
+
 /// Speaks for one integration.
 pub struct Client {
     http: reqwest::Client,
     base: String,
     authorization: String,
+    ids: Ids,
 }
 
 fn key(number: usize) -> String {
@@ -66,21 +87,18 @@ pub fn fields(number: usize) -> Value {
 }
 
 /// The records of a batch: contacts of these numbers.
-pub fn records(numbers: std::ops::Range<usize>) -> Value {
-    let records = numbers.map(|number| json!({"external_id": external_id(number), "fields": fields(number)}));
+fn records(numbers: std::ops::Range<usize>, ids: Ids) -> Value {
+    let records =
+        numbers.map(|number| json!({"external_id": ids.external_id(number), "fields": fields(number)}));
     json!({ "records": records.collect::<Vec<_>>() })
 }
 
-/// Ids as most CRMs give them: spread over the whole range, not in order.
-pub fn external_id(number: usize) -> String {
-    format!("{:016x}", (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15))
-}
-
 impl Client {
-    pub fn new(url: &str, number: usize) -> anyhow::Result<Self> {
+    /// A client of the integration with this number.
+    pub fn new(url: &str, number: usize, ids: Ids) -> anyhow::Result<Self> {
         let http = reqwest::Client::builder().timeout(Duration::from_secs(300)).build()?;
         let base = format!("{url}/api/integrations/push/v1");
-        Ok(Self { http, base, authorization: format!("Bearer {}", key(number)) })
+        Ok(Self { http, base, authorization: format!("Bearer {}", key(number)), ids })
     }
 
     /// One request with a new `Idempotency-Key`; its answer must be 200.
@@ -139,7 +157,7 @@ impl Client {
 
     /// Pushes contacts of these numbers; returns how long the answer took.
     pub async fn push(&self, numbers: std::ops::Range<usize>) -> anyhow::Result<Duration> {
-        let (count, body) = (numbers.len(), records(numbers).to_string());
+        let (count, body) = (numbers.len(), records(numbers, self.ids).to_string());
         let begun = Instant::now();
         let answer = self.call(Method::POST, "/records", body).await?;
         let elapsed = begun.elapsed();

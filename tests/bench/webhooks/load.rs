@@ -5,11 +5,12 @@ use std::time::Instant;
 use anyhow::Context;
 use bytes::Bytes;
 
+use crate::cpu;
 use crate::figures::Figure;
 use crate::step;
+use crate::webhooks::Stack;
 use crate::webhooks::sink::Line;
 use crate::webhooks::team::{HEALTHY, scan_all, scan_steadily};
-use crate::webhooks::{Stack, cpu};
 
 const SCANS: usize = 20_000;
 const CONCURRENCY: usize = 32;

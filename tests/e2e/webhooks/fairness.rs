@@ -26,6 +26,31 @@ async fn an_endpoint_that_hangs_delays_no_other_and_has_only_its_share() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn endpoints_that_only_time_out_leave_most_attempts_to_the_others() {
+    const SCANS: usize = 200;
+    let settings = vec![
+        ("DISPATCHER__CONCURRENCY", "8".to_owned()),
+        ("DISPATCHER__TIMEOUT_MS", "500".to_owned()),
+        ("DISPATCHER__DISABLE_AFTER", "100000".to_owned()),
+    ];
+    let (stack, healthy) = with_qr_codes(Options { dispatchers: 1, settings, ..Options::default() }).await;
+    let hanging = Sink::start().await;
+    hanging.always(Some(Reaction::Hang(Duration::from_secs(60))));
+    let team = stack.store.team_by_name("Test").await.unwrap().team_id;
+    // More of them than attempts at a time, each with as many deliveries as the healthy one.
+    for number in 0..12 {
+        let url = format!("{}/{number}", hanging.url);
+        manage::add(&stack.store, &stack.policy(), team, &url, None, stack.now()).await.unwrap();
+    }
+    stack.send(&[person(1)]).await;
+    let code = cards(&stack).await.remove(0);
+    futures_util::future::join_all((0..SCANS).map(|_| stack.scan(&code))).await;
+    eventually("the healthy endpoint gets its events", async || healthy.count() == SCANS).await;
+    // In equal turns it would have been twelve of theirs for each of the healthy one.
+    assert!(hanging.count() < 2 * SCANS, "{}", hanging.count());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn retries_never_hold_back_first_attempts() {
     let settings =
         vec![("DISPATCHER__CONCURRENCY", "8".to_owned()), ("DISPATCHER__DISABLE_AFTER", "100000".to_owned())];

@@ -174,7 +174,8 @@ fn a_code_whose_link_needs_an_empty_field_leads_to_the_fallback() {
     assert_eq!(decide(&plan, &full), Ok(vec![]));
     let decision = decide(&plan, &person([("page", "a")]));
     assert_eq!(codes(&decision), [(WarningCode::QrFallbackLink, "customer")]);
-    let decision = decide(&plan, &person([("page", "a b"), ("customer", "1")]));
+    let plan = self::plan(json!([code("{{page}}")]));
+    let decision = decide(&plan, &person([("page", "javascript:alert(1)")]));
     assert_eq!(codes(&decision), [(WarningCode::QrFallbackLink, "page")]);
     assert!(decision.unwrap()[0].detail.contains("is not a web link"));
 }

@@ -29,6 +29,11 @@ pub fn seconds(pid: u32) -> anyhow::Result<f64> {
     Ok(sum / TICKS_PER_SECOND)
 }
 
+/// Processor seconds of this process alone.
+pub fn own_seconds() -> f64 {
+    stat(Path::new("/proc/self")).map_or(0.0, |(_, ticks)| ticks / TICKS_PER_SECOND)
+}
+
 /// Parent and ticks of a process: its own, and those of children that have ended.
 fn stat(folder: &Path) -> Option<(u32, f64)> {
     let text = std::fs::read_to_string(folder.join("stat")).ok()?;

@@ -5,6 +5,7 @@ mod addresses;
 mod database;
 mod figures;
 mod fleet;
+mod formulas;
 mod load;
 mod machine;
 mod push;
@@ -27,6 +28,7 @@ const BENCHES: &[Bench] = &[
     ("send", || Box::pin(send::run())),
     ("push", || Box::pin(push::run())),
     ("addresses", || Box::pin(addresses::run())),
+    ("formulas", || Box::pin(formulas::run())),
     ("webhooks", || Box::pin(webhooks::run())),
 ];
 

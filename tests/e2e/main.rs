@@ -10,6 +10,8 @@ mod crash;
 mod deploy;
 mod due;
 mod errors;
+mod formula_ai;
+mod formula_columns;
 mod limits;
 mod mcp;
 mod money;

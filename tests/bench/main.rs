@@ -8,6 +8,7 @@ mod designs;
 mod designs_print;
 mod figures;
 mod fleet;
+mod formulas;
 mod load;
 mod machine;
 mod push;
@@ -39,6 +40,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "addresses", parts: &[], measure: |_| Box::pin(addresses::run()) },
     Bench { name: "webhooks", parts: &webhooks::PARTS, measure: |parts| Box::pin(webhooks::run(parts)) },
     Bench { name: "designs", parts: &[], measure: |_| Box::pin(designs()) },
+    Bench { name: "formulas", parts: &[], measure: |_| Box::pin(formulas::run()) },
 ];
 
 /// What becomes of a design: the checks of a send, and paper.

@@ -14,6 +14,8 @@ mod design_return_address;
 mod design_texts;
 mod due;
 mod errors;
+mod formula_ai;
+mod formula_columns;
 mod limits;
 mod mcp;
 mod money;

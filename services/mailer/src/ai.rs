@@ -9,7 +9,7 @@ mod question;
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
-use futures_util::{StreamExt, stream};
+use futures_util::{FutureExt, StreamExt, stream};
 use service::fail_point;
 use store::{AiCell, StoreError};
 use uuid::Uuid;
@@ -67,15 +67,9 @@ async fn work(mailer: &Mailer, model: &Model) -> Result<bool, StoreError> {
         return queue(mailer, now).await;
     }
     let questions = Questions::read(mailer, &cells, now).await?;
-    let writing = cells.iter().map(|cell| async {
-        let question = questions.of(cell);
-        if let Err(error) = write(mailer, model, cell, question).await {
-            // The lease runs out, and the cell is taken again.
-            tracing::warn!(%error, "a value could not be written");
-        }
-    });
-    // Collected, so that the compiler sees futures and not the closure that makes them.
-    let writing: Vec<_> = writing.collect();
+    // Boxed: the compiler cannot see otherwise that these may move between threads.
+    let writing: Vec<_> =
+        cells.iter().map(|cell| write_or_leave(mailer, model, cell, questions.of(cell)).boxed()).collect();
     stream::iter(writing).buffer_unordered(settings.concurrency.into()).collect::<()>().await;
     Ok(true)
 }
@@ -86,6 +80,13 @@ async fn queue(mailer: &Mailer, now: DateTime<Utc>) -> Result<bool, StoreError> 
     let is_any = transaction.ai_column_queue(WAITS, now, QUEUED_AT_A_TIME).await?;
     transaction.commit().await?;
     Ok(is_any)
+}
+
+/// Answers one cell. When the database fails it is left: the lease runs out, and the cell is taken again.
+async fn write_or_leave(mailer: &Mailer, model: &Model, cell: &AiCell, question: Result<Question, String>) {
+    if let Err(error) = write(mailer, model, cell, question).await {
+        tracing::warn!(%error, "a value could not be written");
+    }
 }
 
 /// Answers one cell: from the answers that are there, else by the model.

@@ -1,0 +1,104 @@
+//! Formula columns: computed for conditions and links, never stored, never sent.
+
+use chrono::TimeDelta;
+use pillarbox_tests::{CAMPAIGN, Stack, eventually, person};
+use serde_json::{Value, json};
+
+fn spender(number: usize, value: i64) -> Value {
+    let mut person = person(number);
+    person["lifetime_value"] = value.into();
+    person
+}
+
+fn columns(columns: Value) -> Value {
+    json!({"teams": [{"name": "Test", "columns": columns}]})
+}
+
+/// A campaign for those whose tier, a formula, is VIP.
+async fn for_vips() -> Stack {
+    let stack = Stack::start().await;
+    stack
+        .apply(columns(json!([
+            {"name": "lifetime_value", "type": "number"},
+            {"name": "Tier", "formula": "IF(lifetime_value > 500, \"VIP\", {Polite name})"},
+            {"name": "Polite name", "formula": "PROPER(first_name)"},
+        ])))
+        .await;
+    stack.campaign(json!({"conditions": {"column": "tier", "operator": "is", "value": "vip"}})).await;
+    stack
+}
+
+/// Why a file with these columns is refused.
+async fn refusal(stack: &Stack, wanted: Value) -> String {
+    let (now, folder, policy) = (stack.clock.now(), std::path::Path::new("."), stack.policy());
+    let file = columns(wanted).to_string();
+    pillarbox::apply::apply(&stack.store, &file, folder, &policy, now).await.unwrap_err().to_string()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn conditions_look_at_formula_columns_and_nothing_of_them_is_stored() {
+    let stack = for_vips().await;
+    let mut liar = spender(3, 100);
+    liar["TIER"] = "VIP".into();
+    let answer = stack.send(&[spender(1, 501), spender(2, 500), liar]).await;
+    assert_eq!(answer.reasons(), ["mailed", "filtered_conditions", "filtered_conditions"]);
+    assert_eq!(answer.json()["summary"]["computedFieldsIgnored"], 1);
+    let stored = "SELECT count(*) FROM address_entries WHERE custom ?| ARRAY['tier', 'polite name']";
+    assert_eq!(stack.count(stored).await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_daily_recheck_uses_the_formula_of_that_day() {
+    let stack = for_vips().await;
+    assert_eq!(stack.send(&[spender(1, 400)]).await.reasons(), ["filtered_conditions"]);
+    stack
+        .apply(columns(json!([{"name": "Tier", "formula": "IF(lifetime_value > 300, \"VIP\", \"\")"}])))
+        .await;
+    stack.clock.advance(TimeDelta::days(1));
+    eventually("the recipient is mailed", async || {
+        stack.count("SELECT count(*) FROM recipients WHERE status = 'mailed'").await == 1
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn links_take_formula_columns_over_what_is_stored() {
+    let stack = for_vips().await;
+    let document = json!({"product": "postcard_4x6", "back": {"elements": []}, "front": {"elements": [{
+        "id": "code", "kind": "qr_code", "area": {"x": 20, "y": 100, "width": 80, "height": 80},
+        "destination": "https://a.example/{{tier}}", "fallback_link": "https://a.example/none",
+    }]}});
+    stack
+        .apply(json!({"teams": [{"name": "Test", "designs": [{"name": "Card", "document": document}]}]}))
+        .await;
+    stack.campaign(json!({})).await;
+    assert_eq!(stack.send(&[spender(1, 900)]).await.reasons(), ["mailed"]);
+    // Nothing of the amount is sent: the formula finds the stored one.
+    stack.clock.advance(TimeDelta::days(200));
+    assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
+    let rows = stack.sql.query("SELECT DISTINCT destinations FROM pieces", &[]).await.unwrap();
+    let links: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
+    assert_eq!(links, ["https://a.example/VIP"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_broken_formula_is_blank_and_the_send_runs() {
+    let stack = for_vips().await;
+    stack.sql.execute("DELETE FROM address_columns WHERE name_key = 'lifetime_value'", &[]).await.unwrap();
+    let answer = stack.post(&json!({"campaign_id": CAMPAIGN, "recipients": [person(1)]})).await;
+    assert_eq!(answer.reasons(), ["filtered_conditions"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_computed_is_refused_when_it_is_saved() {
+    let stack = for_vips().await;
+    let refused = refusal(&stack, json!([{"name": "a", "formula": "UPER(first_name)"}])).await;
+    assert_eq!(
+        refused,
+        "teams[0].columns[0].formula: at character 1: There is no function UPER. Did you mean UPPER?"
+    );
+    let refused = refusal(&stack, json!([{"name": "Polite name", "formula": "Tier + \"!\""}])).await;
+    assert!(refused.contains("The column builds on itself"), "{refused}");
+    let refused = refusal(&stack, json!([{"name": "lifetime_value", "type": "date"}])).await;
+    assert!(refused.contains("the formula of Tier would break"), "{refused}");
+}

@@ -26,7 +26,7 @@ const FORMULA_COLUMNS: usize = 10;
 const COMPILATIONS: usize = 200;
 
 /// A formula that takes as much as its bounds allow.
-const HOSTILE: &str = "REGEXMATCH(REPT(first_name, 40), r\"(a|ab|b)*c(a|b){12}$\") || REGEXMATCH(REPT(first_name, 40), r\"(\\w\\d?){20}$\")";
+const HOSTILE: &str = "REGEXMATCH(REPT(first_name, 40), r\"(a|ab|b)*c(a|b){12}$\") || REGEXMATCH(REPT(first_name, 9), r\"(a|b|[0-9]){40}c\")";
 
 /// Measures everything.
 pub async fn run() -> anyhow::Result<Vec<Figure>> {

@@ -5,6 +5,8 @@ ALTER TABLE address_columns
     ADD COLUMN prompt text,
     -- An AI column whose prompt is new: entries up to this one have been queued. NULL when all have.
     ADD COLUMN queued_up_to uuid,
+    -- When the prompt was new. What became due since then is asked with it anyway.
+    ADD COLUMN prompted_at timestamptz,
     ADD CONSTRAINT address_columns_formula CHECK (formula IS NULL OR kind = 'formula'),
     ADD CONSTRAINT address_columns_prompt CHECK (prompt IS NULL OR kind = 'ai');
 CREATE INDEX address_columns_to_queue ON address_columns (team_id, column_id) WHERE queued_up_to IS NOT NULL;

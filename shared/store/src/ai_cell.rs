@@ -48,14 +48,28 @@ impl Transaction<'_> {
         reason: &str,
         now: DateTime<Utc>,
     ) -> Result<u64> {
+        self.queue(team_id, name_keys, entry_ids, reason, now, None).await
+    }
+
+    /// As above, but those that fell due at `due_before` or later are left alone.
+    async fn queue(
+        &self,
+        team_id: TeamId,
+        name_keys: &[&str],
+        entry_ids: &[Uuid],
+        reason: &str,
+        now: DateTime<Utc>,
+        due_before: Option<DateTime<Utc>>,
+    ) -> Result<u64> {
         self.execute(
-            "INSERT INTO ai_cells (team_id, name_key, entry_id, state, reason, due_at)
+            "INSERT INTO ai_cells AS stored (team_id, name_key, entry_id, state, reason, due_at)
              SELECT $1, name_key, entry_id, 'waiting', $4, $5
              FROM unnest($2::text[]) AS name_key CROSS JOIN unnest($3::uuid[]) AS entry_id
              ORDER BY name_key, entry_id
              ON CONFLICT (team_id, name_key, entry_id) DO UPDATE SET state = 'waiting', reason = excluded.reason,
-                 due_at = excluded.due_at, attempts = 0, lease_id = NULL, leased_until = NULL",
-            &[&team_id.0, &name_keys, &entry_ids, &reason, &now],
+                 due_at = excluded.due_at, attempts = 0, lease_id = NULL, leased_until = NULL
+             WHERE $6::timestamptz IS NULL OR stored.due_at < $6::timestamptz",
+            &[&team_id.0, &name_keys, &entry_ids, &reason, &now, &due_before],
         )
         .await
     }
@@ -68,14 +82,14 @@ impl Transaction<'_> {
     pub async fn ai_column_queue(&self, reason: &str, now: DateTime<Utc>, limit: i64) -> Result<bool> {
         let column = self
             .row(
-                "SELECT team_id, name_key, queued_up_to FROM address_columns WHERE queued_up_to IS NOT NULL
+                "SELECT team_id, name_key, queued_up_to, prompted_at FROM address_columns WHERE queued_up_to IS NOT NULL
                  ORDER BY team_id, column_id LIMIT 1 FOR UPDATE SKIP LOCKED",
                 &[],
             )
             .await?;
         let Some(column) = column else { return Ok(false) };
         let (team_id, name_key): (Uuid, String) = (column.get(0), column.get(1));
-        let after: Uuid = column.get(2);
+        let (after, prompted_at): (Uuid, Option<DateTime<Utc>>) = (column.get(2), column.get(3));
         let rows = self
             .rows(
                 "SELECT entry_id FROM address_entries WHERE team_id = $1 AND entry_id > $2
@@ -84,7 +98,7 @@ impl Transaction<'_> {
             )
             .await?;
         let entry_ids: Vec<Uuid> = rows.iter().map(|row| row.get(0)).collect();
-        self.ai_cell_queue(TeamId(team_id), &[&name_key], &entry_ids, reason, now).await?;
+        self.queue(TeamId(team_id), &[&name_key], &entry_ids, reason, now, prompted_at).await?;
         self.execute(
             "UPDATE address_columns SET queued_up_to = $3 WHERE team_id = $1 AND name_key = $2",
             &[&team_id, &name_key, &entry_ids.last()],
@@ -247,7 +261,7 @@ impl Store {
         let taken = self
             .execute(
                 "INSERT INTO ai_spending AS spent (team_id, day, characters)
-                 SELECT $1, $2, $3 WHERE $3 <= $4
+                 SELECT $1, $2, $3::bigint WHERE $3::bigint <= $4::bigint
                  ON CONFLICT (team_id, day) DO UPDATE SET characters = spent.characters + excluded.characters
                  WHERE spent.characters + excluded.characters <= $4",
                 &[&team_id.0, &day, &characters, &limit],

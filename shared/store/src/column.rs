@@ -204,12 +204,15 @@ impl Transaction<'_> {
         let queued_up_to = column.prompt.as_ref().map(|_| Uuid::nil());
         self.execute(
             "INSERT INTO address_columns AS stored
-                 (team_id, column_id, name, name_key, type, kind, source, created_at, formula, prompt, queued_up_to)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+                 (team_id, column_id, name, name_key, type, kind, source, created_at, formula, prompt, queued_up_to,
+                 prompted_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $8)
              ON CONFLICT (team_id, name_key) DO UPDATE SET name = excluded.name, type = excluded.type,
                  kind = excluded.kind, source = excluded.source, formula = excluded.formula, prompt = excluded.prompt,
                  queued_up_to = CASE WHEN stored.prompt = excluded.prompt THEN stored.queued_up_to
-                     ELSE excluded.queued_up_to END",
+                     ELSE excluded.queued_up_to END,
+                 prompted_at = CASE WHEN stored.prompt = excluded.prompt THEN stored.prompted_at
+                     ELSE excluded.prompted_at END",
             &[
                 &team_id.0,
                 &Uuid::now_v7(),

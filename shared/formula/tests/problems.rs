@@ -165,7 +165,7 @@ fn bounds_are_told() {
     assert_eq!(problems(&pattern)[0].message, "A regular expression has at most 200 characters.");
     let large = "REGEXMATCH(state, r\"(\\w{50}){50}\")";
     assert!(problems(large)[0].message.starts_with("This regular expression is too large"));
-    let five = vec!["REGEXMATCH(state, \"a\")"; 5].join(" && ");
+    let five = ["REGEXMATCH(state, \"a\")"; 5].join(" && ");
     assert_eq!(problems(&five)[0].message, "A formula has at most 4 regular expressions.");
     assert!(problems(&"frist_name + ".repeat(20)).len() <= limits::MAX_PROBLEMS);
 }

@@ -25,9 +25,6 @@ const FORMULA_COLUMNS: usize = 10;
 /// Times that a formula is compiled.
 const COMPILATIONS: usize = 200;
 
-/// A formula that takes as much as its bounds allow.
-const HOSTILE: &str = "REGEXMATCH(REPT(first_name, 40), r\"(a|ab|b)*c(a|b){12}$\") || REGEXMATCH(REPT(first_name, 9), r\"(a|b|[0-9]){40}c\")";
-
 /// Measures everything.
 pub async fn run() -> anyhow::Result<Vec<Figure>> {
     step("evaluate one formula");
@@ -38,7 +35,6 @@ pub async fn run() -> anyhow::Result<Vec<Figure>> {
     step("compute the columns of a send");
     figures.push(sending()?.at_most(25.0));
     figures.push(compiling()?);
-    figures.push(hostile()?);
     Ok(figures)
 }
 
@@ -103,18 +99,6 @@ fn compiling() -> anyhow::Result<Figure> {
         }
     });
     Ok(Figure::new("compiling the promised formula", seconds * 1e6 / COMPILATIONS as f64, "µs"))
-}
-
-fn hostile() -> anyhow::Result<Figure> {
-    const TIMES: usize = 100;
-    let formula = compile(HOSTILE, &columns()).map_err(refused)?;
-    let row = row("abababab", "1");
-    let seconds = best(|| {
-        for _ in 0..TIMES {
-            black_box(formula.evaluate(black_box(&row), NaiveDate::MIN));
-        }
-    });
-    Ok(Figure::new("a formula of costly regular expressions", seconds * 1e6 / TIMES as f64, "µs"))
 }
 
 /// Seconds of the quickest round.

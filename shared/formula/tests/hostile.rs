@@ -91,7 +91,7 @@ fn a_text_that_grows_is_stopped_at_its_bound() {
     assert_eq!(stopped("REPT(\"abc\", 2000000000)"), "a text within the formula gets too long here");
     let nested = format!("{}\"ab\"{}", "REPT(".repeat(10), ", 9)".repeat(10));
     assert_eq!(stopped(&nested), "a text within the formula gets too long here");
-    let many = vec!["LEN(REPT(\"abcdefgh\", 1000))"; 40].join(" + ");
+    let many = ["LEN(REPT(\"abcdefgh\", 1000))"; 40].join(" + ");
     assert_eq!(stopped(&many), "the formula takes too many steps here");
     assert_eq!(stopped(&format!("IFBLANK({many}, 1)")), "the formula takes too many steps here");
     assert_eq!(stopped(&format!("IFERROR({many}, 1)")), "the formula takes too many steps here");

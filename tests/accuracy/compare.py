@@ -1,16 +1,18 @@
 """How many labelled addresses are read right: by this project, by usaddress and by usaddress-scourgify.
 
-    compare.py PILLARBOX NAME=FILE[,FILE...]... [--misses FILE]
+    compare.py PILLARBOX NAME=FILE[,FILE...]... [--most COUNT] [--misses FILE]
 
 PILLARBOX is the built program, each FILE labelled addresses in usaddress' XML. Prints the tables of docs/addresses.md.
 """
 
 import argparse
 import json
+import re
 import subprocess
 import warnings
 import xml.etree.ElementTree as ET
 from collections import Counter, defaultdict
+from itertools import islice
 
 import usaddress
 from scourgify import normalize_address_record
@@ -58,10 +60,20 @@ def fields(tagged):
     return parts(found)
 
 
+def well_formed(file):
+    """The addresses of a file. In a few sets some are no XML, like `<<OccupancyIdentifier>`; these are left out."""
+    with open(file, encoding="utf-8") as opened:
+        for address in re.findall(r"<AddressString>.*?</AddressString>", opened.read(), re.DOTALL):
+            try:
+                yield ET.fromstring(address)
+            except ET.ParseError:
+                continue
+
+
 def labelled(files):
     """The addresses of the files: text and labelled fields."""
     for file in files:
-        for address in ET.parse(file).getroot().iter("AddressString"):
+        for address in well_formed(file):
             tagged = [(part.text or "", part.tag) for part in address]
             if not tagged or NO_ADDRESS & {label for _, label in tagged}:
                 continue
@@ -132,13 +144,14 @@ def main():
     arguments.add_argument("program")
     arguments.add_argument("sets", nargs="+", metavar="NAME=FILE")
     arguments.add_argument("--misses", help="write what this project reads otherwise, one JSON object a line")
+    arguments.add_argument("--most", type=int, help="of each set only that many addresses, the first ones")
     options = arguments.parse_args()
     warnings.filterwarnings("ignore")
     print("| set | addresses | all parts: ours | usaddress | delivery line: ours | usaddress | scourgify |")
     print("|---|---|---|---|---|---|---|")
     comparisons = []
     for name, files in (pair.split("=", 1) for pair in options.sets):
-        addresses = list(labelled(files.split(",")))
+        addresses = list(islice(labelled(files.split(",")), options.most))
         comparison = Comparison()
         for (text, gold), answer in zip(addresses, read_by_pillarbox(options.program, [text for text, _ in addresses])):
             comparison.add(text, gold, answer)

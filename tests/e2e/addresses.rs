@@ -173,6 +173,68 @@ async fn an_import_killed_half_way_goes_on_behind_its_last_chunk() {
     );
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_quoted_value_of_an_import_may_break_over_lines() {
+    let stack = Stack::with(Options { mailers: 0, ..Options::default() }).await;
+    let file = PointFile::new(
+        "number,street,notes,postcode,lat,lon\n\
+         1,MAIN ST,\"behind the mill,\n2,SIDE ST,\r\nask \"\"Pat\"\"\",78701,30.5,-97.5\n\
+         2,\"MAIN ST\n\",,78701,30.5,-97.5\n",
+    );
+    let imported = pillarbox::addresses::import::import_file(&stack.store, &file.path, false, stack.now())
+        .await
+        .unwrap();
+    assert_eq!((imported.rows_read, imported.rows_kept, imported.points_added), (2, 2, 2));
+    assert_eq!(
+        texts(&stack, "SELECT line_1 FROM address_points ORDER BY line_1").await,
+        ["1 Main St", "2 Main St"]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_that_is_too_long_is_invalid_and_the_rest_of_the_request_runs() {
+    let stack = covered().await;
+    let long = with(person(3), "address_1", &format!("3 {}St", "Main ".repeat(1_000)));
+    assert_eq!(long["address_1"].as_str().unwrap().len(), 5_004);
+    let answer = stack.send(&[long, person(4)]).await;
+    assert_eq!(answer.reasons(), ["invalid_address", "mailed"]);
+    assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 1);
+    stack.assert_consistent().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_house_in_two_urbanizations_is_two_addresses() {
+    let stack = Stack::start().await;
+    let home = |urbanization: &str| {
+        let mut home = person(1);
+        for (name, value) in
+            [("address_1", "150 Calle A"), ("address_2", urbanization), ("city", "San Juan"), ("state", "PR")]
+        {
+            home = with(home, name, value);
+        }
+        with(home, "zip", "00926")
+    };
+    let homes = [home("Urb Las Gladiolas"), home("Urb Royal Oak"), home("URBANIZACION LAS GLADIOLAS")];
+    let answer = stack.send(&homes).await;
+    assert_eq!(answer.reasons(), ["mailed", "mailed", "duplicate_recent"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_do_not_mail_list_knows_an_address_in_every_spelling() {
+    let stack = covered().await;
+    stack.campaign(json!({"do_not_mail": ["7 Main St Apt 2B, Austin, TX 78701"]})).await;
+    let spelled = |line: &str| with(with(person(7), "address_1", line), "reference", line);
+    let answer = stack
+        .send(&[
+            spelled("7 MAIN STREET #2-B"),
+            spelled("7 Main st., unit 2b"),
+            with(spelled("0007 Main St"), "address_2", "Suite 2B"),
+            spelled("8 Main St"),
+        ])
+        .await;
+    assert_eq!(answer.reasons(), ["do_not_mail", "do_not_mail", "do_not_mail", "mailed"]);
+}
+
 /// Confirms every address of a batch as it was sent.
 struct Confirming;
 

@@ -22,7 +22,7 @@ pub(crate) fn parse() -> anyhow::Result<Report> {
     pipe::pipe(io::stdin(), output, |block, out| {
         for line in block.lines() {
             match line.and_then(Sent::read) {
-                Ok(Sent::Line(text)) => write_line(out, &Answer::of(&parse_one_line(&text)))?,
+                Ok(Sent::Line(text)) => write_line(out, &Answer::of(&parse_one_line(text)))?,
                 Ok(Sent::Parts(parts)) => write_line(out, &Answer::of(&address::parse(parts.input())))?,
                 Err(reason) => write_line(out, &Answer::unreadable(&reason))?,
             }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[derive(Debug)]
 pub(super) enum Sent<'a> {
     /// The one-line form.
-    Line(Cow<'a, str>),
+    Line(&'a str),
     /// A JSON object with the recipient's fields.
     Parts(Parts<'a>),
 }
@@ -35,7 +35,8 @@ impl<'a> Sent<'a> {
     pub(super) fn read(line: &'a [u8]) -> Result<Self, String> {
         let line = line.trim_ascii();
         if !line.starts_with(b"{") {
-            return Ok(Self::Line(String::from_utf8_lossy(line)));
+            // Guessing at letters would print a street that nobody sent.
+            return std::str::from_utf8(line).map(Self::Line).map_err(|_| "the line is not UTF-8".to_owned());
         }
         serde_json::from_slice(line).map(Self::Parts).map_err(|error| format!("not an address: {error}"))
     }
@@ -234,5 +235,6 @@ mod tests {
         assert_eq!(parts.input(), expected);
         assert!(Sent::read(b"{\"address_1\": [1]}").is_err());
         assert!(Sent::read(b"{").is_err());
+        assert!(Sent::read(b"1 Pe\xf1a St").is_err());
     }
 }

@@ -49,7 +49,7 @@ async fn verify_block(
     let sent: Vec<Result<Parts<'_>, String>> = block
         .lines()
         .map(|line| match Sent::read(line?)? {
-            Sent::Line(text) => Ok(Parts::of_line(&text)),
+            Sent::Line(text) => Ok(Parts::of_line(text)),
             Sent::Parts(parts) => Ok(parts),
         })
         .collect();

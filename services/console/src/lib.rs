@@ -25,6 +25,7 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use service::Process;
 use service::http::Limits;
+use service::measure::measured;
 use tokio::net::TcpListener;
 
 use crate::password::Passwords;
@@ -63,7 +64,7 @@ pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()
     let (shutdown, is_working) = (process.shutdown.clone(), process.is_working.clone());
     let router = router(Console { passwords: Arc::new(Passwords::new()?), process });
     is_working.store(true, Ordering::Relaxed);
-    service::http::serve(listener, router, limits, shutdown).await;
+    service::http::serve(listener, measured(router), limits, shutdown).await;
     is_working.store(false, Ordering::Relaxed);
     Ok(())
 }

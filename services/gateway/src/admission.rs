@@ -77,7 +77,7 @@ impl Gate {
 
     fn check_subject(&self, subject: &[u8]) -> Result<(), Refusal> {
         if self.shield.refuses(subject, self.clock.now()) {
-            metrics::counter!("gateway_shield_refusals_total").increment(1);
+            metrics::counter!("pillarbox_rate_limit_shielded_total").increment(1);
             return Err(Refusal::RateLimited);
         }
         Ok(())

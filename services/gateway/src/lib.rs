@@ -23,6 +23,7 @@ use axum::routing::{get, post};
 use contract::message::{FORMULA_QUEUE, PUSH_QUEUE, SEND_QUEUE};
 use queue::Caller;
 use service::http::Limits;
+use service::measure::measured;
 use service::{Config, Process};
 use tokio::net::TcpListener;
 
@@ -67,7 +68,7 @@ pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()
     let is_working = process.is_working.clone();
     let router = router(process)?;
     is_working.store(true, Ordering::Relaxed);
-    service::http::serve(listener, router, limits, shutdown).await;
+    service::http::serve(listener, measured(router), limits, shutdown).await;
     is_working.store(false, Ordering::Relaxed);
     Ok(())
 }

@@ -15,6 +15,7 @@ use contract::message::{REPLY_OK, SEND_V1};
 use contract::send::{self, SendError};
 use queue::{Call, CallError, Reply};
 use store::AdmittedKey;
+use tracing::Instrument;
 
 use crate::body::{declared_too_large, drain};
 use crate::refusal::Refusal;
@@ -64,7 +65,7 @@ pub(crate) async fn post(
     let identity = RequestIdentity::new(&parts.headers);
     let source = source_address(peer.ip(), &parts.headers, &gateway.process.config.gateway.trusted_proxies);
     // A task of its own: a client that hangs up does not stop it.
-    let task = tokio::spawn(handle(gateway, source, parts.headers, body, identity.clone()));
+    let task = tokio::spawn(handle(gateway, source, parts.headers, body, identity.clone()).in_current_span());
     let result = task.await.unwrap_or_else(|error| {
         tracing::error!(%error, "a request's task failed");
         Err(SendError::InternalError)

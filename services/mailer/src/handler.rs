@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use contract::id::{RequestId, TeamId};
-use contract::message::{REPLY_ERROR, REPLY_OK, SEND_V1};
+use contract::message::{REPLY_ERROR, REPLY_OK, SEND_QUEUE, SEND_V1};
 use contract::send::SendError;
 use queue::{Call, Handler, Reply};
 use service::trace::TraceContext;
@@ -35,7 +35,8 @@ impl Handler for SendHandler {
             deadline_ms: call.deadline_ms,
             body: call.body,
         };
-        Some(reply(send::send(&self.mailer, incoming).instrument(span).await))
+        let work = send::send(&self.mailer, incoming).instrument(span);
+        Some(reply(trace.work(SEND_QUEUE, work).await))
     }
 }
 

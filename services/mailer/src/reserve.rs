@@ -2,7 +2,7 @@
 //! stores the answer as if the charge succeeds. Until it commits nothing has happened; after it the request is
 //! finished by whoever finds it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use address::{Verdict, one_line_as_sent};
 use bytes::Bytes;
@@ -75,13 +75,14 @@ pub(crate) async fn reserve(mailer: &Mailer, plan: &Plan<'_>) -> Result<Reserved
         let message = "The campaign is not active. Activate it to mail its recipients.";
         return Err(ReserveError::Refused(SendError::CampaignNotActive(message.to_owned())));
     }
-    let (reserved, _) = tokio::try_join!(
+    let ((reserved, decided), _) = tokio::try_join!(
         biased;
         decide_and_write(&transaction, plan, locked),
         // These hang on no decision: the database writes them while it is drafted what came of the decisions.
         write_entries(&transaction, plan),
     )?;
     transaction.commit().await?;
+    decided.count();
     Ok(reserved)
 }
 
@@ -96,10 +97,11 @@ async fn decide_and_write(
     transaction: &Transaction<'_>,
     plan: &Plan<'_>,
     locked: LockedCampaign,
-) -> Result<Reserved, StoreError> {
+) -> Result<(Reserved, Decided), StoreError> {
     let decided = decide_locked(transaction, plan, locked).await?;
     let draft = tokio::task::block_in_place(|| Draft::new(plan, &decided))?;
-    write(transaction, plan, &decided, &draft).await
+    let reserved = write(transaction, plan, &decided, &draft).await?;
+    Ok((reserved, decided))
 }
 
 /// What becomes of each recipient.
@@ -107,6 +109,24 @@ struct Decided {
     decisions: Vec<Decision>,
     /// Neighborhood Mail: what becomes of the homes around each; else empty.
     mailings: Vec<Mailing>,
+}
+
+impl Decided {
+    /// Counts the outcomes of a request that has taken effect.
+    fn count(&self) {
+        let mut outcomes: HashMap<&'static str, u64> = HashMap::new();
+        for decision in &self.decisions {
+            let outcome = match decision {
+                Decision::Mail => "mailed",
+                Decision::Copy => Reason::DuplicateRecent.as_str(),
+                Decision::Refuse(reason) => reason.as_str(),
+            };
+            *outcomes.entry(outcome).or_default() += 1;
+        }
+        for (outcome, recipients) in outcomes {
+            metrics::counter!("pillarbox_recipients_total", "outcome" => outcome).increment(recipients);
+        }
+    }
 }
 
 async fn decide_locked(

@@ -10,7 +10,7 @@ use service::fail_point;
 use store::{Campaign, Charge, JobLease, NewStepJob, ReservedSend, StoreError, Transaction, retry};
 
 use crate::Mailer;
-use crate::payment::{Payment, PaymentUnavailable};
+use crate::payment::{Payment, PaymentUnavailable, count};
 
 /// Why a charge could not be closed. It stays open and is tried again.
 #[derive(Debug, thiserror::Error)]
@@ -46,6 +46,7 @@ pub(crate) async fn settle_send(
         transaction.commit().await
     })
     .await?;
+    count_closed(&charge, &payment);
     fail_point::pass("send.settled");
     Ok(replacement.map_or_else(|| reserved.response.clone(), |(body, _)| Bytes::from(body)))
 }
@@ -84,6 +85,7 @@ pub(crate) async fn settle_portion(
         transaction.commit().await
     })
     .await?;
+    count_closed(&charge, &payment);
     Ok(())
 }
 
@@ -118,6 +120,18 @@ async fn close_charge(transaction: &Transaction<'_>, close: &Close<'_>) -> Resul
         }
     };
     if closed { Ok(()) } else { Err(StoreError::LeaseLost) }
+}
+
+/// Counts a closed charge and its cards.
+fn count_closed(charge: &Charge, payment: &Payment) {
+    match payment {
+        Payment::Paid { .. } => {
+            count(charge, "settled");
+            let cards = u64::try_from(charge.pieces).unwrap_or(0);
+            metrics::counter!("pillarbox_cards_total", "kind" => charge.kind.as_str()).increment(cards);
+        }
+        Payment::Declined { .. } => count(charge, "declined"),
+    }
 }
 
 /// The later steps of the campaign, counted from the day of step 1.

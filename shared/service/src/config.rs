@@ -4,6 +4,7 @@ mod cards;
 mod console;
 mod language_model;
 mod printing;
+mod traces;
 mod webhooks;
 
 use std::collections::HashMap;
@@ -18,6 +19,7 @@ pub use cards::{Pictures, ReturnAddresses};
 pub use console::Console;
 pub use language_model::LanguageModel;
 pub use printing::{Permit, Print, TextByPostage};
+pub use traces::Traces;
 pub use webhooks::{Dispatcher, Email, Outbound, Scans};
 
 /// The defaults, which are also the reference of every setting.
@@ -39,6 +41,8 @@ pub struct Config {
     pub broker: Broker,
     /// Logs.
     pub log: Log,
+    /// Traces.
+    pub traces: Traces,
     /// Health and metrics.
     pub admin: Admin,
     /// The stop.
@@ -437,6 +441,7 @@ mod tests {
             ("PILLARBOX__SMARTY__AUTH_ID", "secret-id"),
             ("PILLARBOX__STRIPE__SECRET_KEY", "secret-key"),
             ("PILLARBOX__STORAGE__S3__SECRET_ACCESS_KEY", "secret-access"),
+            ("PILLARBOX__TRACES__HEADERS", "authorization=secret-collector"),
         ] {
             assert!(!format!("{:?}", with(name, value).unwrap()).contains("secret-"), "{name}");
         }

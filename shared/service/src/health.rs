@@ -57,6 +57,27 @@ async fn ready(State(health): State<Health>) -> (StatusCode, Json<Readiness>) {
 }
 
 async fn render(State(health): State<Health>) -> String {
+    observe(&health);
     health.metrics.run_upkeep();
     health.metrics.render()
+}
+
+/// What is so at the moment.
+fn observe(health: &Health) {
+    let flag = |is_so: bool| if is_so { 1.0 } else { 0.0 };
+    let pool = health.store.pool_status();
+    let gauges = [
+        ("pillarbox_working", flag(health.is_working.load(Ordering::Relaxed))),
+        ("pillarbox_broker_connected", flag(health.broker.is_connected())),
+        ("pillarbox_broker_blocked", flag(health.broker.is_blocked())),
+        ("pillarbox_database_connections_limit", pool.limit as f64),
+        ("pillarbox_database_waiting", pool.waiting as f64),
+    ];
+    for (name, value) in gauges {
+        metrics::gauge!(name).set(value);
+    }
+    for (state, connections) in [("busy", pool.busy), ("idle", pool.idle)] {
+        metrics::gauge!("pillarbox_database_connections", "state" => state).set(connections as f64);
+    }
+    metrics_process::Collector::default().collect();
 }

@@ -6,15 +6,17 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::Context;
+use chrono::TimeDelta;
 use queue::Broker;
-use store::Store;
+use store::{Store, StoreError};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::{health, http, telemetry};
+use crate::{health, http, report, telemetry};
 
 /// Connections to the port of health and metrics.
 const ADMIN_CONNECTIONS: usize = 64;
@@ -22,9 +24,14 @@ const ADMIN_CONNECTIONS: usize = 64;
 /// Time for a probe to send its request.
 const ADMIN_HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Time to give up the duty of reporting at the stop.
+const LAST_REPORT_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// What a process works with.
 #[derive(Clone)]
 pub struct Process {
+    /// What it holds duties with.
+    pub id: Uuid,
     /// Its settings.
     pub config: Arc<Config>,
     /// The time.
@@ -62,7 +69,18 @@ impl Process {
         let background = CancellationToken::new();
         let broker = Broker::start(settings, background.clone());
         let is_working = Arc::default();
-        Ok(Self { config: Arc::new(config), clock, store, broker, is_working, shutdown, background })
+        let (id, config) = (Uuid::now_v7(), Arc::new(config));
+        Ok(Self { id, config, clock, store, broker, is_working, shutdown, background })
+    }
+
+    /// Takes or keeps a duty: work that one process does for all, and another one when it has been silent for `lease`.
+    /// True while it is this process's.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot say; then it is nobody's.
+    pub async fn has_duty(&self, duty: &'static str, lease: TimeDelta) -> Result<bool, StoreError> {
+        let now = self.clock.now();
+        self.store.duty_take(duty, self.id, now, now + lease).await
     }
 
     /// How long what has begun may take after the stop.
@@ -100,17 +118,20 @@ where
     F: Future<Output = anyhow::Result<()>>,
 {
     let config = Config::load().context("configuration")?;
-    telemetry::start_logs(&config.log)?;
-    let metrics = telemetry::start_metrics()?;
+    // Held to the end: it sends the last spans.
+    let _exporter = telemetry::start(name, &config.log, &config.traces)?;
+    let metrics = telemetry::start_metrics(name)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let shutdown = CancellationToken::new();
         let process = Process::new(name, config, Clock::system(), shutdown.clone())?;
         tokio::spawn(stop_on_signal(shutdown)?);
         serve_admin(&process, metrics).await?;
+        let reporter = tokio::spawn(report::run(process.clone()));
         tracing::info!(process = name, version = env!("CARGO_PKG_VERSION"), "started");
         let background = process.background.clone();
         work(process).await?;
+        let _ = tokio::time::timeout(LAST_REPORT_TIMEOUT, reporter).await;
         background.cancel();
         tracing::info!(process = name, "stopped");
         Ok(())

@@ -61,10 +61,14 @@ pub struct Charge {
     pub campaign_id: CampaignId,
     /// For which step.
     pub step: i16,
+    /// What caused it.
+    pub kind: ChargeKind,
     /// How far it is.
     pub state: ChargeState,
     /// What all cards cost.
     pub amount_cents: i64,
+    /// How many cards.
+    pub pieces: i32,
     /// `balance` or `stripe`.
     pub payment: String,
     /// When its cards were made.
@@ -72,7 +76,8 @@ pub struct Charge {
 }
 
 impl ChargeKind {
-    const fn as_str(self) -> &'static str {
+    /// The name in the schema.
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Send => "send",
             Self::Recheck => "recheck",
@@ -88,6 +93,12 @@ fn charge(row: &Row) -> Result<Charge> {
         team_id: TeamId(row.get("team_id")),
         campaign_id: row.get::<_, &str>("campaign_id").parse().map_err(|_| corrupt("campaign"))?,
         step: row.get("step"),
+        kind: match row.get("kind") {
+            "send" => ChargeKind::Send,
+            "recheck" => ChargeKind::Recheck,
+            "step" => ChargeKind::Step,
+            _ => return Err(corrupt("kind")),
+        },
         state: match row.get("state") {
             "reserved" => ChargeState::Reserved,
             "settled" => ChargeState::Settled,
@@ -95,12 +106,14 @@ fn charge(row: &Row) -> Result<Charge> {
             _ => return Err(corrupt("state")),
         },
         amount_cents: row.get("amount_cents"),
+        pieces: row.get("pieces"),
         payment: row.get("payment"),
         created_at: row.get("created_at"),
     })
 }
 
-const COLUMNS: &str = "charge_id, team_id, campaign_id, step, state, amount_cents, payment, created_at";
+const COLUMNS: &str =
+    "charge_id, team_id, campaign_id, step, kind, state, amount_cents, pieces, payment, created_at";
 
 impl Store {
     /// A charge.

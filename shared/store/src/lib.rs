@@ -11,6 +11,7 @@ mod address_import;
 mod address_point;
 mod admission;
 mod ai_cell;
+mod backlog;
 mod busy;
 mod campaign;
 mod charge;
@@ -23,6 +24,7 @@ mod delivery_list;
 mod design;
 mod email;
 mod endpoint;
+mod duty;
 mod entry;
 mod error;
 mod formula_change;
@@ -55,6 +57,7 @@ pub use address_point::{AddressOverride, Home, Neighborhood, PointFacts, PointRo
 pub use admission::{Admission, Admitted, AdmittedKey};
 pub use ai_cell::{AiCell, AiCellState};
 pub use campaign::{
+pub use backlog::{BACKLOG_KINDS, Backlog, BacklogRules};
     Audience, Campaign, CampaignSettings, CampaignSummary, LockedCampaign, NeighborhoodSettings, Step,
     StepDesign, StepSettings,
 };
@@ -82,7 +85,7 @@ pub use migrate::migrate;
 pub use picture::{LinkHash, PictureOutcome, PictureRow, PictureUse};
 pub use piece::{MailedPiece, PieceBatch, PieceRow};
 pub use piece_content::PieceContent;
-pub use pool::{Connection, Settings, Store, Transaction};
+pub use pool::{Connection, PoolStatus, Settings, Store, Transaction};
 pub use print_piece::PrintPiece;
 pub use print_run::{PrintClaim, PrintLease, PrintRun, SetAside};
 pub use recipient::{EntryAddress, RecipientFacts, RecipientRow, WaitingRecipient};

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use deadpool_postgres::{Client, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
 use serde::Deserialize;
@@ -12,7 +12,7 @@ use tokio_postgres::{Config, Row, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::address_import::CopySink;
-use crate::busy::busy;
+use crate::busy::{busy, timed};
 use crate::error::{Result, StoreError};
 
 /// How to reach the database and what to ask of it.
@@ -35,6 +35,19 @@ pub struct Settings {
 #[derive(Clone)]
 pub struct Store {
     pool: Pool,
+}
+
+/// How a pool is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PoolStatus {
+    /// Connections that it may hold.
+    pub limit: usize,
+    /// Connections in use.
+    pub busy: usize,
+    /// Connections that wait for use.
+    pub idle: usize,
+    /// Tasks that wait for a connection.
+    pub waiting: usize,
 }
 
 /// A transaction under way. Dropped without [`Transaction::commit`], it is rolled back.
@@ -78,7 +91,13 @@ impl Store {
 
     /// A connection of the pool, waiting for one as long as the settings say.
     pub(crate) async fn client(&self) -> Result<Client> {
-        Ok(self.pool.get().await?)
+        let begun = Instant::now();
+        let client = self.pool.get().await;
+        metrics::histogram!("pillarbox_database_wait_duration_seconds").record(begun.elapsed().as_secs_f64());
+        if client.is_err() {
+            metrics::counter!("pillarbox_database_unavailable_total").increment(1);
+        }
+        Ok(client?)
     }
 
     /// A connection to hold for a transaction.
@@ -87,6 +106,17 @@ impl Store {
     /// [`StoreError::Unavailable`] when none can be had in time.
     pub async fn connection(&self) -> Result<Connection> {
         Ok(Connection { client: self.client().await? })
+    }
+
+    /// How the pool is used at the moment.
+    pub fn pool_status(&self) -> PoolStatus {
+        let status = self.pool.status();
+        PoolStatus {
+            limit: status.max_size,
+            busy: status.size.saturating_sub(status.available),
+            idle: status.available,
+            waiting: status.waiting,
+        }
     }
 
     /// Whether the database answers.
@@ -102,21 +132,21 @@ impl Store {
     pub(crate) async fn rows(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>> {
         let client = self.client().await?;
         let statement = busy(client.prepare_cached(sql)).await?;
-        Ok(busy(client.query(&statement, parameters)).await?)
+        Ok(timed(sql, client.query(&statement, parameters)).await?)
     }
 
     /// Runs one statement that gives a row or none.
     pub(crate) async fn row(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Option<Row>> {
         let client = self.client().await?;
         let statement = busy(client.prepare_cached(sql)).await?;
-        Ok(busy(client.query_opt(&statement, parameters)).await?)
+        Ok(timed(sql, client.query_opt(&statement, parameters)).await?)
     }
 
     /// Runs one statement and returns how many rows it changed.
     pub(crate) async fn execute(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<u64> {
         let client = self.client().await?;
         let statement = busy(client.prepare_cached(sql)).await?;
-        Ok(busy(client.execute(&statement, parameters)).await?)
+        Ok(timed(sql, client.execute(&statement, parameters)).await?)
     }
 }
 
@@ -154,7 +184,7 @@ impl Connection {
     /// # Errors
     /// [`StoreError::Unavailable`] when the connection was lost.
     pub async fn begin(&mut self) -> Result<Transaction<'_>> {
-        Ok(Transaction { inner: busy(self.client.transaction()).await? })
+        Ok(Transaction { inner: timed("BEGIN", self.client.transaction()).await? })
     }
 }
 
@@ -164,7 +194,7 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError::Unavailable`] leaves open whether it was.
     pub async fn commit(self) -> Result<()> {
-        Ok(busy(self.inner.commit()).await?)
+        Ok(timed("COMMIT", self.inner.commit()).await?)
     }
 
     pub(crate) async fn prepare(&self, sql: &str) -> Result<Statement> {
@@ -173,17 +203,17 @@ impl Transaction<'_> {
 
     pub(crate) async fn rows(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>> {
         let statement = self.prepare(sql).await?;
-        Ok(busy(self.inner.query(&statement, parameters)).await?)
+        Ok(timed(sql, self.inner.query(&statement, parameters)).await?)
     }
 
     pub(crate) async fn row(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Option<Row>> {
         let statement = self.prepare(sql).await?;
-        Ok(busy(self.inner.query_opt(&statement, parameters)).await?)
+        Ok(timed(sql, self.inner.query_opt(&statement, parameters)).await?)
     }
 
     pub(crate) async fn execute(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<u64> {
         let statement = self.prepare(sql).await?;
-        Ok(busy(self.inner.execute(&statement, parameters)).await?)
+        Ok(timed(sql, self.inner.execute(&statement, parameters)).await?)
     }
 
     /// Runs statements that take no parameters and give nothing.

@@ -166,7 +166,7 @@ fn answer(
     match new_scan(card, destination, visit) {
         Ok(scan) => {
             if recordings.try_send(Recording { scan, recorded }).is_err() {
-                count_unrecorded(1);
+                count("unrecorded", 1);
                 tracing::error!(
                     "too many scans wait for the database: a phone was redirected without a record"
                 );
@@ -212,6 +212,7 @@ fn new_scan(card: &ScannedCard, destination: &str, visit: Visit) -> serde_json::
         campaign_id: card.campaign_id.clone(),
         visitor: visitor.as_str(),
         destination: destination.to_owned(),
+                count("recorded", scans.len());
         city: place.city,
         region: place.region,
         latitude,
@@ -233,7 +234,7 @@ async fn write(store: Store, waiting: Arc<Mutex<mpsc::Receiver<Recording>>>, ann
             // The first try was recorded after all; its announcement is found in the database.
             Err(StoreError::Refused { constraint }) if constraint == "scans_pkey" => {}
             Err(error) => {
-                count_unrecorded(scans.len());
+                count("unrecorded", scans.len());
                 tracing::error!(%error, scans = scans.len(), "phones were redirected without a record");
             }
         }
@@ -243,8 +244,8 @@ async fn write(store: Store, waiting: Arc<Mutex<mpsc::Receiver<Recording>>>, ann
     }
 }
 
-fn count_unrecorded(scans: usize) {
-    metrics::counter!("scans_unrecorded_total").increment(scans as u64);
+fn count(result: &'static str, scans: usize) {
+    metrics::counter!("pillarbox_scans_total", "result" => result).increment(scans as u64);
 }
 
 async fn again_when_unavailable<T, F>(mut work: impl FnMut() -> F) -> Result<T, StoreError>

@@ -1,5 +1,5 @@
 use contract::id::TeamId;
-use store::ChargeState;
+use store::{ChargeKind, ChargeState};
 
 use super::*;
 
@@ -32,8 +32,10 @@ fn charge(payment: &str) -> Charge {
         team_id: TeamId::new(),
         campaign_id: "PA-ABC123".parse().unwrap(),
         step: 1,
+        kind: ChargeKind::Send,
         state: ChargeState::Reserved,
         amount_cents: 79,
+        pieces: 1,
         payment: payment.to_owned(),
         created_at: time("2026-08-03T12:00:00Z"),
     }

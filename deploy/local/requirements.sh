@@ -26,7 +26,11 @@ missing_no_packages() { :; }
 missing_test_packages() {
     command -v pdfinfo >/dev/null || echo poppler-utils
     command -v zbarimg >/dev/null || echo zbar-tools
-    # Python and Node.js run the official MCP clients.
+    # What stands beside the processes in drills.
+    [[ -x /usr/sbin/haproxy ]] || echo haproxy
+    [[ -x /usr/sbin/pgbouncer ]] || echo pgbouncer
+    command -v ip >/dev/null || echo iproute2
+    # Python and Node.js run the official MCP clients and the check of the manifests.
     python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
     command -v npm >/dev/null || echo npm
 }
@@ -39,6 +43,16 @@ install_mcp_clients() {
         export PILLARBOX_MCP_CLIENTS=$state/mcp
     else
         echo "the official MCP clients could not be installed: their tests will fail" >&2
+    fi
+}
+
+# shellcheck disable=SC2154 # state is set by dev.
+install_manifest_checker() {
+    step "install the schemas of Kubernetes"
+    if tests/manifests/install.sh "$state/manifests" >&2; then
+        export PILLARBOX_MANIFEST_CHECKER=$state/manifests
+    else
+        echo "the schemas of Kubernetes could not be installed: the test of the manifests will fail" >&2
     fi
 }
 

@@ -35,6 +35,11 @@ impl RateGroup {
         }
     }
 
+    /// GET /api/v1/scans: the limits of sends, in windows of its own, so that a listener takes no send's place.
+    pub(crate) fn scans(config: &Config) -> Self {
+        Self { name: "scans", ..Self::sends(config) }
+    }
+
     /// The push API, and the MCP server that speaks for it.
     pub(crate) fn pushes(config: &Config) -> Self {
         Self {

@@ -26,6 +26,7 @@ use service::http::Limits;
 use service::measure::measured;
 use service::{Config, Process};
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 
 use crate::admission::{Gate, RateGroup};
 use crate::body::BodyReader;
@@ -43,6 +44,8 @@ struct Gateway {
     push: Caller,
     formulas: Caller,
     scans: Arc<Scans>,
+    scans_gate: Arc<Gate>,
+    scan_waiters: Arc<Semaphore>,
 }
 
 /// Runs the gateway on the configured address until the process is to stop.
@@ -84,6 +87,8 @@ fn connection_limits(config: &Config, grace: Duration) -> Limits {
 fn router(process: Process) -> anyhow::Result<Router> {
     let gateway = Gateway {
         scans: Arc::new(Scans::start(&process)?),
+        scans_gate: Arc::new(Gate::new(&process, RateGroup::scans(&process.config))),
+        scan_waiters: Arc::new(Semaphore::new(scan::feed::WAITERS)),
         send_gate: Arc::new(Gate::new(&process, RateGroup::sends(&process.config))),
         push_gate: Arc::new(Gate::new(&process, RateGroup::pushes(&process.config))),
         formula_gate: Arc::new(Gate::new(&process, RateGroup::formulas(&process.config))),
@@ -95,6 +100,7 @@ fn router(process: Process) -> anyhow::Result<Router> {
     };
     Ok(Router::new()
         .route("/api/v1/recipients", post(recipients::post).fallback(method_not_allowed))
+        .route("/api/v1/scans", get(scan::feed::get))
         .nest(push::BASE_PATH, push::router())
         .route(mcp::FORMULAS_PATH, mcp::route(mcp::Server::Formulas))
         .route("/q/{code}", get(scan::get).head(scan::head).fallback(scan::method_not_allowed))

@@ -121,7 +121,7 @@ async fn receive(
 }
 
 /// The key in `Authorization` or else `X-API-Key`: the first header present decides, even when it holds no key.
-fn key_in_headers(headers: &HeaderMap) -> Option<PresentedKey> {
+pub(crate) fn key_in_headers(headers: &HeaderMap) -> Option<PresentedKey> {
     let in_own_header = || {
         let value = headers.get("x-api-key")?;
         Some(PresentedKey::new(value.to_str().unwrap_or_default()))
@@ -204,7 +204,7 @@ async fn wait_for_response(
 }
 
 /// The one place where an outcome of this API becomes HTTP (contract: Errors, Dynamic Audience API).
-fn respond(result: Result<Bytes, SendError>) -> Response {
+pub(crate) fn respond(result: Result<Bytes, SendError>) -> Response {
     let (status, body) = match result {
         Ok(body) => (StatusCode::OK, body),
         Err(error) => (status_of(&error), error_body(&error)),

@@ -1,10 +1,10 @@
 //! GET /q/{code}: a phone has scanned a card.
 
+mod event;
+pub(crate) mod feed;
 mod location;
 mod record;
 mod visitor;
-
-use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::{Request, State};

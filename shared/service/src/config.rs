@@ -125,6 +125,8 @@ pub struct Admin {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shutdown {
+    /// Milliseconds that the process goes on after it has said that it is not ready.
+    pub drain_ms: u64,
     /// Milliseconds that what has begun may take.
     pub grace_ms: u64,
 }

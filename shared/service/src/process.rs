@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -42,6 +42,8 @@ pub struct Process {
     pub broker: Broker,
     /// True while the process takes work: what `/readyz` says besides what it can reach.
     pub is_working: Arc<AtomicBool>,
+    /// True from the moment at which the process is told to stop.
+    pub is_leaving: Arc<AtomicBool>,
     /// Cancelled when the process is to stop: take nothing new, finish what has begun.
     pub shutdown: CancellationToken,
     /// Cancelled when all work has ended: the broker's connection and what else work needs to finish.
@@ -68,9 +70,9 @@ impl Process {
         };
         let background = CancellationToken::new();
         let broker = Broker::start(settings, background.clone());
-        let is_working = Arc::default();
+        let (is_working, is_leaving) = (Arc::default(), Arc::default());
         let (id, config) = (Uuid::now_v7(), Arc::new(config));
-        Ok(Self { id, config, clock, store, broker, is_working, shutdown, background })
+        Ok(Self { id, config, clock, store, broker, is_working, is_leaving, shutdown, background })
     }
 
     /// Takes or keeps a duty: work that one process does for all, and another one when it has been silent for `lease`.
@@ -125,7 +127,7 @@ where
     runtime.block_on(async {
         let shutdown = CancellationToken::new();
         let process = Process::new(name, config, Clock::system(), shutdown.clone())?;
-        tokio::spawn(stop_on_signal(shutdown)?);
+        tokio::spawn(stop_on_signal(&process)?);
         serve_admin(&process, metrics).await?;
         let reporter = tokio::spawn(report::run(process.clone()));
         tracing::info!(process = name, version = env!("CARGO_PKG_VERSION"), "started");
@@ -138,15 +140,21 @@ where
     })
 }
 
-fn stop_on_signal(shutdown: CancellationToken) -> anyhow::Result<impl Future<Output = ()>> {
+/// Stops the process when it is told to: first it only says that it is not ready, for as long as load balancers need to
+/// hear it, then it takes nothing new.
+fn stop_on_signal(process: &Process) -> anyhow::Result<impl Future<Output = ()> + use<>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
+    let (shutdown, is_leaving) = (process.shutdown.clone(), process.is_leaving.clone());
+    let drain = Duration::from_millis(process.config.shutdown.drain_ms);
     Ok(async move {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
         tracing::info!("stopping");
+        is_leaving.store(true, Ordering::Relaxed);
+        tokio::time::sleep(drain).await;
         shutdown.cancel();
     })
 }

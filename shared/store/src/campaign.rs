@@ -7,10 +7,11 @@ use contract::send::Postage;
 use serde::Serialize;
 use serde_json::Value;
 use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use crate::error::{Result, StoreError};
-use crate::pool::{Store, Transaction};
+use crate::pool::{Store, Transaction, session};
 
 /// Where a campaign's audience comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -182,13 +183,14 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
     pub async fn campaign_get(&self, team_id: TeamId, campaign_id: &CampaignId) -> Result<Option<Campaign>> {
+        let (get, steps) = (self.ready(GET).await?, self.ready(STEPS).await?);
         let client = self.client().await?;
-        let (get, steps) = (client.prepare_cached(GET).await?, client.prepare_cached(STEPS).await?);
-        let id = campaign_id.as_str();
+        let session = session(&client);
+        let parameters: [&(dyn ToSql + Sync); 2] = [&team_id.0, &campaign_id.as_str()];
         // Both go out together: one round trip.
         let (row, steps) = futures_util::future::try_join(
-            client.query_opt(&get, &[&team_id.0, &id]),
-            client.query(&steps, &[&team_id.0, &id]),
+            session.row(get, GET, &parameters),
+            session.rows(steps, STEPS, &parameters),
         )
         .await?;
         let Some(row) = row else { return Ok(None) };

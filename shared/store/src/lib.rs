@@ -22,9 +22,9 @@ mod contact;
 mod delivery;
 mod delivery_list;
 mod design;
+mod duty;
 mod email;
 mod endpoint;
-mod duty;
 mod entry;
 mod error;
 mod formula_change;
@@ -45,8 +45,10 @@ mod recipient;
 mod removal;
 mod return_address;
 mod scan;
+mod scan_feed;
 mod send;
 mod session;
+mod statement;
 mod sync;
 mod team;
 
@@ -56,8 +58,8 @@ pub use address_import::ImportProgress;
 pub use address_point::{AddressOverride, Home, Neighborhood, PointFacts, PointRow};
 pub use admission::{Admission, Admitted, AdmittedKey};
 pub use ai_cell::{AiCell, AiCellState};
-pub use campaign::{
 pub use backlog::{BACKLOG_KINDS, Backlog, BacklogRules};
+pub use campaign::{
     Audience, Campaign, CampaignSettings, CampaignSummary, LockedCampaign, NeighborhoodSettings, Step,
     StepDesign, StepSettings,
 };
@@ -92,7 +94,9 @@ pub use recipient::{EntryAddress, RecipientFacts, RecipientRow, WaitingRecipient
 pub use removal::Removal;
 pub use return_address::ReturnLines;
 pub use scan::{NewScan, ScannedCard};
+pub use scan_feed::RecordedScan;
 pub use send::{Claim, FinishedSend, Lease, ReservedSend, SendState};
 pub use session::{Account, SessionAge, SignedIn};
+pub use statement::Pooler;
 pub use sync::{BatchCounts, CountedBatch};
 pub use team::{Role, Team, UserSummary};

@@ -16,6 +16,7 @@ fn payments() -> Payments {
         wait_timeout_ms: 1_000,
         connect_timeout_ms: 1_000,
         statement_timeout_ms: 1_000,
+        pooler: store::Pooler::None,
     };
     let stripe = service::config::Stripe {
         url: "https://api.stripe.com".to_owned(),

@@ -148,10 +148,11 @@ impl Tally {
     }
 
     /// Prints what became of the load of a drill, and asserts that nothing was lost or doubled.
+    #[expect(clippy::print_stdout, reason = "a drill says what became of its load")]
     pub fn print(&self, drill: &str, sent: &Sent) {
         let Self { recorded, answered, lost, doubled } = self;
         println!(
-            "drill {drill}: recorded {recorded}, answered {answered}, lost {lost}, doubled {doubled}; {} requests failed, \
+            "\ndrill {drill}: recorded {recorded}, answered {answered}, lost {lost}, doubled {doubled}; {} requests failed, \
              {:.1} s without an answer at the most",
             sent.failures.len(),
             sent.longest_silence.as_secs_f64()

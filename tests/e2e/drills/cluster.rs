@@ -10,7 +10,7 @@ const QUEUE: &str = "pillarbox.send";
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_cluster_that_loses_its_leader_and_then_a_minority_loses_and_doubles_nothing() {
     let Some(mut cluster) = tokio::task::block_in_place(Cluster::start) else {
-        println!("drill RabbitMQ cluster: skipped, since no network namespaces can be made here");
+        println!("\ndrill RabbitMQ cluster: skipped, since no network namespaces can be made here");
         return;
     };
     let (servers, database) = Servers::with_postgres_only().await;

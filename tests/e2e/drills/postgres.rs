@@ -23,7 +23,7 @@ async fn a_restarted_postgres_and_cut_connections_lose_and_double_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_disk_that_refuses_writes_loses_and_doubles_nothing() {
     let Some(disk) = FullDisk::mount() else {
-        println!("drill Postgres's disk full: skipped, since no file system can be mounted here");
+        println!("\ndrill Postgres's disk full: skipped, since no file system can be mounted here");
         return;
     };
     let servers = Servers::with_postgres_on(disk.folder()).await;

@@ -1,44 +1,106 @@
 //! A new version of everything, while customers send, push and scan.
 
-use std::sync::Arc;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use pillarbox_tests::{
-    Failed, INTEGRATION_KEY, Load, LoadBalancer, Member, Options, Tally, cards, eventually, people,
-    with_qr_codes,
+    Failed, INTEGRATION_KEY, Load, LoadBalancer, Member, Options, Received, Sink, Stack, Tally, cards,
+    eventually, people, with_qr_codes,
 };
+use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+
+/// Two of everything that takes requests or works on them.
+const FLEET: [&str; 8] =
+    ["gateway", "gateway", "mailer", "mailer", "syncer", "syncer", "dispatcher", "dispatcher"];
 
 /// Requests of one kind beside the sends, and what became of them.
 #[derive(Default)]
 struct Beside {
     is_over: AtomicBool,
     done: AtomicUsize,
-    failures: std::sync::Mutex<Vec<String>>,
+    failures: Mutex<Vec<String>>,
 }
 
+/// Makes the request of a number.
+type Ask = Box<dyn Fn(usize) -> BoxFuture<'static, Result<(), String>> + Send + Sync>;
+
 impl Beside {
-    /// Makes requests until told to stop; `ask` is given their number.
-    async fn run(self: Arc<Self>, ask: impl AsyncFn(usize) -> Result<(), String>) {
-        for number in 0.. {
-            if self.is_over.load(Ordering::Relaxed) {
-                return;
-            }
+    /// Makes requests until told to stop.
+    fn start(ask: Ask) -> (Arc<Self>, JoinHandle<()>) {
+        let beside = Arc::<Self>::default();
+        (beside.clone(), tokio::spawn(beside.run(ask)))
+    }
+
+    async fn run(self: Arc<Self>, ask: Ask) {
+        let mut number = 0;
+        while !self.is_over.load(Ordering::Relaxed) {
             match ask(number).await {
-                Ok(()) => self.done.fetch_add(1, Ordering::Relaxed),
-                Err(why) => {
-                    self.failures.lock().unwrap().push(why);
-                    0
+                Ok(()) => {
+                    self.done.fetch_add(1, Ordering::Relaxed);
                 }
-            };
+                Err(why) => self.failures.lock().unwrap().push(why),
+            }
+            number += 1;
             // A pace, not a wait for a state.
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
+
+    /// Stops, and proves that none failed. Returns how many there were.
+    async fn end((beside, task): (Arc<Self>, JoinHandle<()>)) -> usize {
+        beside.is_over.store(true, Ordering::Relaxed);
+        task.await.unwrap();
+        assert_eq!(*beside.failures.lock().unwrap(), Vec::<String>::new());
+        beside.done.load(Ordering::Relaxed)
+    }
 }
 
-async fn expect(request: reqwest::RequestBuilder, status: u16) -> Result<(), String> {
+/// The integration's API behind the balancer.
+#[derive(Clone)]
+struct Integration {
+    client: Client,
+    url: String,
+}
+
+impl Integration {
+    fn call(&self, path: &str, key: &str, body: &Value) -> RequestBuilder {
+        let url = format!("{}/api/integrations/push/v1{path}", self.url);
+        let request = self.client.post(url).bearer_auth(INTEGRATION_KEY);
+        request.header("idempotency-key", key).body(body.to_string())
+    }
+
+    /// Declares a field and begins a sync.
+    async fn begin(&self) {
+        let fields = json!({"fields": [{"key": "first", "semantic": "first_name"}]});
+        eventually("a syncer answers", async || expect(self.call("/schema", "", &fields), 200).await.is_ok())
+            .await;
+        expect(self.call("/sync", "begin", &json!({"mode": "delta"})), 200).await.unwrap();
+    }
+
+    /// Pushes a contact of its own each time.
+    fn pushing(self) -> Ask {
+        Box::new(move |number| {
+            let record = json!({"external_id": number.to_string(), "fields": {"first": "Ann"}});
+            let body = json!({ "records": [record] });
+            Box::pin(expect(self.call("/records", &format!("k{number}"), &body), 200))
+        })
+    }
+}
+
+/// Scans one card after the other.
+fn scanning(client: Client, url: String, codes: Vec<String>) -> Ask {
+    Box::new(move |number| {
+        let code = &codes[number % codes.len()];
+        Box::pin(expect(client.get(format!("{url}/q/{code}")), 302))
+    })
+}
+
+async fn expect(request: RequestBuilder, status: u16) -> Result<(), String> {
     let answer = request.send().await.map_err(|error| format!("{error:?}"))?;
     if answer.status() == status {
         return Ok(());
@@ -46,85 +108,53 @@ async fn expect(request: reqwest::RequestBuilder, status: u16) -> Result<(), Str
     Err(format!("{} {}", answer.status(), answer.text().await.unwrap_or_default()))
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_rolling_restart_of_every_process_fails_no_request() {
+/// A stack whose own gateway is not used, and the fleet that is.
+async fn with_fleet() -> (Stack, Sink, Vec<Member>) {
     let settings = vec![
         ("SHUTDOWN__DRAIN_MS", "1000".to_owned()),
         ("GATEWAY__TRUSTED_PROXIES", "127.0.0.0/8".to_owned()),
     ];
     let (stack, sink) = with_qr_codes(Options { settings, mailers: 0, ..Options::default() }).await;
-    stack
-        .apply(json!({"teams": [{"name": "Test",
-            "integrations": [{"name": "CRM", "keys": [{"name": "k", "key": INTEGRATION_KEY}]}]}]}))
-        .await;
-    let mut fleet = Vec::new();
-    for name in ["gateway", "gateway", "mailer", "mailer", "syncer", "syncer", "dispatcher", "dispatcher"] {
-        fleet.push(Member::start(name, &stack.settings));
-    }
+    let integration = json!({"name": "CRM", "keys": [{"name": "k", "key": INTEGRATION_KEY}]});
+    stack.apply(json!({"teams": [{"name": "Test", "integrations": [integration]}]})).await;
+    let fleet: Vec<Member> = FLEET.iter().map(|name| Member::start(name, &stack.settings)).collect();
     for member in &fleet {
         member.until_ready().await;
     }
-    // Cards to scan, at houses that the load does not have.
-    eventually("the cards are mailed", async || stack.send(&people(190_000..190_010)).await.status == 200).await;
-    let codes = cards(&stack).await;
+    (stack, sink, fleet)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_rolling_restart_of_every_process_fails_no_request() {
+    let (stack, sink, mut fleet) = with_fleet().await;
     let balancer = LoadBalancer::start([(fleet[0].port, fleet[0].admin), (fleet[1].port, fleet[1].admin)]);
-    let url = balancer.url.clone();
-    let push_url = format!("{url}/api/integrations/push/v1");
-    let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
-    let call = |path: &str, key: String, body: Value| {
-        let request = client.post(format!("{push_url}{path}")).bearer_auth(INTEGRATION_KEY);
-        request.header("idempotency-key", key).body(body.to_string())
-    };
-    eventually("the balancer sees a gateway", async || {
-        expect(call("/sync", "begin".to_owned(), json!({"mode": "delta"})), 200).await.is_ok()
+    let client = Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+    let integration = Integration { client: client.clone(), url: balancer.url.clone() };
+    integration.begin().await;
+    // Cards to scan, at houses that the load does not have.
+    eventually("cards are mailed", async || stack.send(&people(190_000..190_010)).await.status == 200).await;
+    let codes = cards(&stack).await;
+
+    let load = Load::start(&[balancer.url.clone()], 3, Failed::Noted);
+    let pushes = Beside::start(integration.pushing());
+    let scans = Beside::start(scanning(client, balancer.url.clone(), codes));
+    for member in &mut fleet {
+        assert!(member.restart().await, "{} ended well", member.name);
+    }
+    let (pushed, scanned) = (Beside::end(pushes).await, Beside::end(scans).await);
+    let sent = load.end().await;
+
+    assert_eq!(sent.failures, Vec::<String>::new(), "no send failed");
+    assert_eq!(stack.count("SELECT count(*) FROM contacts").await, i64::try_from(pushed).unwrap());
+    eventually("each scan is recorded", async || {
+        stack.count("SELECT count(*) FROM scans").await == i64::try_from(scanned).unwrap()
     })
     .await;
-    let fields = json!({"fields": [{"key": "first", "semantic": "first_name"}]});
-    expect(call("/schema", String::new(), fields), 200).await.unwrap();
-
-    let (pushes, scans) = (Arc::<Beside>::default(), Arc::<Beside>::default());
-    let load = Load::start(&[url.clone()], 3, Failed::Noted);
-    let record =
-        |number: usize| json!({"records": [{"external_id": number.to_string(), "fields": {"first": "Ann"}}]});
-    let phone = client.clone();
-    let beside = async {
-        tokio::join!(
-            pushes.clone().run(async |number| {
-                expect(call("/records", format!("k{number}"), record(number)), 200).await
-            }),
-            scans.clone().run(async |number| {
-                expect(phone.get(format!("{url}/q/{}", codes[number % codes.len()])), 302).await
-            }),
-        )
-    };
-    let roll = async {
-        for member in &mut fleet {
-            assert!(member.restart().await, "{} ended well", member.name);
-        }
-        for other in [&pushes, &scans] {
-            other.is_over.store(true, Ordering::Relaxed);
-        }
-    };
-    tokio::join!(beside, roll);
-    let sent = load.end().await;
-    let (pushed, scanned) = (pushes.done.load(Ordering::Relaxed), scans.done.load(Ordering::Relaxed));
-    println!("drill rolling restart: {pushed} pushes and {scanned} scans beside the sends");
-    assert_eq!(sent.failures, Vec::<String>::new(), "no send failed");
-    for other in [&pushes, &scans] {
-        assert_eq!(*other.failures.lock().unwrap(), Vec::<String>::new());
-    }
-    assert_eq!(stack.count("SELECT count(*) FROM contacts").await, i64::try_from(pushed).unwrap());
-    let recorded = stack.count("SELECT count(*) FROM scans").await;
-    assert_eq!(recorded, i64::try_from(scanned).unwrap(), "each scan once");
-    eventually("each scan is delivered", async || sink.count() >= scanned).await;
-    let ids: std::collections::HashSet<String> =
-        sink.received().iter().map(pillarbox_tests::Received::id).collect();
-    assert_eq!(ids.len(), scanned);
+    let ids = || sink.received().iter().map(Received::id).collect::<HashSet<_>>().len();
+    eventually("each scan is delivered", async || ids() == scanned).await;
     println!(
-        "drill rolling restart: {} deliveries of {} scans, {} copies",
-        sink.count(),
-        ids.len(),
-        sink.count() - ids.len()
+        "\ndrill rolling restart: {pushed} pushes and {scanned} scans, {} copies among deliveries",
+        sink.count() - scanned
     );
     Tally::of(&stack, &sent).await.print("rolling restart", &sent);
     stack.assert_consistent().await;

@@ -21,6 +21,7 @@ mod mcp;
 mod money;
 mod neighborhood;
 mod outcomes;
+mod operation;
 mod printing;
 mod push;
 mod replay;

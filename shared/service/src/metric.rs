@@ -115,7 +115,13 @@ pub const METRICS: &[Metric] = {
             &[label("level", &["error", "warn"])],
             "Lines logged at these levels.",
         ),
-        metric(Gauge, "pillarbox_broker_connected", ALL, &[], "1 while the connection to RabbitMQ stands, else 0."),
+        metric(
+            Gauge,
+            "pillarbox_broker_connected",
+            ALL,
+            &[],
+            "1 while the connection to RabbitMQ stands, else 0.",
+        ),
         metric(
             Gauge,
             "pillarbox_broker_blocked",
@@ -203,7 +209,13 @@ pub const METRICS: &[Metric] = {
             &[],
             "Connections that the pool may hold.",
         ),
-        metric(Gauge, "pillarbox_database_waiting", ALL, &[], "Tasks that wait for a connection of the pool."),
+        metric(
+            Gauge,
+            "pillarbox_database_waiting",
+            ALL,
+            &[],
+            "Tasks that wait for a connection of the pool.",
+        ),
         metric(
             Histogram,
             "pillarbox_database_wait_duration_seconds",
@@ -327,10 +339,20 @@ pub const METRICS: &[Metric] = {
             "Tries of e-mails.",
         ),
         metric(
+            Gauge,
+            "pillarbox_partitions_ahead_days",
+            DISPATCHER,
+            &[],
+            "Until when there are partitions for scans; reported by one process for all.",
+        ),
+        metric(
             Counter,
             "pillarbox_purged_rows_total",
             &["mailer", "syncer", "dispatcher"],
-            &[label("kind", &["sends", "idempotency_keys", "syncs", "deliveries", "events", "scans", "caches"])],
+            &[label(
+                "kind",
+                &["sends", "idempotency_keys", "syncs", "deliveries", "events", "emails", "caches"],
+            )],
             "Rows deleted because their time was over.",
         ),
         metric(

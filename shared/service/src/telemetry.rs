@@ -19,11 +19,16 @@ const DURATION_BUCKETS: [f64; 13] =
 
 /// Starts logs and, when an endpoint for them is configured, traces of the process `name`. Only the first call in a
 /// process has an effect. What comes back sends the last spans when it is dropped.
-pub(crate) fn start(name: &'static str, log: &Log, traces: &Traces) -> anyhow::Result<Option<export::Exporter>> {
+pub(crate) fn start(
+    name: &'static str,
+    log: &Log,
+    traces: &Traces,
+) -> anyhow::Result<Option<export::Exporter>> {
     let filter = EnvFilter::try_new(&log.filter).context("log.filter")?;
     let exporter = export::Exporter::configured(name, traces)?;
     let spans = exporter.as_ref().map(export::Exporter::layer);
-    let registry = tracing_subscriber::registry().with(spans).with(CountedLevels.with_filter(LevelFilter::WARN));
+    let registry =
+        tracing_subscriber::registry().with(spans).with(CountedLevels.with_filter(LevelFilter::WARN));
     let _ = registry.with(lines(log.format).with_filter(filter)).try_init();
     Ok(exporter)
 }

@@ -71,6 +71,7 @@ pub(crate) async fn timed<T>(sql: &str, statement: impl Future<Output = T>) -> T
         span.record("db.query.text", text.chars().take(SHOWN_CHARS).collect::<String>());
     }
     let result = busy(statement).instrument(span).await;
-    metrics::histogram!("pillarbox_database_statement_duration_seconds").record(begun.elapsed().as_secs_f64());
+    metrics::histogram!("pillarbox_database_statement_duration_seconds")
+        .record(begun.elapsed().as_secs_f64());
     result
 }

@@ -43,6 +43,7 @@ mod print_piece;
 mod print_run;
 mod recipient;
 mod removal;
+mod retention;
 mod return_address;
 mod scan;
 mod send;

@@ -17,6 +17,7 @@ mod errors;
 mod formula_ai;
 mod formula_columns;
 mod limits;
+mod lost;
 mod mcp;
 mod money;
 mod neighborhood;

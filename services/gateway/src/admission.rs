@@ -35,6 +35,11 @@ impl RateGroup {
         }
     }
 
+    /// GET /api/v1/requests/{id}: the limits of sends, in windows of its own, so that asking takes no send's place.
+    pub(crate) fn requests(config: &Config) -> Self {
+        Self { name: "requests", ..Self::sends(config) }
+    }
+
     /// The push API, and the MCP server that speaks for it.
     pub(crate) fn pushes(config: &Config) -> Self {
         Self {

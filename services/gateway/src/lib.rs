@@ -8,6 +8,7 @@ mod push;
 mod recipients;
 mod refusal;
 mod request;
+mod requests;
 mod scan;
 mod shield;
 
@@ -36,6 +37,7 @@ use crate::scan::Scans;
 struct Gateway {
     process: Process,
     send_gate: Arc<Gate>,
+    requests_gate: Arc<Gate>,
     push_gate: Arc<Gate>,
     formula_gate: Arc<Gate>,
     bodies: Arc<BodyReader>,
@@ -85,6 +87,7 @@ fn router(process: Process) -> anyhow::Result<Router> {
     let gateway = Gateway {
         scans: Arc::new(Scans::start(&process)?),
         send_gate: Arc::new(Gate::new(&process, RateGroup::sends(&process.config))),
+        requests_gate: Arc::new(Gate::new(&process, RateGroup::requests(&process.config))),
         push_gate: Arc::new(Gate::new(&process, RateGroup::pushes(&process.config))),
         formula_gate: Arc::new(Gate::new(&process, RateGroup::formulas(&process.config))),
         bodies: Arc::new(BodyReader::new(&process.config.gateway)),
@@ -95,6 +98,7 @@ fn router(process: Process) -> anyhow::Result<Router> {
     };
     Ok(Router::new()
         .route("/api/v1/recipients", post(recipients::post).fallback(method_not_allowed))
+        .route(requests::PATH, get(requests::get).fallback(only_get))
         .nest(push::BASE_PATH, push::router())
         .route(mcp::FORMULAS_PATH, mcp::route(mcp::Server::Formulas))
         .route("/q/{code}", get(scan::get).head(scan::head).fallback(scan::method_not_allowed))
@@ -111,6 +115,11 @@ async fn method_not_allowed() -> (StatusCode, [(&'static str, &'static str); 1],
 {
     let body = serde_json::json!({"code": "method_not_allowed", "message": "This path takes POST only."});
     (StatusCode::METHOD_NOT_ALLOWED, [("allow", "POST")], axum::Json(body))
+}
+
+async fn only_get() -> (StatusCode, [(&'static str, &'static str); 1], axum::Json<serde_json::Value>) {
+    let body = serde_json::json!({"code": "method_not_allowed", "message": "This path takes GET only."});
+    (StatusCode::METHOD_NOT_ALLOWED, [("allow", "GET")], axum::Json(body))
 }
 
 /// The peer of a connection, as the server notes it.

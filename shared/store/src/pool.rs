@@ -132,21 +132,21 @@ impl Store {
     pub(crate) async fn rows(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>> {
         let client = self.client().await?;
         let statement = busy(client.prepare_cached(sql)).await?;
-        Ok(timed(sql, client.query(&statement, parameters)).await?)
+        Ok(timed(sql, Box::pin(client.query(&statement, parameters))).await?)
     }
 
     /// Runs one statement that gives a row or none.
     pub(crate) async fn row(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Option<Row>> {
         let client = self.client().await?;
         let statement = busy(client.prepare_cached(sql)).await?;
-        Ok(timed(sql, client.query_opt(&statement, parameters)).await?)
+        Ok(timed(sql, Box::pin(client.query_opt(&statement, parameters))).await?)
     }
 
     /// Runs one statement and returns how many rows it changed.
     pub(crate) async fn execute(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<u64> {
         let client = self.client().await?;
         let statement = busy(client.prepare_cached(sql)).await?;
-        Ok(timed(sql, client.execute(&statement, parameters)).await?)
+        Ok(timed(sql, Box::pin(client.execute(&statement, parameters))).await?)
     }
 }
 
@@ -184,7 +184,7 @@ impl Connection {
     /// # Errors
     /// [`StoreError::Unavailable`] when the connection was lost.
     pub async fn begin(&mut self) -> Result<Transaction<'_>> {
-        Ok(Transaction { inner: timed("BEGIN", self.client.transaction()).await? })
+        Ok(Transaction { inner: timed("BEGIN", Box::pin(self.client.transaction())).await? })
     }
 }
 
@@ -194,7 +194,7 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError::Unavailable`] leaves open whether it was.
     pub async fn commit(self) -> Result<()> {
-        Ok(timed("COMMIT", self.inner.commit()).await?)
+        Ok(timed("COMMIT", Box::pin(self.inner.commit())).await?)
     }
 
     pub(crate) async fn prepare(&self, sql: &str) -> Result<Statement> {
@@ -203,17 +203,17 @@ impl Transaction<'_> {
 
     pub(crate) async fn rows(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>> {
         let statement = self.prepare(sql).await?;
-        Ok(timed(sql, self.inner.query(&statement, parameters)).await?)
+        Ok(timed(sql, Box::pin(self.inner.query(&statement, parameters))).await?)
     }
 
     pub(crate) async fn row(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Option<Row>> {
         let statement = self.prepare(sql).await?;
-        Ok(timed(sql, self.inner.query_opt(&statement, parameters)).await?)
+        Ok(timed(sql, Box::pin(self.inner.query_opt(&statement, parameters))).await?)
     }
 
     pub(crate) async fn execute(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<u64> {
         let statement = self.prepare(sql).await?;
-        Ok(timed(sql, self.inner.execute(&statement, parameters)).await?)
+        Ok(timed(sql, Box::pin(self.inner.execute(&statement, parameters))).await?)
     }
 
     /// Runs statements that take no parameters and give nothing.

@@ -56,6 +56,23 @@ install_manifest_checker() {
     fi
 }
 
+# The checker of Prometheus's files, out of Debian's package, which itself would install and start a server. Where it cannot be
+# had, the tests that need it fail and say so; the others run.
+install_promtool() {
+    local folder=$state/prometheus
+    if ! command -v promtool >/dev/null; then
+        export PILLARBOX_PROMTOOL=$folder/usr/bin/promtool
+        [[ -x $PILLARBOX_PROMTOOL ]] || download_promtool "$folder" >&2 ||
+            echo "promtool could not be had: its tests will fail" >&2
+    fi
+}
+
+download_promtool() {
+    step "get promtool"
+    mkdir -p "$1"
+    (cd "$1" && apt-get download -q prometheus && dpkg-deb --extract prometheus_*.deb . && rm prometheus_*.deb)
+}
+
 install_packages() {
     local as_root=()
     command -v apt-get >/dev/null ||

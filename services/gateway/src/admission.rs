@@ -40,6 +40,11 @@ impl RateGroup {
         Self { name: "scans", ..Self::sends(config) }
     }
 
+    /// GET /api/v1/requests/{id}: the limits of sends, in windows of its own, so that asking takes no send's place.
+    pub(crate) fn requests(config: &Config) -> Self {
+        Self { name: "requests", ..Self::sends(config) }
+    }
+
     /// The push API, and the MCP server that speaks for it.
     pub(crate) fn pushes(config: &Config) -> Self {
         Self {

@@ -8,6 +8,7 @@ mod push;
 mod recipients;
 mod refusal;
 mod request;
+mod requests;
 mod scan;
 mod shield;
 
@@ -37,6 +38,7 @@ use crate::scan::Scans;
 struct Gateway {
     process: Process,
     send_gate: Arc<Gate>,
+    requests_gate: Arc<Gate>,
     push_gate: Arc<Gate>,
     formula_gate: Arc<Gate>,
     bodies: Arc<BodyReader>,
@@ -90,6 +92,7 @@ fn router(process: Process) -> anyhow::Result<Router> {
         scans_gate: Arc::new(Gate::new(&process, RateGroup::scans(&process.config))),
         scan_waiters: Arc::new(Semaphore::new(scan::feed::WAITERS)),
         send_gate: Arc::new(Gate::new(&process, RateGroup::sends(&process.config))),
+        requests_gate: Arc::new(Gate::new(&process, RateGroup::requests(&process.config))),
         push_gate: Arc::new(Gate::new(&process, RateGroup::pushes(&process.config))),
         formula_gate: Arc::new(Gate::new(&process, RateGroup::formulas(&process.config))),
         bodies: Arc::new(BodyReader::new(&process.config.gateway)),
@@ -101,6 +104,7 @@ fn router(process: Process) -> anyhow::Result<Router> {
     Ok(Router::new()
         .route("/api/v1/recipients", post(recipients::post).fallback(method_not_allowed))
         .route("/api/v1/scans", get(scan::feed::get))
+        .route(requests::PATH, get(requests::get).fallback(only_get))
         .nest(push::BASE_PATH, push::router())
         .route(mcp::FORMULAS_PATH, mcp::route(mcp::Server::Formulas))
         .route("/q/{code}", get(scan::get).head(scan::head).fallback(scan::method_not_allowed))
@@ -117,6 +121,11 @@ async fn method_not_allowed() -> (StatusCode, [(&'static str, &'static str); 1],
 {
     let body = serde_json::json!({"code": "method_not_allowed", "message": "This path takes POST only."});
     (StatusCode::METHOD_NOT_ALLOWED, [("allow", "POST")], axum::Json(body))
+}
+
+async fn only_get() -> (StatusCode, [(&'static str, &'static str); 1], axum::Json<serde_json::Value>) {
+    let body = serde_json::json!({"code": "method_not_allowed", "message": "This path takes GET only."});
+    (StatusCode::METHOD_NOT_ALLOWED, [("allow", "GET")], axum::Json(body))
 }
 
 /// The peer of a connection, as the server notes it.

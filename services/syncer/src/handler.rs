@@ -56,7 +56,7 @@ impl Handler for PushHandler {
         let trace = TraceContext::from_header(Some(&call.trace));
         let span =
             tracing::info_span!("push", request_id = %call.id, trace_id = trace.trace_id(), kind = call.kind);
-        let work = self.answer(&call, &context).instrument(span);
+        let work = Box::pin(self.answer(&call, &context)).instrument(span);
         trace.work(PUSH_QUEUE, work).await.map(reply)
     }
 }

@@ -339,12 +339,19 @@ pub const METRICS: &[Metric] = {
             "Tries of e-mails.",
         ),
         metric(
+            Gauge,
+            "pillarbox_partitions_ahead_days",
+            DISPATCHER,
+            &[],
+            "Until when there are partitions for scans; reported by one process for all.",
+        ),
+        metric(
             Counter,
             "pillarbox_purged_rows_total",
             &["mailer", "syncer", "dispatcher"],
             &[label(
                 "kind",
-                &["sends", "idempotency_keys", "syncs", "deliveries", "events", "scans", "caches"],
+                &["sends", "idempotency_keys", "syncs", "deliveries", "events", "emails", "caches"],
             )],
             "Rows deleted because their time was over.",
         ),

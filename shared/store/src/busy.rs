@@ -1,5 +1,6 @@
 //! How long the process waits for the database, statement by statement, and all together: the histogram `pillarbox_database_busy_seconds`.
 
+use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -54,8 +55,8 @@ pub(crate) async fn busy<T>(statement: impl Future<Output = T>) -> T {
 }
 
 /// Waits for a statement, times it, and makes a span of it when traces are on. Values are parameters, so the text has
-/// nothing personal.
-pub(crate) async fn timed<T>(sql: &str, statement: impl Future<Output = T>) -> T {
+/// nothing personal. The statement comes boxed: it would be part of every future around it several times over.
+pub(crate) async fn timed<T>(sql: &str, statement: Pin<Box<impl Future<Output = T>>>) -> T {
     let begun = Instant::now();
     let span = tracing::debug_span!(
         "statement",

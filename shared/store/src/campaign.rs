@@ -163,6 +163,13 @@ pub struct LockedCampaign {
     pub budget_left_cents: Option<i64>,
 }
 
+const GLANCE: &str = "
+    SELECT status = 'active', budget_cents - committed_cents FROM campaigns WHERE team_id = $1 AND campaign_id = $2";
+
+const LOCK: &str = "
+    SELECT status = 'active', budget_cents - committed_cents FROM campaigns WHERE team_id = $1 AND campaign_id = $2
+    FOR NO KEY UPDATE";
+
 const GET: &str = "
     SELECT campaign.name, campaign.status, campaign.audience, campaign.resend_protection_days, campaign.area,
         campaign.conditions, campaign.strictness, campaign.radius_metres, campaign.homes_per_center,
@@ -405,15 +412,28 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError::NotFound`] when the team has no such campaign.
     pub async fn campaign_lock(&self, team_id: TeamId, campaign_id: &CampaignId) -> Result<LockedCampaign> {
+        self.campaign_read(LOCK, team_id, campaign_id).await
+    }
+
+    async fn campaign_read(
+        &self,
+        sql: &str,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+    ) -> Result<LockedCampaign> {
         let row = self
-            .row(
-                "SELECT status = 'active', budget_cents - committed_cents FROM campaigns
-                 WHERE team_id = $1 AND campaign_id = $2 FOR NO KEY UPDATE",
-                &[&team_id.0, &campaign_id.as_str()],
-            )
+            .row(sql, &[&team_id.0, &campaign_id.as_str()])
             .await?
             .ok_or_else(|| StoreError::NotFound(format!("the campaign {campaign_id}")))?;
         Ok(LockedCampaign { is_active: row.get(0), budget_left_cents: row.get(1) })
+    }
+
+    /// Reads what [`Self::campaign_lock`] reads without holding anybody up: it may change at any time.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has no such campaign.
+    pub async fn campaign_glance(&self, team_id: TeamId, campaign_id: &CampaignId) -> Result<LockedCampaign> {
+        self.campaign_read(GLANCE, team_id, campaign_id).await
     }
 
     /// Takes from the campaign's budget, or gives back when negative.

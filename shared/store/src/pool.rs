@@ -216,7 +216,7 @@ impl Connection {
     /// # Errors
     /// [`StoreError::Unavailable`] when the connection was lost.
     pub async fn begin(&mut self) -> Result<Transaction<'_>> {
-        let inner = timed("BEGIN", self.client.transaction()).await?;
+        let inner = timed("BEGIN", Box::pin(self.client.transaction())).await?;
         Ok(Transaction { inner, statements: &self.statements })
     }
 }
@@ -227,7 +227,7 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError::Unavailable`] leaves open whether it was.
     pub async fn commit(self) -> Result<()> {
-        Ok(timed("COMMIT", self.inner.commit()).await?)
+        Ok(timed("COMMIT", Box::pin(self.inner.commit())).await?)
     }
 
     async fn ready(&self, sql: &str) -> Result<Ready> {

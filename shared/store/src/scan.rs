@@ -181,13 +181,4 @@ impl Store {
             .await?;
         Ok(rows.iter().map(|row| EndpointId(row.get(0))).collect())
     }
-
-    /// Forgets scans from before `before`, at most `limit` of them. Returns how many.
-    ///
-    /// # Errors
-    /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn scan_purge(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
-        let sql = "DELETE FROM scans WHERE ctid = ANY (ARRAY(SELECT ctid FROM scans WHERE scanned_at < $1 LIMIT $2))";
-        self.execute(sql, &[&before, &limit]).await
-    }
 }

@@ -106,10 +106,10 @@ impl<'s> Session<'s> {
             match ready {
                 Ready::Prepared => {
                     let statement = busy(self.cache.prepare(self.client, sql)).await?;
-                    timed(sql, self.client.query(&statement, parameters)).await
+                    timed(sql, Box::pin(self.client.query(&statement, parameters))).await
                 }
                 Ready::Unnamed(types) => {
-                    timed(sql, self.client.query_typed(sql, &typed(parameters, &types))).await
+                    timed(sql, Box::pin(self.client.query_typed(sql, &typed(parameters, &types)))).await
                 }
             }
         })
@@ -125,10 +125,10 @@ impl<'s> Session<'s> {
             match ready {
                 Ready::Prepared => {
                     let statement = busy(self.cache.prepare(self.client, sql)).await?;
-                    timed(sql, self.client.query_opt(&statement, parameters)).await
+                    timed(sql, Box::pin(self.client.query_opt(&statement, parameters))).await
                 }
                 Ready::Unnamed(types) => {
-                    timed(sql, self.client.query_typed_opt(sql, &typed(parameters, &types))).await
+                    timed(sql, Box::pin(self.client.query_typed_opt(sql, &typed(parameters, &types)))).await
                 }
             }
         })
@@ -144,10 +144,10 @@ impl<'s> Session<'s> {
             match ready {
                 Ready::Prepared => {
                     let statement = busy(self.cache.prepare(self.client, sql)).await?;
-                    timed(sql, self.client.execute(&statement, parameters)).await
+                    timed(sql, Box::pin(self.client.execute(&statement, parameters))).await
                 }
                 Ready::Unnamed(types) => {
-                    timed(sql, self.client.execute_typed(sql, &typed(parameters, &types))).await
+                    timed(sql, Box::pin(self.client.execute_typed(sql, &typed(parameters, &types)))).await
                 }
             }
         })

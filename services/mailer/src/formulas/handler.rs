@@ -57,7 +57,7 @@ impl Handler for FormulaHandler {
         let context: FormulaContext = serde_json::from_str(&call.context).ok()?;
         let trace = TraceContext::from_header(Some(&call.trace));
         let span = tracing::info_span!("formula", request_id = %call.id, trace_id = trace.trace_id(), tool = tool.name());
-        let work = self.answer(&call, tool, context).instrument(span);
+        let work = Box::pin(self.answer(&call, tool, context)).instrument(span);
         Some(reply(trace.work(FORMULA_QUEUE, work).await))
     }
 }

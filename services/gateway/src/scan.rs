@@ -4,8 +4,6 @@ mod location;
 mod record;
 mod visitor;
 
-use std::time::{Duration, Instant};
-
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};

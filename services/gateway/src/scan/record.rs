@@ -212,7 +212,6 @@ fn new_scan(card: &ScannedCard, destination: &str, visit: Visit) -> serde_json::
         campaign_id: card.campaign_id.clone(),
         visitor: visitor.as_str(),
         destination: destination.to_owned(),
-                count("recorded", scans.len());
         city: place.city,
         region: place.region,
         latitude,
@@ -228,12 +227,8 @@ async fn write(store: Store, waiting: Arc<Mutex<mpsc::Receiver<Recording>>>, ann
             batch.into_iter().map(|recording| (recording.scan, recording.recorded)).unzip();
         match again_when_unavailable(|| retry(|| store.scan_record(&scans))).await {
             Ok(endpoints) => {
-/// Each partition of scans has a key of its own, named after it.
-fn is_scans_key(constraint: &str) -> bool {
-    constraint.starts_with("scans_") && constraint.ends_with("_pkey")
-}
-
                 fail_point::pass("scan.recorded");
+                count("recorded", scans.len());
                 announcer.announce(endpoints.into_iter().map(|id| id.0));
             }
             // The first try was recorded after all; its announcement is found in the database.
@@ -247,6 +242,11 @@ fn is_scans_key(constraint: &str) -> bool {
             let _ = phone.send(());
         }
     }
+}
+
+/// Each partition of scans has a key of its own, named after it.
+fn is_scans_key(constraint: &str) -> bool {
+    constraint.starts_with("scans_") && constraint.ends_with("_pkey")
 }
 
 fn count(result: &'static str, scans: usize) {

@@ -59,8 +59,8 @@ pub use address_import::ImportProgress;
 pub use address_point::{AddressOverride, Home, Neighborhood, PointFacts, PointRow};
 pub use admission::{Admission, Admitted, AdmittedKey};
 pub use ai_cell::{AiCell, AiCellState};
-pub use campaign::{
 pub use backlog::{BACKLOG_KINDS, Backlog, BacklogRules};
+pub use campaign::{
     Audience, Campaign, CampaignSettings, CampaignSummary, LockedCampaign, NeighborhoodSettings, Step,
     StepDesign, StepSettings,
 };

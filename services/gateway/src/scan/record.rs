@@ -211,11 +211,6 @@ async fn write(store: Store, waiting: Arc<Mutex<mpsc::Receiver<Recording>>>, ann
             batch.into_iter().map(|recording| (recording.scan, recording.recorded)).unzip();
         match again_when_unavailable(|| retry(|| store.scan_record(&scans))).await {
             Ok(endpoints) => {
-/// Each partition of scans has a key of its own, named after it.
-fn is_scans_key(constraint: &str) -> bool {
-    constraint.starts_with("scans_") && constraint.ends_with("_pkey")
-}
-
                 fail_point::pass("scan.recorded");
                 count("recorded", scans.len());
                 announcer.announce(endpoints.into_iter().map(|id| id.0));

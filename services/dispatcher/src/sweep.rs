@@ -25,8 +25,6 @@ const PURGE_LEASE: TimeDelta = TimeDelta::minutes(3);
 const PURGE_ROWS: i64 = 20_000;
 const PURGE_STATEMENTS: usize = 25;
 
-const SECONDS_PER_DAY: f64 = 86_400.0;
-
 /// Events are kept so much longer than deliveries, because a person may have sent an old one again at the last moment.
 const LATE_REDELIVERIES: TimeDelta = TimeDelta::days(7);
 
@@ -66,7 +64,7 @@ impl Sweep<'_> {
                 self.purge().await?;
             } else {
                 // Somebody else's now; an old number would be a lie.
-                metrics::gauge!("pillarbox_partitions_ahead_days").set(f64::NAN);
+                metrics::gauge!("pillarbox_partitions_ahead_seconds").set(f64::NAN);
             }
         }
         Ok(())
@@ -105,8 +103,8 @@ impl Sweep<'_> {
         let attempts = config.email.attempts;
         in_portions("emails", || store.email_purge(deliveries_before, attempts, PURGE_ROWS)).await?;
         let partitions_end = store.scan_partitions_make(now).await?;
-        let ahead = (partitions_end - now).as_seconds_f64() / SECONDS_PER_DAY;
-        metrics::gauge!("pillarbox_partitions_ahead_days").set(ahead);
+        let ahead = (partitions_end - now).as_seconds_f64();
+        metrics::gauge!("pillarbox_partitions_ahead_seconds").set(ahead);
         store.scan_partitions_drop(now - TimeDelta::days(config.scans.retention_days)).await?;
         Ok(())
     }

@@ -74,8 +74,7 @@ async fn ended_deliveries_events_and_emails_go_and_waiting_ones_stay() {
         let attempt =
             "INSERT INTO attempts SELECT team_id, endpoint_id, $1, 1, 'https://x', $2, 1 FROM endpoints";
         stack.sql.execute(attempt, &[&id, &at]).await.unwrap();
-        let email =
-            "INSERT INTO emails SELECT team_id, $1, 's', 'b', 1, $2, CASE WHEN $3 THEN $2 END, $2 FROM teams";
+        let email = "INSERT INTO emails SELECT team_id, $1, 's', 'b', 1, $2::timestamptz, CASE WHEN $3 THEN $2 END, $2 FROM teams";
         stack.sql.execute(email, &[&id, &at, &(state != "waiting")]).await.unwrap();
     }
     let before = Utc::now() - TimeDelta::days(30);

@@ -86,10 +86,15 @@ async fn a_send_is_one_trace_from_the_client_through_the_broker_to_the_database(
     let work = find("send process", "mailer").unwrap();
     assert_eq!((work.parent_span_id.clone(), work.kind()), (request.span_id.clone(), SpanKind::Consumer));
     let spans = collector.of_trace(TRACE);
-    let statements = |process: &str, parent: &Span| {
+    let is_below = |span: &Span, top: &Span| {
+        let parent_of = |span: &Span| spans.iter().find(|(_, other)| other.span_id == span.parent_span_id);
+        let ancestors = std::iter::successors(parent_of(span), |(_, parent)| parent_of(parent));
+        ancestors.take(spans.len()).any(|(_, ancestor)| ancestor.span_id == top.span_id)
+    };
+    let statements = |process: &str, top: &Span| {
         let of =
             spans.iter().filter(|(name, span)| name.contains(process) && span.kind() == SpanKind::Client);
-        of.filter(|(_, span)| span.parent_span_id == parent.span_id).count()
+        of.filter(|(_, span)| is_below(span, top)).count()
     };
     assert!(statements("gateway", &request) >= 1, "the admission's statement");
     assert!(statements("mailer", &work) >= 5, "the send's statements");

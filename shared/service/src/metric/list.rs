@@ -306,10 +306,10 @@ pub const METRICS: &[Metric] = {
         ),
         metric(
             Gauge,
-            "pillarbox_partitions_ahead_days",
+            "pillarbox_partitions_ahead_seconds",
             DISPATCHER,
             &[],
-            "Until when there are partitions for scans; reported by one process for all.",
+            "For how long there are partitions for scans; reported by one process for all.",
         ),
         metric(
             Counter,

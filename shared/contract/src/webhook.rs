@@ -1,8 +1,10 @@
 //! The outbound webhook: the body of an event (contract: Events).
 
+use std::borrow::Cow;
 use std::fmt;
 
 use chrono::{DateTime, SecondsFormat, Utc};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -52,7 +54,7 @@ pub struct QrScanned<'a> {
 }
 
 /// The campaign of an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct EventCampaign<'a> {
     /// `PA-` and six characters.
     pub id: &'a str,
@@ -61,7 +63,7 @@ pub struct EventCampaign<'a> {
 }
 
 /// The recipient of an event; what is not known is `null`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct EventRecipient<'a> {
     /// As sent.
     pub first_name: Option<&'a str>,
@@ -84,7 +86,7 @@ pub struct EventRecipient<'a> {
 }
 
 /// The location of an event, from the scanning device's network; what is not known is `null`.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
 pub struct EventLocation<'a> {
     /// In English.
     pub city: Option<&'a str>,
@@ -97,17 +99,28 @@ pub struct EventLocation<'a> {
 }
 
 /// The order and the names of the wire.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "QrScanned")]
 struct Wire<'a> {
+    /// Always `qr.scanned`.
     event: &'static str,
+    /// The event's id, the same on every retry; that of a test event begins with `evt_test_`.
     id: String,
+    /// Present, and true, only on a test event.
     #[serde(skip_serializing_if = "is_false")]
     test: bool,
+    /// UTC, ISO 8601.
+    #[schemars(with = "DateTime<Utc>")]
     scanned_at: String,
+    /// Of which campaign.
     campaign: EventCampaign<'a>,
+    /// Who got the card.
     recipient: EventRecipient<'a>,
+    /// Roughly where.
     location: EventLocation<'a>,
+    /// Where the QR code sent the person.
     destination: &'a str,
+    /// Present, and true, when a program that looks ahead made the scan, such as a link preview.
     #[serde(skip_serializing_if = "is_false")]
     automated: bool,
 }
@@ -115,6 +128,16 @@ struct Wire<'a> {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 const fn is_false(value: &bool) -> bool {
     !*value
+}
+
+impl JsonSchema for QrScanned<'_> {
+    fn schema_name() -> Cow<'static, str> {
+        Wire::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Wire::json_schema(generator)
+    }
 }
 
 impl QrScanned<'_> {

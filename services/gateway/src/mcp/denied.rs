@@ -65,6 +65,21 @@ impl Denied {
         }
     }
 
+    /// Every reason why a POST to this server is refused.
+    pub(super) fn every(server: Server) -> Vec<Self> {
+        let mut every =
+            vec![Self::ForeignOrigin, Self::UnsupportedVersion, Self::InvalidKey(server), Self::RateLimited];
+        if server == Server::Integrations {
+            every.push(Self::IntegrationUnavailable);
+        }
+        every
+    }
+
+    /// Status, code and message.
+    pub(super) fn described(self) -> (StatusCode, &'static str, String) {
+        (self.status(), self.code(), self.message())
+    }
+
     /// The answer.
     pub(super) fn response(self) -> Response {
         let mut response = other(self.status(), self.code(), &self.message());

@@ -54,6 +54,11 @@ impl Server {
     }
 }
 
+/// What a server refuses by HTTP, for its description: status, code and what a client is told.
+pub(crate) fn denials(server: Server) -> Vec<(StatusCode, &'static str, String)> {
+    Denied::every(server).into_iter().map(Denied::described).collect()
+}
+
 /// What a request comes to.
 enum Outcome {
     /// An answer without a body: the message wanted none.

@@ -57,7 +57,7 @@ pub(crate) fn respond(result: Result<Answered, PushError>) -> Response {
     }
 }
 
-fn status_of(error: &PushError) -> StatusCode {
+pub(crate) fn status_of(error: &PushError) -> StatusCode {
     match error {
         PushError::InvalidJson(_)
         | PushError::InvalidRequest(_)

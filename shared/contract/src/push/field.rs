@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::str::FromStr;
 
 use audience::{ColumnType, fold_name};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -12,7 +13,7 @@ use crate::push::PushError;
 use crate::push::body::read_object;
 
 /// How the values of a field are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FieldType {
     /// Any scalar.
@@ -28,7 +29,7 @@ pub enum FieldType {
 }
 
 /// The contact column that a field fills.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the names are the columns'")]
 pub enum Semantic {
@@ -47,7 +48,7 @@ pub enum Semantic {
 }
 
 /// A field as it is declared, stored and read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Field {
     /// What records call it; case-sensitive.
     pub key: String,

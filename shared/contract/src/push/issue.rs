@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::WARNING_EXAMPLES;
 
 /// Whether the record was refused or only lost a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IssueKind {
     /// The record was refused.
@@ -18,7 +19,7 @@ pub enum IssueKind {
 }
 
 /// Why (contract: Rejection codes).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IssueCode {
     /// No `external_id`, or an empty one; or the record is not an object.
@@ -40,7 +41,7 @@ pub enum IssueCode {
 }
 
 /// A refused record.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Rejection {
     /// Position in the batch.
@@ -72,7 +73,7 @@ pub struct Warning {
 }
 
 /// The dropped values of one field and code.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WarningGroup {
     /// Position of the first record.
@@ -92,7 +93,7 @@ pub struct WarningGroup {
 }
 
 /// Answer to a push.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PushAnswer {
     /// Upserts that were applied.
     pub accepted: usize,
@@ -107,7 +108,7 @@ pub struct PushAnswer {
 }
 
 /// Answer to a dry run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DryRunAnswer {
     /// Always true.
     pub validated: bool,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::id::{IntegrationId, SyncId};
@@ -12,7 +13,7 @@ use crate::push::issue::IssueKind;
 use crate::push::sync::{SyncMode, SyncStatus, timestamp};
 
 /// What an integration can do now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IntegrationStatus {
     /// Its contacts cannot be mailed yet: the address fields are not declared, or no sync has completed.
@@ -28,7 +29,7 @@ pub enum IntegrationStatus {
 }
 
 /// An integration.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IntegrationView {
     /// Its public id.
@@ -42,7 +43,7 @@ pub struct IntegrationView {
 }
 
 /// The open sync, beside an integration.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenSyncView {
     /// Its id.
@@ -51,13 +52,14 @@ pub struct OpenSyncView {
     pub mode: SyncMode,
     /// When it expires.
     #[serde(with = "timestamp")]
+    #[schemars(with = "DateTime<Utc>")]
     pub expires_at: DateTime<Utc>,
     /// Batches that it received.
     pub batches_received: i64,
 }
 
 /// What a client must keep to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Limits {
     /// Records in a batch.
@@ -71,7 +73,7 @@ pub struct Limits {
 }
 
 /// Answer to GET of the API's root.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IntegrationAnswer {
     /// The key's integration.
@@ -85,14 +87,14 @@ pub struct IntegrationAnswer {
 }
 
 /// Answer to GET schema.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SchemaAnswer {
     /// In the order of their first declaration.
     pub fields: Vec<Field>,
 }
 
 /// A sync.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SyncView {
     /// Its id.
@@ -103,9 +105,11 @@ pub struct SyncView {
     pub status: SyncStatus,
     /// When it was begun. An addition.
     #[serde(with = "timestamp")]
+    #[schemars(with = "DateTime<Utc>")]
     pub begun_at: DateTime<Utc>,
     /// When it expires, or would have.
     #[serde(with = "timestamp")]
+    #[schemars(with = "DateTime<Utc>")]
     pub expires_at: DateTime<Utc>,
     /// Batches that it received.
     pub batches_received: i64,
@@ -120,14 +124,14 @@ pub struct SyncView {
 }
 
 /// Answer to GET sync.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SyncAnswer {
     /// The latest sync.
     pub sync: Option<SyncView>,
 }
 
 /// Answer to GET syncs. An addition.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SyncsAnswer {
     /// The newest first.
@@ -137,7 +141,7 @@ pub struct SyncsAnswer {
 }
 
 /// A stored issue.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RejectionItem {
     /// Its number within the sync.
@@ -157,7 +161,7 @@ pub struct RejectionItem {
 }
 
 /// Answer to GET sync/rejections.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RejectionsAnswer {
     /// The sync.
@@ -172,7 +176,7 @@ pub struct RejectionsAnswer {
 }
 
 /// An issue of one contact.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ContactIssue {
     /// The sync.
@@ -186,7 +190,7 @@ pub struct ContactIssue {
 }
 
 /// Answer to GET contacts. An addition.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ContactAnswer {
     /// The caller's id.
@@ -197,9 +201,11 @@ pub struct ContactAnswer {
     pub removed: bool,
     /// When it was first received.
     #[serde(with = "timestamp")]
+    #[schemars(with = "DateTime<Utc>")]
     pub created_at: DateTime<Utc>,
     /// When it was last changed.
     #[serde(with = "timestamp")]
+    #[schemars(with = "DateTime<Utc>")]
     pub changed_at: DateTime<Utc>,
     /// The last sync that is known to have received it.
     pub last_sync_id: SyncId,

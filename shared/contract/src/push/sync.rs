@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use chrono::{DateTime, SecondsFormat, Utc};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -12,7 +13,7 @@ use crate::push::PushError;
 use crate::push::body::{read_optional_object, string};
 
 /// What a sync does with contacts that it did not receive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SyncMode {
     /// They are removed when it completes.
@@ -22,7 +23,7 @@ pub enum SyncMode {
 }
 
 /// Where a sync stands. `open` moves to one of the other two, for good.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SyncStatus {
     /// It takes batches.
@@ -34,7 +35,7 @@ pub enum SyncStatus {
 }
 
 /// The open sync, as errors and answers name it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenSync {
     /// Its id.
@@ -43,6 +44,7 @@ pub struct OpenSync {
     pub mode: SyncMode,
     /// When it expires.
     #[serde(with = "timestamp")]
+    #[schemars(with = "DateTime<Utc>")]
     pub expires_at: DateTime<Utc>,
 }
 
@@ -66,7 +68,7 @@ pub struct CompleteRequest {
 }
 
 /// Answer to a complete.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CompleteAnswer {
     /// Always true.
@@ -86,7 +88,7 @@ pub struct CompleteAnswer {
 }
 
 /// Answer to a complete with `validate=1`: what completing now would do. An addition.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ValidatedComplete {
     /// Always true.
@@ -108,7 +110,7 @@ pub struct ValidatedComplete {
 }
 
 /// Answer to a declaration.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeclareAnswer {
     /// Always true.

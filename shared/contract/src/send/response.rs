@@ -1,12 +1,15 @@
 //! The answer to a send: one outcome for each recipient, in the order sent.
 
+use std::borrow::Cow;
+
 use chrono::NaiveDate;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
 use crate::limits::RESPONSE_BYTES;
 
 /// Why a recipient was not mailed (contract: Reasons a recipient was not mailed).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// The address could not be verified, or a required part is missing.
@@ -76,7 +79,7 @@ impl Reason {
 }
 
 /// The postage of a campaign step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Postage {
     /// USPS Marketing Mail.
@@ -101,17 +104,19 @@ impl Postage {
 }
 
 /// Whether a card was queued.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Status {
+    /// The card is queued and paid.
     Mailed,
+    /// No card; `reason` says why.
     NotMailed,
     /// In a dry run only.
     WouldMail,
 }
 
 /// A card that mails with a fallback (contract: Warning codes).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Warning {
     /// One of the contract's warning codes.
     pub code: String,
@@ -122,7 +127,7 @@ pub struct Warning {
 }
 
 /// Why the design's fallback return address prints (contract: `return_address_reason`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReturnAddressReason {
     /// A field that the return address uses is empty.
@@ -133,30 +138,46 @@ pub enum ReturnAddressReason {
     VerificationLimitReached,
 }
 
-/// One entry of `results`. Made by [`Outcome::mailed`] and [`Outcome::not_mailed`], so that the fields
-/// that belong to one status never show with the other.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// What became of one recipient.
+//
+// Made by `Outcome::mailed` and `Outcome::not_mailed`, so that the fields that belong to one status never show with the
+// other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Result")]
 pub struct Outcome {
+    /// The caller's own id, when it was sent.
     reference: Option<String>,
+    /// One line: verified when that is possible, else as sent.
     address: String,
+    /// Whether a card was queued.
     status: Status,
+    /// Why not, when it was not.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     reason: Option<Reason>,
+    /// A sentence for people; programs branch on `status` and `reason`.
     detail: String,
+    /// Neighborhood Mail: homes inside the radius.
     #[serde(rename = "homesFound", skip_serializing_if = "Option::is_none", default)]
     homes_found: Option<usize>,
+    /// Neighborhood Mail: homes that are mailed.
     #[serde(rename = "homesMailed", skip_serializing_if = "Option::is_none", default)]
     homes_mailed: Option<usize>,
+    /// The first step's product.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     product_type: Option<String>,
+    /// How the card mails.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     postage: Option<Postage>,
+    /// The day by which it mails.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     mail_by_date: Option<NaiveDate>,
+    /// Fallbacks that the card prints.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     warnings: Vec<Warning>,
+    /// Present, and true, when the design's fallback return address prints.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     return_address_fallback: Option<bool>,
+    /// Why it does.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     return_address_reason: Option<ReturnAddressReason>,
 }
@@ -290,7 +311,7 @@ impl Outcome {
 }
 
 /// The `summary` of a response; it counts every recipient, also in a truncated one.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
     /// Recipients in the request.
@@ -319,6 +340,16 @@ pub struct SendResponse {
     pub summary: Summary,
     /// One outcome for each recipient, in the order sent.
     pub results: Vec<Outcome>,
+}
+
+impl JsonSchema for SendResponse {
+    fn schema_name() -> Cow<'static, str> {
+        Written::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Written::json_schema(generator)
+    }
 }
 
 impl SendResponse {
@@ -360,10 +391,14 @@ impl SendResponse {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SendResponse")]
 struct Written<'a> {
+    /// Counts every recipient, whatever `results` lists.
     summary: Summary,
+    /// One result for each recipient, in the order sent.
     results: &'a [&'a Outcome],
+    /// Present, and true, when all results would exceed 4 MB: then `results` lists only recipients that were not mailed or were mailed with a fallback, as many as fit.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     results_truncated: bool,
 }

@@ -1,12 +1,14 @@
 //! What became of a request whose answer was lost: GET /api/v1/requests/{id}, an addition to the contract.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::SendResponse;
 use crate::id::RequestId;
 
 /// Where a request stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RequestStatus {
     /// A worker has it: ask again.
@@ -19,7 +21,7 @@ pub enum RequestStatus {
 }
 
 /// What became of a request.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct RequestAnswer<'a> {
     /// The request's `X-Request-Id`.
     pub request_id: RequestId,
@@ -27,5 +29,6 @@ pub struct RequestAnswer<'a> {
     pub status: RequestStatus,
     /// Once it is done: what it was answered, byte for byte.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<SendResponse>")]
     pub response: Option<&'a RawValue>,
 }

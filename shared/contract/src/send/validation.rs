@@ -1,5 +1,8 @@
 //! The answer to a dry run: POST /api/v1/recipients?validate=1, an addition to the contract.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
 use super::response::{Outcome, SendResponse, write_bounded};
@@ -12,7 +15,7 @@ pub struct SendValidation {
 }
 
 /// The `summary` of a dry run; it counts every recipient, also in a truncated one.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ValidationSummary {
     /// Recipients in the request.
@@ -31,13 +34,28 @@ pub struct ValidationSummary {
     pub computed_fields_ignored: usize,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SendValidation")]
 struct Written<'a> {
+    /// Always true.
     validated: bool,
+    /// Counts every recipient, whatever `results` lists.
     summary: ValidationSummary,
+    /// One result for each recipient, in the order sent.
     results: &'a [&'a Outcome],
+    /// As in a send's response.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     results_truncated: bool,
+}
+
+impl JsonSchema for SendValidation {
+    fn schema_name() -> Cow<'static, str> {
+        Written::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Written::json_schema(generator)
+    }
 }
 
 impl SendValidation {

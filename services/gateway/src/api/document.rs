@@ -1,0 +1,59 @@
+//! The OpenAPI document.
+
+use serde_json::{Map, Value, json};
+
+use super::types::Types;
+use super::{mcp, push, send};
+
+/// Makes the document.
+pub(super) fn build() -> Value {
+    let mut types = Types::new();
+    let mut operations = send::operations(&mut types);
+    operations.extend(push::operations(&mut types));
+    operations.extend(mcp::operations());
+    let mut paths = Map::new();
+    for operation in &operations {
+        let path = paths.entry(operation.path.clone()).or_insert_with(|| json!({}));
+        path[operation.method] = operation.to_json();
+    }
+    let webhook = send::webhook(&mut types);
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Pillarbox",
+            "version": "1",
+            "summary": "Direct mail to the recipients that you send.",
+            "description": ABOUT,
+            "license": {"name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0"},
+        },
+        "servers": [{"url": "/"}],
+        "tags": tags(),
+        "paths": paths,
+        "webhooks": {"qr.scanned": webhook},
+        "components": {"schemas": types.into_schemas(), "securitySchemes": security_schemes()},
+    })
+}
+
+const ABOUT: &str = "Send recipients to a campaign and mail them; keep the contacts of a CRM in step; hear of scans. Changes within \
+                     version 1 only add: ignore fields and codes that you do not know. A key never belongs into a URL.";
+
+fn tags() -> Value {
+    json!([
+        {"name": send::TAG, "description": "With a Full access key: recipients in, cards out. Failures are `{code, message}`."},
+        {"name": push::TAG, "description": "With an integration's key: declare fields, begin a sync, push records, complete it. \
+                                            Failures are `{error: {code, message, details?}}`."},
+        {"name": mcp::TAG, "description": "JSON-RPC 2.0 over POST, for agents."},
+    ])
+}
+
+fn security_schemes() -> Value {
+    let bearer = |description: &str| json!({"type": "http", "scheme": "bearer", "description": description});
+    json!({
+        "fullAccessKey": bearer("A Full access key, `pk_live_…`."),
+        "fullAccessKeyHeader": {
+            "type": "apiKey", "in": "header", "name": "X-API-Key", "description": "A Full access key, `pk_live_…`."
+        },
+        "integrationKey": bearer("A key of one integration, `pk_int_…`."),
+        "formulasKey": bearer("A Formulas only key, `pk_fx_…`."),
+    })
+}

@@ -1,0 +1,73 @@
+//! The APIs described: an OpenAPI 3.1 document made from the types that are read and written, and a page for people made
+//! from the document. Both are made once and are the same for everybody.
+
+mod document;
+mod mcp;
+mod operation;
+mod page;
+mod push;
+mod send;
+mod shape;
+mod types;
+mod view;
+
+use std::sync::LazyLock;
+
+use askama::Template;
+use axum::Router;
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use bytes::Bytes;
+use serde_json::Value;
+
+use crate::{Gateway, only_get};
+
+/// Where programs find the document.
+pub(crate) const DOCUMENT_PATH: &str = "/api/openapi.json";
+
+/// Where people find the page.
+const PAGE_PATH: &str = "/docs";
+
+/// Where the page finds its style.
+const STYLE_PATH: &str = "/docs/style.css";
+
+const STYLE: &str = include_str!("style.css");
+
+/// The page has its own style, and nothing else: no script, no picture, nothing from other hosts.
+const POLICY: &str = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+static DOCUMENT: LazyLock<Value> = LazyLock::new(document::build);
+
+// A value without keys other than texts can always be written.
+static DOCUMENT_BYTES: LazyLock<Bytes> =
+    LazyLock::new(|| serde_json::to_vec(&*DOCUMENT).map(Bytes::from).unwrap_or_default());
+
+// A page is written into memory.
+static PAGE_BYTES: LazyLock<Bytes> =
+    LazyLock::new(|| page::Page::of(&DOCUMENT).render().map(Bytes::from).unwrap_or_default());
+
+/// The routes of the description.
+pub(crate) fn router() -> Router<Gateway> {
+    let document = || async { answer("application/json", DOCUMENT_BYTES.clone()) };
+    let page = || async { answer("text/html; charset=utf-8", PAGE_BYTES.clone()) };
+    let style = || async { answer("text/css; charset=utf-8", Bytes::from_static(STYLE.as_bytes())) };
+    Router::new()
+        .route(DOCUMENT_PATH, get(document).fallback(only_get))
+        .route(PAGE_PATH, get(page).fallback(only_get))
+        .route(STYLE_PATH, get(style).fallback(only_get))
+}
+
+fn answer(content_type: &'static str, body: Bytes) -> Response {
+    let headers = [
+        (CONTENT_TYPE, content_type),
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (REFERRER_POLICY, "no-referrer"),
+        // A new version of the service shows within minutes.
+        (CACHE_CONTROL, "public, max-age=300"),
+    ];
+    (headers, body).into_response()
+}

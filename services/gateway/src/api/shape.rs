@@ -1,0 +1,172 @@
+//! The shapes of bodies that are read in place, without a type of their own: what the readers in `contract` take.
+
+#![expect(dead_code, reason = "only the shape is used")]
+
+use std::collections::BTreeMap;
+
+use contract::limits::{
+    DECLARED_FIELDS, EXTERNAL_ID_CHARS, FIELD_NAME_CHARS, OPTIONS_PER_FIELD, RECIPIENTS_PER_REQUEST, RECORDS_PER_BATCH,
+};
+use contract::push::{FieldType, Semantic, SyncMode};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use uuid::Uuid;
+
+/// A value as text. A number or a boolean counts as its JSON text; null is as absent.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Scalar {
+    /// At most 600 characters are kept. U+0000 cannot be stored.
+    Text(#[schemars(regex(pattern = r"^[^\x00]*$"))] String),
+    /// As it is written.
+    Number(f64),
+    /// `true` or `false`.
+    Boolean(bool),
+    /// As absent.
+    Null(()),
+}
+
+/// Recipients for one campaign.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct SendRequest {
+    /// `PA-` and six characters; case-sensitive.
+    #[schemars(regex(pattern = r"^PA-[A-Z0-9]{6}$"))]
+    campaign_id: String,
+    /// Whom to mail. On a Neighborhood Mail campaign these are centers, 250 at the most.
+    #[schemars(length(min = 1, max = RECIPIENTS_PER_REQUEST))]
+    recipients: Vec<Recipient>,
+    /// Types of the custom fields that this request creates, by name; one without an entry is a text.
+    field_types: Option<BTreeMap<String, CustomFieldType>>,
+    /// When true, a recipient without a usable variable image is not mailed instead of printing the default image.
+    require_variable_images: Option<bool>,
+    /// The Full access key, only for senders that cannot set headers.
+    api_key: Option<String>,
+}
+
+/// The type of a custom field.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum CustomFieldType {
+    Text,
+    Number,
+    Date,
+    YesNo,
+}
+
+/// Somebody to mail. Names match whatever their case; each stands once.
+#[derive(Deserialize, JsonSchema)]
+struct Recipient {
+    /// The caller's own id, echoed in the result.
+    #[schemars(default)]
+    reference: Option<Scalar>,
+    /// First name.
+    first_name: Option<Scalar>,
+    /// Last name.
+    last_name: Option<Scalar>,
+    /// Needed for mailing, as are `city`, `state` and `zip`: without it the recipient is `invalid_address`.
+    address_1: Option<Scalar>,
+    /// Counts for deliverability; no part of the result's address.
+    address_2: Option<Scalar>,
+    /// City.
+    city: Option<Scalar>,
+    /// Two letters.
+    state: Option<Scalar>,
+    /// Five digits, or nine.
+    zip: Option<Scalar>,
+    /// Like `M/D` or `YYYY-MM-DD`.
+    birthday: Option<Scalar>,
+    /// E-mail address.
+    email: Option<Scalar>,
+    /// Telephone number.
+    phone: Option<Scalar>,
+    /// Organization.
+    organization: Option<Scalar>,
+    /// Any other name is a custom field, whose column is made when it is new.
+    #[serde(flatten)]
+    custom: BTreeMap<String, Scalar>,
+}
+
+/// The fields that an integration sends.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct Declaration {
+    /// All of them; one that is left out keeps its column and values.
+    #[schemars(length(max = DECLARED_FIELDS))]
+    fields: Vec<DeclaredField>,
+}
+
+/// A field as it is declared.
+#[derive(Deserialize, JsonSchema)]
+struct DeclaredField {
+    /// What records call it; case-sensitive.
+    #[schemars(length(min = 1, max = FIELD_NAME_CHARS), regex(pattern = r"^[^\x00]*\S[^\x00]*$"))]
+    key: String,
+    /// What people call it; the key unless it is given.
+    #[schemars(length(max = FIELD_NAME_CHARS), regex(pattern = r"^[^\x00]*$"))]
+    label: Option<String>,
+    /// `text` unless it is given.
+    #[serde(rename = "type")]
+    field_type: Option<FieldType>,
+    /// The choices of a `choice` field.
+    #[schemars(length(max = OPTIONS_PER_FIELD))]
+    options: Option<Vec<String>>,
+    /// The contact column that it fills.
+    semantic: Option<Semantic>,
+}
+
+/// How to begin a sync.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct BeginRequest {
+    /// `full` unless it is given.
+    mode: Option<SyncMode>,
+}
+
+/// Which sync to complete.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CompleteRequest {
+    /// The open one unless it is given; when it is, it must be that one.
+    sync_id: Option<Uuid>,
+    /// Goes through with a removal that the integration's removal guard would stop.
+    confirm_removal: Option<bool>,
+}
+
+/// Records for the open sync. Each is judged by itself: a bad one is reported in the answer and stops no other.
+#[derive(Deserialize, JsonSchema)]
+pub(super) struct PushRequest {
+    /// At most 65536 bytes each.
+    #[schemars(length(max = RECORDS_PER_BATCH))]
+    #[schemars(with = "Vec<AnyRecord>")]
+    records: Vec<Record>,
+}
+
+/// A record, or what is rejected as one.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum AnyRecord {
+    /// As it should be.
+    Record(Record),
+    /// Rejected.
+    Other(serde_json::Value),
+}
+
+/// A contact to upsert or delete.
+#[derive(Deserialize, JsonSchema)]
+struct Record {
+    /// The caller's stable id of the contact.
+    #[schemars(length(min = 1, max = EXTERNAL_ID_CHARS))]
+    external_id: String,
+    /// `upsert` unless it is given.
+    op: Option<Op>,
+    /// Values by declared key. An absent field keeps its value; null is stored as blank.
+    fields: Option<BTreeMap<String, Scalar>>,
+}
+
+/// What to do with a contact.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Op {
+    /// Make it or change it.
+    Upsert,
+    /// Mark it removed.
+    Delete,
+}

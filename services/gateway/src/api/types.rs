@@ -1,0 +1,69 @@
+//! JSON Schemas of types, collected as operations name them.
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde_json::{Map, Value};
+
+/// The schemas of what is read and of what is written.
+pub(super) struct Types {
+    read: SchemaGenerator,
+    written: SchemaGenerator,
+}
+
+impl Types {
+    pub(super) fn new() -> Self {
+        let settings = SchemaSettings::draft2020_12().with(|settings| {
+            settings.definitions_path = "/components/schemas".into();
+            settings.meta_schema = None;
+        });
+        Self {
+            read: settings.clone().for_deserialize().into_generator(),
+            written: settings.for_serialize().into_generator(),
+        }
+    }
+
+    /// The schema of a type that clients send.
+    pub(super) fn read<T: JsonSchema>(&mut self) -> Value {
+        self.read.subschema_for::<T>().to_value()
+    }
+
+    /// The schema of a type that clients get.
+    pub(super) fn written<T: JsonSchema>(&mut self) -> Value {
+        self.written.subschema_for::<T>().to_value()
+    }
+
+    /// All that was named, by name.
+    pub(super) fn into_schemas(mut self) -> Map<String, Value> {
+        let mut schemas = self.written.take_definitions(true);
+        schemas.values_mut().for_each(never_null_where_absent);
+        schemas.extend(self.read.take_definitions(true));
+        schemas
+    }
+}
+
+/// What an answer may lack is left out of it and never null, which a type alone does not say.
+fn never_null_where_absent(schema: &mut Value) {
+    let required: Vec<String> = schema["required"]
+        .as_array()
+        .map(|names| names.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+        .unwrap_or_default();
+    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
+    for (_, property) in properties.iter_mut().filter(|(name, _)| !required.contains(name)) {
+        if let Some(types) = property.get_mut("type").and_then(Value::as_array_mut) {
+            types.retain(|name| name != "null");
+            if let [only] = types.as_slice() {
+                property["type"] = only.clone();
+            }
+        }
+        if let Some(kinds) = property.get_mut("anyOf").and_then(Value::as_array_mut) {
+            kinds.retain(|kind| kind["type"] != "null");
+            if let [Value::Object(only)] = kinds.as_slice() {
+                let only = only.clone();
+                if let Some(property) = property.as_object_mut() {
+                    property.remove("anyOf");
+                    property.extend(only);
+                }
+            }
+        }
+    }
+}

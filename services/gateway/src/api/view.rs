@@ -1,0 +1,148 @@
+//! What the page shows, read from the document.
+
+use serde_json::Value;
+
+/// A text in pieces, so that what stood between backticks shows as code.
+pub(super) struct Piece {
+    pub(super) text: String,
+    pub(super) is_code: bool,
+}
+
+/// A type in a few words, and the named schema behind it.
+pub(super) struct Type {
+    /// `array of`, `text`, ...
+    pub(super) words: String,
+    /// The name of a schema of the page.
+    pub(super) schema: Option<String>,
+}
+
+/// A word that a field can have, or an error code.
+pub(super) struct Word {
+    pub(super) word: String,
+    pub(super) meaning: Vec<Piece>,
+}
+
+/// A field of a body, or a parameter.
+pub(super) struct Field {
+    pub(super) name: String,
+    pub(super) kind: Type,
+    pub(super) is_required: bool,
+    pub(super) meaning: Vec<Piece>,
+    pub(super) words: Vec<Word>,
+}
+
+/// Splits a text at its backticks.
+pub(super) fn pieces(text: &str) -> Vec<Piece> {
+    let pieces = text.split('`').enumerate();
+    pieces
+        .filter(|(_, text)| !text.is_empty())
+        .map(|(at, text)| Piece { text: text.to_owned(), is_code: at % 2 == 1 })
+        .collect()
+}
+
+/// The description of a schema or parameter.
+pub(super) fn meaning(value: &Value) -> Vec<Piece> {
+    pieces(value["description"].as_str().unwrap_or_default())
+}
+
+/// A schema in words.
+pub(super) fn kind(schema: &Value) -> Type {
+    if let Some(reference) = schema["$ref"].as_str() {
+        let name = reference.rsplit('/').next().unwrap_or_default().to_owned();
+        return Type { words: String::new(), schema: Some(name) };
+    }
+    if let Some(items) = schema.get("items") {
+        let items = kind(items);
+        return Type { words: format!("array of {}", items.words), schema: items.schema };
+    }
+    for several in ["anyOf", "oneOf"] {
+        let Some(kinds) = schema[several].as_array() else { continue };
+        if kinds.iter().all(|kind| kind.get("const").is_some()) {
+            break;
+        }
+        let named = kinds.iter().map(kind).find(|kind| kind.schema.is_some());
+        let is_nullable = kinds.iter().any(|kind| kind["type"] == "null");
+        if let Some(named) = named {
+            let words = if is_nullable { "null or ".to_owned() } else { named.words };
+            return Type { words, schema: named.schema };
+        }
+    }
+    if let Some(values) = schema.get("additionalProperties").filter(|values| values.is_object()) {
+        let values = kind(values);
+        return Type { words: format!("object of {}", values.words), schema: values.schema };
+    }
+    let types = match &schema["type"] {
+        Value::String(name) => name.clone(),
+        Value::Array(names) => names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or "),
+        _ => "any".to_owned(),
+    };
+    let format = schema["format"].as_str().filter(|format| ["uuid", "date", "date-time"].contains(format));
+    Type { words: format.map_or(types.clone(), |format| format!("{types} ({format})")), schema: None }
+}
+
+/// The words that a schema allows, with what they mean where that is said.
+pub(super) fn words(schema: &Value) -> Vec<Word> {
+    let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    if let Some(values) = schema["enum"].as_array() {
+        return values.iter().map(|value| Word { word: word(value), meaning: Vec::new() }).collect();
+    }
+    let Some(kinds) = schema["oneOf"].as_array() else { return Vec::new() };
+    let mut words = Vec::new();
+    for kind in kinds {
+        if let Some(value) = kind.get("const") {
+            words.push(Word { word: word(value), meaning: meaning(kind) });
+        }
+        for value in kind["enum"].as_array().into_iter().flatten() {
+            words.push(Word { word: word(value), meaning: Vec::new() });
+        }
+    }
+    words
+}
+
+/// The fields of an object, those that must be there first.
+pub(super) fn fields(schema: &Value) -> Vec<Field> {
+    let is_required = |name: &str| {
+        schema["required"].as_array().is_some_and(|names| names.iter().any(|required| required == name))
+    };
+    let Some(properties) = schema["properties"].as_object() else { return Vec::new() };
+    let mut fields: Vec<Field> = properties
+        .iter()
+        .map(|(name, property)| Field {
+            name: name.clone(),
+            kind: kind(property),
+            is_required: is_required(name),
+            meaning: meaning(property),
+            words: words(property),
+        })
+        .collect();
+    fields.sort_by_key(|field| !field.is_required);
+    fields
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn shown(schema: &Value) -> (String, Option<String>) {
+        let Type { words, schema } = kind(schema);
+        (words, schema)
+    }
+
+    #[test]
+    fn types_are_told_in_words() {
+        assert_eq!(shown(&json!({"type": "string", "format": "uuid"})), ("string (uuid)".to_owned(), None));
+        assert_eq!(shown(&json!({"type": ["string", "null"]})), ("string or null".to_owned(), None));
+        let named = json!({"$ref": "#/components/schemas/Field"});
+        assert_eq!(shown(&json!({"type": "array", "items": named})), ("array of ".to_owned(), Some("Field".to_owned())));
+        let nullable = json!({"anyOf": [named, {"type": "null"}]});
+        assert_eq!(shown(&nullable), ("null or ".to_owned(), Some("Field".to_owned())));
+    }
+
+    #[test]
+    fn what_stands_between_backticks_is_code() {
+        let pieces: Vec<_> = pieces("`a` or b").into_iter().map(|piece| (piece.text, piece.is_code)).collect();
+        assert_eq!(pieces, [("a".to_owned(), true), (" or b".to_owned(), false)]);
+    }
+}

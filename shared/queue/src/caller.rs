@@ -178,13 +178,15 @@ async fn run_session(
         Arc::new(Session { link: link.clone(), channel, workers: AtomicU32::new(state.consumer_count()) });
     sender.send_replace(Some(session.clone()));
     tokio::select! {
-        ended = take_replies(replies, waiting) => ended,
+        ended = take_replies(replies, waiting, &session) => ended,
         ended = watch_presence(&watcher, &broker.namespace, queue, &session) => ended,
     }
 }
 
-async fn take_replies(mut replies: Consumer, waiting: &Waiting) -> lapin::Result<()> {
+async fn take_replies(mut replies: Consumer, waiting: &Waiting, session: &Session) -> lapin::Result<()> {
     while let Some(delivery) = replies.next().await {
+        // Who replies listens, though it may have come after the last look: whoever got a reply can call again.
+        session.workers.fetch_max(1, Ordering::Relaxed);
         hand_over(delivery?, waiting);
     }
     Ok(())

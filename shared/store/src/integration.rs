@@ -180,18 +180,6 @@ impl Transaction<'_> {
         Ok(IntegrationId(row.get(0)))
     }
 
-    /// Holds an integration's syncs together with others that share it, until the transaction ends. Waits for who
-    /// holds them alone, and behind who waits for that: completing is not starved by pushes that keep coming, as it
-    /// would be by locks on the sync's row.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the database cannot be asked.
-    pub async fn integration_share(&self, integration_id: IntegrationId) -> Result<()> {
-        let sql = "SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))";
-        self.row(sql, &[&lock_name(integration_id)]).await?;
-        Ok(())
-    }
-
     /// Holds an integration's syncs alone until the transaction ends; waits for all who share them.
     ///
     /// # Errors
@@ -258,6 +246,6 @@ impl Transaction<'_> {
     }
 }
 
-fn lock_name(integration_id: IntegrationId) -> String {
+pub(crate) fn lock_name(integration_id: IntegrationId) -> String {
     format!("integration/{integration_id}")
 }

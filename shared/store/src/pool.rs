@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::{Client, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
+use futures_util::future;
 use serde::Deserialize;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::types::ToSql;
@@ -120,6 +121,9 @@ impl Store {
     }
 }
 
+/// A statement and its parameters.
+pub(crate) type Query<'a> = (&'a str, &'a [&'a (dyn ToSql + Sync)]);
+
 /// What every connection has: bounds on what a statement and an abandoned transaction may hold up, and no compiled
 /// plans: every statement is a short one, and compiling takes longer than any of them. One statement, because connections through a pooler may not take start-up options.
 async fn prepare_session(
@@ -179,6 +183,19 @@ impl Transaction<'_> {
     pub(crate) async fn row(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Option<Row>> {
         let statement = self.prepare(sql).await?;
         Ok(busy(self.inner.query_opt(&statement, parameters)).await?)
+    }
+
+    /// Runs two statements, one after the other, in one trip to the database. The second sees what was committed until
+    /// the first was through.
+    pub(crate) async fn row_each(&self, first: Query<'_>, second: Query<'_>) -> Result<[Option<Row>; 2]> {
+        // Both are prepared before either is sent: otherwise one that is known already would overtake the other.
+        let statements = [self.prepare(first.0).await?, self.prepare(second.0).await?];
+        // Sent in this order, because they are polled in it.
+        let rows = future::try_join(
+            self.inner.query_opt(&statements[0], first.1),
+            self.inner.query_opt(&statements[1], second.1),
+        );
+        Ok(busy(rows).await?.into())
     }
 
     pub(crate) async fn execute(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<u64> {

@@ -10,7 +10,7 @@ use service::Config;
 use store::{Audience, Campaign, Column, EntryAddress, Step, StepDesign, StoredEntry};
 
 use crate::cards::{CardRules, Designs};
-use crate::formula_columns::FormulaColumns;
+use computed::FormulaColumns;
 
 /// What one step of a campaign mails.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! `proof`: pictures of a card, from the very PDF that would print.
 
+mod computed;
 mod pictures;
 mod sample;
 
@@ -88,6 +89,7 @@ async fn subject(config: &Config, command: &ProofCommand, now: DateTime<Utc>) ->
         }
         (None, Some(campaign_id)) => {
             let team_id = store.campaign_team(campaign_id).await?;
+            let fields = computed::with_formulas(&store, team_id, fields, now).await?;
             let campaign = store.campaign_get(team_id, campaign_id).await?;
             let steps = campaign.map(|campaign| campaign.steps).unwrap_or_default();
             let step = steps.into_iter().find(|step| step.step == command.step);

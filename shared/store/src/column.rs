@@ -1,5 +1,6 @@
 //! The columns of a team's address book.
 
+use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use audience::{ColumnType, fold_name};
@@ -52,6 +53,9 @@ pub struct Column {
     pub source: ColumnSource,
     /// What a formula column is computed by.
     pub formula: Option<String>,
+    /// The types of the columns that a formula uses, by folded name, as they were when it was saved; `None` where that is
+    /// not known.
+    pub formula_uses: Option<BTreeMap<String, ColumnType>>,
     /// What an AI column asks the language model, with fields.
     pub prompt: Option<String>,
 }
@@ -80,10 +84,10 @@ impl Column {
     /// A column with this name.
     pub fn new(name: &str, column_type: ColumnType, kind: ColumnKind, source: ColumnSource) -> Self {
         let (name, name_key) = (name.trim().to_owned(), fold_name(name));
-        Self { name, name_key, column_type, kind, source, formula: None, prompt: None }
+        Self { name, name_key, column_type, kind, source, formula: None, formula_uses: None, prompt: None }
     }
 
-    /// A formula column of the owner's, with the type of its results.
+    /// A formula column of the owner's, with the type of its results. The types of what it uses are not set.
     pub fn computed(name: &str, column_type: ColumnType, formula: &str) -> Self {
         let column = Self::new(name, column_type, ColumnKind::Formula, ColumnSource::Owner);
         Self { formula: Some(formula.to_owned()), ..column }
@@ -109,6 +113,7 @@ impl Column {
             "integration" => ColumnSource::Integration,
             _ => return Err(corrupt("source")),
         };
+        let uses: Option<serde_json::Value> = row.get("formula_uses");
         Ok(Self {
             name: row.get("name"),
             name_key: row.get("name_key"),
@@ -116,12 +121,14 @@ impl Column {
             kind,
             source,
             formula: row.get("formula"),
+            formula_uses: uses.map(serde_json::from_value).transpose()?,
             prompt: row.get("prompt"),
         })
     }
 }
 
-const LIST: &str = "SELECT name, name_key, type, kind, source, formula, prompt FROM address_columns
+const LIST: &str =
+    "SELECT name, name_key, type, kind, source, formula, formula_uses, prompt FROM address_columns
      WHERE team_id = $1 ORDER BY column_id LIMIT $2";
 
 impl Store {
@@ -201,14 +208,16 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
     pub async fn column_save(&self, team_id: TeamId, column: &Column, now: DateTime<Utc>) -> Result<()> {
+        let uses = column.formula_uses.as_ref().map(serde_json::to_value).transpose()?;
         let queued_up_to = column.prompt.as_ref().map(|_| Uuid::nil());
         self.execute(
             "INSERT INTO address_columns AS stored
                  (team_id, column_id, name, name_key, type, kind, source, created_at, formula, prompt, queued_up_to,
-                 prompted_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $8)
+                 prompted_at, formula_uses)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $8, $12)
              ON CONFLICT (team_id, name_key) DO UPDATE SET name = excluded.name, type = excluded.type,
-                 kind = excluded.kind, source = excluded.source, formula = excluded.formula, prompt = excluded.prompt,
+                 kind = excluded.kind, source = excluded.source, formula = excluded.formula,
+                 formula_uses = excluded.formula_uses, prompt = excluded.prompt,
                  queued_up_to = CASE WHEN stored.prompt = excluded.prompt THEN stored.queued_up_to
                      ELSE excluded.queued_up_to END,
                  prompted_at = CASE WHEN stored.prompt = excluded.prompt THEN stored.prompted_at
@@ -225,13 +234,14 @@ impl Transaction<'_> {
                 &column.formula,
                 &column.prompt,
                 &queued_up_to,
+                &uses,
             ],
         )
         .await?;
         Ok(())
     }
 
-    /// Gives a formula column the type that its results have since another column changed.
+    /// Gives a formula column the type that its results have since another column changed, and the types of what it uses.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
@@ -240,10 +250,12 @@ impl Transaction<'_> {
         team_id: TeamId,
         name_key: &str,
         column_type: ColumnType,
+        uses: Option<&BTreeMap<String, ColumnType>>,
     ) -> Result<()> {
+        let uses = uses.map(serde_json::to_value).transpose()?;
         self.execute(
-            "UPDATE address_columns SET type = $3 WHERE team_id = $1 AND name_key = $2 AND kind = 'formula'",
-            &[&team_id.0, &name_key, &column_type.as_str()],
+            "UPDATE address_columns SET type = $3, formula_uses = $4 WHERE team_id = $1 AND name_key = $2 AND kind = 'formula'",
+            &[&team_id.0, &name_key, &column_type.as_str(), &uses],
         )
         .await?;
         Ok(())

@@ -53,7 +53,7 @@ pub use address_book::{BookCursor, BookLine, BookPage};
 pub use address_import::ImportProgress;
 pub use address_point::{AddressOverride, Home, Neighborhood, PointFacts, PointRow};
 pub use admission::{Admission, Admitted, AdmittedKey};
-pub use ai_cell::{AiCell, AiCellState};
+pub use ai_cell::AiCell;
 pub use campaign::{
     Audience, Campaign, CampaignSettings, CampaignSummary, LockedCampaign, NeighborhoodSettings, Step,
     StepDesign, StepSettings,

@@ -1,15 +1,22 @@
 //! A team's columns, as formulas see them.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use audience::{BuiltIn, ColumnType, fold_name};
 use contract::mcp::{ColumnKindName, ColumnView, FormulaError, FormulaProblem};
-use formula::{ColumnProblem, Definition, Problem, Sheet};
+use formula::limits::MAX_FORMULA_COLUMNS;
+use formula::{ColumnProblem, Definition, Problem, Sheet, Uses, name_problem};
+use serde_json::Value;
 use store::{Column, ColumnKind};
 
 use super::{Asker, failed};
-use crate::formula_columns::{definitions, offered};
+use computed::{definitions, offered, prompts};
 
 /// The folded name of a formula that is meant for no column: no formula can name it.
 const UNNAMED: &str = "\u{0}";
+
+/// Unknown names of a preview's rows that are repeated.
+const UNKNOWN_SHOWN: usize = 20;
 
 /// The columns that are not built in, the oldest first.
 pub(super) struct Book {
@@ -36,7 +43,9 @@ pub(super) struct Fitting {
     pub(super) result_type: ColumnType,
     /// The names of the columns that it uses, as they were first written.
     pub(super) columns: Vec<String>,
-    /// Other formula columns whose type changes with it.
+    /// The types of these columns by folded name.
+    pub(super) uses: Uses,
+    /// Other formula columns whose type, or the types of what they use, change with it.
     pub(super) retyped: Vec<Definition>,
 }
 
@@ -72,6 +81,34 @@ impl Book {
         }
     }
 
+    /// The formula column that a formula is meant for, `None` for a new one. Errors are those of a save:
+    /// `invalid_request` for a name that designs and formulas could not write, `not_a_formula_column`,
+    /// `too_many_formulas`.
+    pub(super) fn place_for(&self, name: &str) -> Result<Option<&Column>, FormulaError> {
+        match self.find(name) {
+            Named::Formula(column) => return Ok(Some(column)),
+            Named::Other => return Err(FormulaError::NotAFormulaColumn(name.to_owned())),
+            Named::Nothing => {}
+        }
+        if let Some(problem) = name_problem(name) {
+            return Err(FormulaError::InvalidRequest(format!("name {problem}.")));
+        }
+        if self.definitions().len() >= MAX_FORMULA_COLUMNS {
+            return Err(FormulaError::TooManyFormulas { limit: MAX_FORMULA_COLUMNS });
+        }
+        Ok(None)
+    }
+
+    /// What is wrong with a saved formula: nothing, unless the columns have changed since.
+    pub(super) fn saved_problems(&self, column: &Column) -> Vec<FormulaProblem> {
+        let sheet = self.sheet();
+        let formula = sheet.position(&column.name_key).and_then(|position| sheet.formula(position));
+        match formula {
+            Some(Err(found)) => problems(found, source(column).unwrap_or_default()),
+            _ => Vec::new(),
+        }
+    }
+
     /// Every column for people: the built-in ones, then the others by name.
     pub(super) fn views(&self) -> Vec<ColumnView> {
         let built_in = BuiltIn::ALL.into_iter().map(|column| ColumnView {
@@ -79,7 +116,14 @@ impl Book {
             column_type: column.column_type(),
             kind: ColumnKindName::BuiltIn,
             formula: None,
+            prompt: None,
+            problem: None,
         });
+        let sheet = self.sheet();
+        let problem = |column: &Column| match sheet.formula(sheet.position(&column.name_key)?)? {
+            Err(problems) => problems.first().map(ToString::to_string),
+            Ok(_) => None,
+        };
         let mut others: Vec<&Column> = self.columns.iter().collect();
         others.sort_by(|one, other| one.name_key.cmp(&other.name_key));
         let others = others.into_iter().map(|column| ColumnView {
@@ -91,8 +135,23 @@ impl Book {
                 ColumnKind::Ai => ColumnKindName::Ai,
             },
             formula: source(column).map(str::to_owned),
+            prompt: column.prompt.clone(),
+            problem: problem(column),
         });
         built_in.chain(others).collect()
+    }
+
+    /// The folded names of the columns that a language model fills.
+    pub(super) fn ai_columns(&self) -> Vec<&str> {
+        let ai = self.columns.iter().filter(|column| column.kind == ColumnKind::Ai);
+        ai.map(|column| column.name_key.as_str()).collect()
+    }
+
+    /// Names in rows that are no columns, each once.
+    pub(super) fn unknown(&self, rows: &[BTreeMap<String, Value>]) -> Vec<String> {
+        let names: BTreeSet<&String> = rows.iter().flat_map(BTreeMap::keys).collect();
+        let is_unknown = |name: &&&String| matches!(self.find(name), Named::Nothing);
+        names.iter().filter(is_unknown).take(UNKNOWN_SHOWN).map(|name| (*name).clone()).collect()
     }
 
     /// The team's formula columns.
@@ -111,24 +170,29 @@ impl Book {
         let offered: Vec<_> = offered(&self.columns).collect();
         let before = self.definitions();
         let (definitions, position) = with(before.clone(), source, name);
-        let types = formula::check(&offered, &definitions).map_err(|problems| {
+        let prompts = prompts(&self.columns);
+        let checked = formula::check(&offered, &definitions, &prompts).map_err(|problems| {
             // What is wrong elsewhere already is not this formula's fault.
-            let known = formula::check(&offered, &before).err().unwrap_or_default();
+            let known = formula::check(&offered, &before, &prompts).err().unwrap_or_default();
             let new = problems.into_iter().filter(|problem| !known.contains(problem));
             new.map(|problem| told(problem, &definitions[position])).collect::<Vec<_>>()
         });
-        let types = match types {
-            Ok(types) => types,
+        let checked = match checked {
+            Ok(checked) => checked,
             Err(problems) if !problems.is_empty() => return Err(problems),
-            Err(_) => definitions.iter().map(|definition| definition.column_type).collect(),
+            // Columns that were broken before stay as they are, and so does what builds on this one.
+            Err(_) => Vec::new(),
         };
-        let retyped = definitions.iter().zip(&types).enumerate();
-        let retyped = retyped
-            .filter(|(at, (definition, column_type))| {
-                *at != position && definition.column_type != **column_type
+        let found = definitions.iter().zip(&checked).enumerate();
+        let retyped: Vec<Definition> = found
+            .filter(|(at, (definition, checked))| {
+                let is_as_before =
+                    definition.column_type == checked.column_type && definition.uses == checked.uses;
+                *at != position && !is_as_before
             })
-            .map(|(_, (definition, column_type))| Definition {
-                column_type: *column_type,
+            .map(|(_, (definition, checked))| Definition {
+                column_type: checked.column_type,
+                uses: checked.uses.clone(),
                 ..definition.clone()
             })
             .collect();
@@ -138,7 +202,20 @@ impl Book {
             Some(Err(problems)) => return Err(self::problems(problems, source)),
             None => (ColumnType::Text, Vec::new()),
         };
-        Ok(Fitting { columns: self.names(&used), sheet, position, result_type, retyped })
+        let uses = self.types_of(&used, &retyped);
+        Ok(Fitting { columns: self.names(&used), sheet, position, result_type, uses, retyped })
+    }
+
+    /// The types of columns by folded name, those of changed formula columns as they will be.
+    fn types_of(&self, folded: &[String], retyped: &[Definition]) -> Uses {
+        let type_of = |key: &String| {
+            let retyped = retyped.iter().find(|other| fold_name(&other.name) == *key);
+            let own = || self.columns.iter().find(|column| column.name_key == *key);
+            let built_in = || BuiltIn::from_key(key).map(BuiltIn::column_type);
+            let stored = retyped.map(|other| other.column_type).or_else(|| Some(own()?.column_type));
+            Some((key.clone(), stored.or_else(built_in)?))
+        };
+        folded.iter().filter_map(type_of).collect()
     }
 
     /// Folded names as they were first written.
@@ -162,6 +239,7 @@ fn with(mut definitions: Vec<Definition>, source: &str, name: Option<&str>) -> (
     match definitions.iter().position(|definition| fold_name(&definition.name) == folded) {
         Some(position) => {
             definitions[position].source = source.to_owned();
+            definitions[position].uses = None;
             (definitions, position)
         }
         None => {
@@ -169,6 +247,7 @@ fn with(mut definitions: Vec<Definition>, source: &str, name: Option<&str>) -> (
                 name: name.unwrap_or(UNNAMED).trim().to_owned(),
                 column_type: ColumnType::Text,
                 source: source.to_owned(),
+                uses: None,
             });
             let position = definitions.len() - 1;
             (definitions, position)

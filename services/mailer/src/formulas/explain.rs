@@ -21,7 +21,7 @@ pub(super) async fn explain(
     let formula = source(column).unwrap_or_default().to_owned();
     let fitted = tokio::task::block_in_place(|| book.fit(&formula, Some(&column.name)));
     let (columns, problems) = match fitted {
-        Ok(fitting) => (fitting.columns, Vec::new()),
+        Ok(fitting) => (fitting.columns, tokio::task::block_in_place(|| book.saved_problems(column))),
         Err(problems) => (Vec::new(), problems),
     };
     let changes = asker.process.store.formula_change_list(asker.team_id, &column.name_key, CHANGES).await;

@@ -37,15 +37,16 @@ impl FormulaHandler {
             request_id: RequestId(call.id),
             team_id: TeamId(call.team),
             key_id: context.key_id,
+            deadline_ms: call.deadline_ms,
         };
         let body = &call.body[..];
         match tool {
-            FormulaTool::ListColumns => json(list::columns(asker, read_arguments(body)?).await),
-            FormulaTool::ListFunctions => json(list::functions(&read_arguments(body)?)),
-            FormulaTool::CheckFormula => json(check::check(asker, read_arguments(body)?).await),
-            FormulaTool::PreviewFormula => json(preview::preview(asker, read_arguments(body)?).await),
-            FormulaTool::SaveFormula => json(save::save(asker, read_arguments(body)?).await),
-            FormulaTool::ExplainFormula => json(explain::explain(asker, read_arguments(body)?).await),
+            FormulaTool::ListColumns => json(list::columns(asker, read_arguments(tool, body)?).await),
+            FormulaTool::ListFunctions => json(list::functions(&read_arguments(tool, body)?)),
+            FormulaTool::CheckFormula => json(check::check(asker, read_arguments(tool, body)?).await),
+            FormulaTool::PreviewFormula => json(preview::preview(asker, read_arguments(tool, body)?).await),
+            FormulaTool::SaveFormula => json(save::save(asker, read_arguments(tool, body)?).await),
+            FormulaTool::ExplainFormula => json(explain::explain(asker, read_arguments(tool, body)?).await),
         }
     }
 }

@@ -47,9 +47,16 @@ struct Asker<'a> {
     request_id: RequestId,
     team_id: TeamId,
     key_id: ApiKeyId,
+    /// Until when an answer is waited for, as a Unix time in milliseconds.
+    deadline_ms: i64,
 }
 
 impl Asker<'_> {
+    /// Whether nobody waits for the answer any more.
+    fn is_too_late(self) -> bool {
+        self.process.clock.now().timestamp_millis() > self.deadline_ms
+    }
+
     /// The day in the team's time zone.
     async fn today(self) -> Result<NaiveDate, FormulaError> {
         let team = self.process.store.team_get(self.team_id).await.map_err(failed)?;

@@ -11,6 +11,7 @@ use contract::mcp::{
 use formula::{Computed, Outcome};
 use serde_json::Value;
 use store::BookCursor;
+use uuid::Uuid;
 
 use super::book::{Book, Fitting, Named, source};
 use super::{Asker, failed};
@@ -20,6 +21,13 @@ const PAGES: usize = 20;
 
 /// Values by folded column name.
 type Row = BTreeMap<String, String>;
+
+/// A row that is shown, and why its values of AI columns are blank, by folded name.
+#[derive(Default)]
+struct Shown {
+    row: Row,
+    reasons: BTreeMap<String, String>,
+}
 
 /// Computes a formula on given rows or on people of the address book.
 pub(super) async fn preview(
@@ -31,13 +39,23 @@ pub(super) async fn preview(
     let formula = source_of(&book, &arguments)?;
     let fitting = tokio::task::block_in_place(|| book.fit(&formula, arguments.name.as_deref()))
         .map_err(FormulaError::InvalidFormula)?;
-    let (source, rows) = match arguments.rows {
-        Some(rows) => (PreviewSource::Rows, given(rows)?),
-        None => (PreviewSource::AddressBook, stored(asker, limit).await?),
+    let (source, unknown_columns, rows) = match arguments.rows {
+        Some(rows) => (PreviewSource::Rows, book.unknown(&rows), given(rows)?),
+        None => (PreviewSource::AddressBook, Vec::new(), stored(asker, &book, limit).await?),
     };
     let today = asker.today().await?;
-    let rows = tokio::task::block_in_place(|| rows.iter().map(|row| compute(&fitting, row, today)).collect());
-    Ok(PreviewAnswer { formula, result_type: fitting.result_type, source, rows })
+    let rows = tokio::task::block_in_place(|| {
+        let shown = rows.iter().map(|shown| {
+            // A row is bounded, but a hundred of a hostile formula take longer than anybody waits.
+            if asker.is_too_late() {
+                Err(FormulaError::DeadlinePassed)
+            } else {
+                Ok(compute(&fitting, shown, today))
+            }
+        });
+        shown.collect::<Result<_, _>>()
+    })?;
+    Ok(PreviewAnswer { formula, result_type: fitting.result_type, source, unknown_columns, rows })
 }
 
 fn source_of(book: &Book, arguments: &PreviewArguments) -> Result<String, FormulaError> {
@@ -46,7 +64,14 @@ fn source_of(book: &Book, arguments: &PreviewArguments) -> Result<String, Formul
             Err(FormulaError::NotAFormulaColumn(name.clone()))
         }
         (Some(formula), _) => Ok(formula.clone()),
-        (None, Some(name)) => Ok(source(book.formula(name)?).unwrap_or_default().to_owned()),
+        (None, Some(name)) => {
+            let column = book.formula(name)?;
+            let problems = tokio::task::block_in_place(|| book.saved_problems(column));
+            if !problems.is_empty() {
+                return Err(FormulaError::InvalidFormula(problems));
+            }
+            Ok(source(column).unwrap_or_default().to_owned())
+        }
         (None, None) => {
             Err(FormulaError::InvalidRequest("Give formula, or name for a column that exists.".to_owned()))
         }
@@ -54,12 +79,13 @@ fn source_of(book: &Book, arguments: &PreviewArguments) -> Result<String, Formul
 }
 
 /// The rows of the call, each value as the text that would be stored.
-fn given(rows: Vec<BTreeMap<String, Value>>) -> Result<Vec<Row>, FormulaError> {
+fn given(rows: Vec<BTreeMap<String, Value>>) -> Result<Vec<Shown>, FormulaError> {
     if rows.len() > PREVIEW_ROWS {
         let message = format!("A preview takes at most {PREVIEW_ROWS} rows; this one has {}.", rows.len());
         return Err(FormulaError::InvalidRequest(message));
     }
-    rows.into_iter().enumerate().map(|(index, row)| read_row(index, row)).collect()
+    let read = |(index, row)| Ok(Shown { row: read_row(index, row)?, ..Shown::default() });
+    rows.into_iter().enumerate().map(read).collect()
 }
 
 fn read_row(index: usize, row: BTreeMap<String, Value>) -> Result<Row, FormulaError> {
@@ -81,33 +107,41 @@ fn read_row(index: usize, row: BTreeMap<String, Value>) -> Result<Row, FormulaEr
 }
 
 /// The first people of the address book.
-async fn stored(asker: Asker<'_>, limit: usize) -> Result<Vec<Row>, FormulaError> {
+async fn stored(asker: Asker<'_>, book: &Book, limit: usize) -> Result<Vec<Shown>, FormulaError> {
+    let store = &asker.process.store;
+    let ai_columns = book.ai_columns();
     let (mut rows, mut cursor) = (Vec::new(), Some(BookCursor::START));
     for _ in 0..PAGES {
         let (Some(after), false) = (cursor, rows.len() >= limit) else { break };
         // At most a hundred rows.
         let missing = i64::try_from(limit - rows.len()).unwrap_or(1);
-        let page =
-            asker.process.store.address_book_page(asker.team_id, after, missing).await.map_err(failed)?;
+        let page = store.address_book_page(asker.team_id, after, missing).await.map_err(failed)?;
+        let entry_ids: Vec<Uuid> = page.lines.iter().filter_map(|line| line.entry_id).collect();
+        let mut reasons =
+            store.ai_cell_reasons(asker.team_id, &ai_columns, &entry_ids).await.map_err(failed)?;
         rows.extend(page.lines.into_iter().map(|mut line| {
+            let reasons = line.entry_id.and_then(|entry_id| reasons.remove(&entry_id)).unwrap_or_default();
             line.built_in.append(&mut line.custom);
-            line.built_in
+            Shown { row: line.built_in, reasons }
         }));
         cursor = page.next;
     }
     Ok(rows)
 }
 
-fn compute(fitting: &Fitting, row: &Row, today: NaiveDate) -> PreviewRow {
-    let computed = Computed::new(&fitting.sheet, row, today);
+fn compute(fitting: &Fitting, shown: &Shown, today: NaiveDate) -> PreviewRow {
+    let computed = Computed::new(&fitting.sheet, &shown.row, today);
     let value = |name: &String| (name.clone(), computed.value(&fold_name(name)).map(str::to_owned));
-    let values = fitting.columns.iter().map(value).collect();
+    let values: BTreeMap<_, _> = fitting.columns.iter().map(value).collect();
+    let blank = values.iter().filter(|(_, value)| value.is_none()).map(|(name, _)| name);
+    let reason = |name: &String| Some((name.clone(), shown.reasons.get(&fold_name(name))?.clone()));
+    let reasons = blank.filter_map(reason).collect();
     let outcome = computed.outcome(fitting.position);
     let reason = match &outcome {
         Outcome::Value(_) => None,
         Outcome::Blank(reason) => Some(reason.to_string()),
     };
-    PreviewRow { values, result: outcome.text(), reason }
+    PreviewRow { values, result: outcome.text(), reason, reasons }
 }
 
 #[cfg(test)]
@@ -117,7 +151,8 @@ mod tests {
     use super::*;
 
     fn rows(json: Value) -> Result<Vec<Row>, FormulaError> {
-        given(serde_json::from_value(json).unwrap())
+        let given = given(serde_json::from_value(json).unwrap())?;
+        Ok(given.into_iter().map(|shown| shown.row).collect())
     }
 
     #[test]

@@ -1,9 +1,8 @@
 //! `save_formula`.
 
 use audience::{ColumnType, Conditions};
-use contract::limits::FIELD_NAME_CHARS;
 use contract::mcp::{FormulaError, SaveAnswer, SaveArguments, SaveOutcome};
-use formula::limits::MAX_FORMULA_COLUMNS;
+use formula::name_problem;
 use service::fail_point;
 use store::{Column, NewFormulaChange, StoreError, Transaction, retry};
 
@@ -48,11 +47,8 @@ pub(super) async fn save(asker: Asker<'_>, arguments: SaveArguments) -> Result<S
 fn checked(arguments: SaveArguments) -> Result<SaveArguments, FormulaError> {
     let (name, formula) = (arguments.name.trim().to_owned(), arguments.formula.trim().to_owned());
     let refuse = |why: String| Err(FormulaError::InvalidRequest(why));
-    if name.is_empty() || name.chars().count() > FIELD_NAME_CHARS {
-        return refuse(format!("name must have 1 to {FIELD_NAME_CHARS} characters."));
-    }
-    if name.contains(|character: char| character.is_control() || "{}|".contains(character)) {
-        return refuse("name must not have braces, bars or control characters in it.".to_owned());
+    if let Some(problem) = name_problem(&name) {
+        return refuse(format!("name {problem}."));
     }
     if formula.contains('\0') {
         return refuse("formula must not have the character U+0000 in it.".to_owned());
@@ -65,25 +61,24 @@ async fn attempt(asker: Asker<'_>, arguments: &SaveArguments) -> Result<SaveAnsw
     let mut connection = asker.process.store.connection().await?;
     let transaction = connection.begin().await?;
     let book = Book::new(transaction.column_list_locked(asker.team_id).await?);
-    let existing = match book.find(name) {
-        Named::Formula(column) => Some(column),
-        Named::Other => return Err(FormulaError::NotAFormulaColumn(name.clone()).into()),
-        Named::Nothing => None,
-    };
-    if let Some(column) = existing.filter(|column| source(column) == Some(formula)) {
-        return standing(asker, &transaction, column).await;
-    }
-    if existing.is_none() && book.definitions().len() >= MAX_FORMULA_COLUMNS {
-        return Err(FormulaError::TooManyFormulas { limit: MAX_FORMULA_COLUMNS }.into());
-    }
+    let existing = book.place_for(name)?;
     let fitting = tokio::task::block_in_place(|| book.fit(formula, Some(name)))
         .map_err(FormulaError::InvalidFormula)?;
+    let is_standing = |column: &&Column| {
+        // Saved over other types it means something else: this save takes the types of today.
+        source(column) == Some(formula)
+            && column.formula_uses.as_ref().is_none_or(|uses| *uses == fitting.uses)
+    };
+    if let Some(column) = existing.filter(is_standing) {
+        return standing(asker, &transaction, column).await;
+    }
     let columns = changed_columns(name, formula, existing, &fitting);
     refuse_lost_conditions(asker, &transaction, &book, &columns).await?;
     let now = asker.process.clock.now();
     transaction.column_save(asker.team_id, &columns[0], now).await?;
     for column in &columns[1..] {
-        transaction.column_retype(asker.team_id, &column.name_key, column.column_type).await?;
+        let uses = column.formula_uses.as_ref();
+        transaction.column_retype(asker.team_id, &column.name_key, column.column_type, uses).await?;
     }
     let previous_formula = existing.and_then(source);
     let change = NewFormulaChange {
@@ -134,12 +129,17 @@ const fn outcome(previous_formula: Option<&str>) -> SaveOutcome {
     }
 }
 
-/// The column itself first, then those whose type changes with it.
+/// The column itself first, then those that change with it.
 fn changed_columns(name: &str, formula: &str, existing: Option<&Column>, fitting: &Fitting) -> Vec<Column> {
     let name = existing.map_or(name, |existing| existing.name.as_str());
-    let own = Column::computed(name, fitting.result_type, formula);
-    let retyped = fitting.retyped.iter();
-    let retyped = retyped.map(|other| Column::computed(&other.name, other.column_type, &other.source));
+    let own = Column {
+        formula_uses: Some(fitting.uses.clone()),
+        ..Column::computed(name, fitting.result_type, formula)
+    };
+    let retyped = fitting.retyped.iter().map(|other| Column {
+        formula_uses: other.uses.clone(),
+        ..Column::computed(&other.name, other.column_type, &other.source)
+    });
     std::iter::once(own).chain(retyped).collect()
 }
 
@@ -166,8 +166,10 @@ async fn refuse_lost_conditions(
             .map(|campaign| campaign.campaign_id.to_string())
             .collect();
         if !lost.is_empty() {
+            let current_name = current.name.clone();
             let (current, wanted) = (current.column_type.to_string(), column.column_type.to_string());
-            return Err(FormulaError::TypeInUse { current, wanted, campaigns: lost }.into());
+            let column = current_name;
+            return Err(FormulaError::TypeInUse { column, current, wanted, campaigns: lost }.into());
         }
     }
     Ok(())
@@ -182,7 +184,7 @@ mod tests {
         let save = |name: &str| checked(SaveArguments { name: name.to_owned(), formula: " 1 ".to_owned() });
         let saved = save("  Größe M ").unwrap();
         assert_eq!((saved.name.as_str(), saved.formula.as_str()), ("Größe M", "1"));
-        for wrong in ["", "  ", "a{b", "a}b", "a|b", "a\nb", &"x".repeat(201)] {
+        for wrong in ["", "  ", "a{b", "a}b", "a|b", "a\nb", "Reference", &"x".repeat(201)] {
             assert!(matches!(save(wrong), Err(FormulaError::InvalidRequest(_))), "{wrong}");
         }
         assert!(save(&"x".repeat(200)).is_ok());

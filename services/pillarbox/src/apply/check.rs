@@ -96,6 +96,10 @@ pub(super) fn items<'a, T>(
 
 /// A column has a type, a formula or a prompt.
 fn check_column(place: &str, column: &Column) -> Result {
+    let is_computed = column.formula.is_some() || column.prompt.is_some();
+    if let Some(problem) = formula::name_problem(&column.name.0).filter(|_| is_computed) {
+        return Err(ApplyError::refused(format!("{place}.name"), problem));
+    }
     match (&column.column_type, &column.formula, &column.prompt) {
         (Some(_), None, None) | (None, Some(_), None) => Ok(()),
         (None, None, Some(prompt)) => check_prompt(place, prompt),

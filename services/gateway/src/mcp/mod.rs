@@ -13,8 +13,6 @@ mod origin;
 mod turns;
 mod version;
 
-pub(crate) use self::turns::Turns;
-
 use std::net::IpAddr;
 
 use axum::body::Body;
@@ -29,6 +27,7 @@ use contract::mcp::{self, IdScan, Message, RpcError};
 use crate::body::{declared_too_large, drain, pass_over};
 use crate::mcp::admit::Access;
 use crate::mcp::denied::Denied;
+pub(crate) use crate::mcp::turns::Turns;
 use crate::push::answer::json_response;
 use crate::refusal::Refusal;
 use crate::request::RequestIdentity;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use audience::{Lookup, fold_name};
 use chrono::{DateTime, NaiveDate, Utc};
+use computed::FormulaColumns;
 use contract::id::TeamId;
 use design::Template;
 use store::{AiCell, Column, StoreError, WaitingRecipient};
@@ -11,7 +12,6 @@ use uuid::Uuid;
 
 use crate::Mailer;
 use crate::rules::Profile;
-use computed::FormulaColumns;
 
 /// Longest question, in characters.
 const QUESTION_CHARS: usize = 8_000;

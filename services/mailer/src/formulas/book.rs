@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use audience::{BuiltIn, ColumnType, fold_name};
+use computed::{definitions, offered, prompts};
 use contract::mcp::{ColumnKindName, ColumnView, FormulaError, FormulaProblem};
 use formula::limits::MAX_FORMULA_COLUMNS;
 use formula::{ColumnProblem, Definition, Problem, Sheet, Uses, name_problem};
@@ -10,7 +11,6 @@ use serde_json::Value;
 use store::{Column, ColumnKind};
 
 use super::{Asker, failed};
-use computed::{definitions, offered, prompts};
 
 /// The folded name of a formula that is meant for no column: no formula can name it.
 const UNNAMED: &str = "\u{0}";

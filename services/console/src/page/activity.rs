@@ -13,9 +13,15 @@ use crate::access::Person;
 use crate::answer::{Frame, page};
 use crate::failure::Failure;
 use crate::page::LINES;
+use crate::route::{self, Access, Route};
+
+/// What there is.
+pub(crate) fn routes() -> Vec<Route> {
+    vec![route::page("/activity", Access::Member, show)]
+}
 
 #[derive(Deserialize)]
-pub(crate) struct Cursor {
+struct Cursor {
     before: Option<ActivityId>,
 }
 
@@ -28,7 +34,7 @@ struct ActivityPage {
 }
 
 /// The page.
-pub(crate) async fn show(
+async fn show(
     State(console): State<Console>,
     person: Person,
     cursor: Result<Query<Cursor>, QueryRejection>,

@@ -8,7 +8,13 @@ use crate::Console;
 use crate::access::Person;
 use crate::answer::{Frame, page};
 use crate::failure::Failure;
+use crate::route::{self, Access, Route};
 use crate::show::dollars;
+
+/// What there is.
+pub(crate) fn routes() -> Vec<Route> {
+    vec![route::page("/", Access::Member, show)]
+}
 
 #[derive(Template)]
 #[template(path = "home.html")]
@@ -19,7 +25,7 @@ struct HomePage {
 }
 
 /// The page.
-pub(crate) async fn show(State(console): State<Console>, person: Person) -> Result<Response, Failure> {
+async fn show(State(console): State<Console>, person: Person) -> Result<Response, Failure> {
     let store = &console.process.store;
     let team_id = person.0.team_id;
     Ok(page(&HomePage {

@@ -16,12 +16,22 @@ use crate::Console;
 use crate::access::Person;
 use crate::answer::{Frame, Notice, Noticed, done, page};
 use crate::failure::Failure;
+use crate::route::{self, Access, Route};
+
+/// What there is.
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        route::page("/keys", Access::Member, show),
+        route::action("/keys", Access::Manager, create),
+        route::action("/keys/{key_id}/revoke", Access::Manager, revoke),
+    ]
+}
 
 /// Characters of a key's name.
 const NAME_CHARS: usize = 100;
 
 #[derive(Deserialize)]
-pub(crate) struct NewKeyForm {
+struct NewKeyForm {
     name: String,
     kind: Kind,
 }
@@ -35,8 +45,8 @@ enum Kind {
 }
 
 #[derive(Template)]
-#[template(path = "api.html")]
-struct ApiPage {
+#[template(path = "key.html")]
+struct KeyPage {
     frame: Frame,
     keys: Vec<KeySummary>,
     may_make: bool,
@@ -47,16 +57,16 @@ struct ApiPage {
 }
 
 /// The page.
-pub(crate) async fn show(
+async fn show(
     State(console): State<Console>,
     person: Person,
     noticed: Result<Query<Noticed>, QueryRejection>,
 ) -> Result<Response, Failure> {
     let Query(noticed) = noticed?;
-    api_page(&console, &person, noticed.notice, None).await
+    key_page(&console, &person, noticed.notice, None).await
 }
 
-async fn api_page(
+async fn key_page(
     console: &Console,
     person: &Person,
     notice: Option<Notice>,
@@ -65,18 +75,18 @@ async fn api_page(
     let keys = console.process.store.key_list(person.0.team_id).await?;
     let is_active = |key: &&KeySummary| key.revoked_at.is_none() && key.kind != KeyKind::Integration.as_str();
     let active = keys.iter().filter(is_active).count() as i64;
-    Ok(page(&ApiPage {
+    Ok(page(&KeyPage {
         may_make: person.is_manager() && active < ACTIVE_TEAM_KEYS,
         most: ACTIVE_TEAM_KEYS,
         keys,
         made,
         public_url: console.process.config.console.public_url.clone(),
-        frame: Frame::new(person, "/api").with_notice(notice),
+        frame: Frame::new(person, "/keys").with_notice(notice),
     }))
 }
 
 /// Makes a key and shows it, once: the answer is the page itself, and nothing keeps it.
-pub(crate) async fn create_key(
+async fn create(
     State(console): State<Console>,
     person: Person,
     form: Result<Form<NewKeyForm>, FormRejection>,
@@ -98,11 +108,11 @@ pub(crate) async fn create_key(
     transaction.activity_add(&person.0, "key.created", name, now).await?;
     transaction.commit().await?;
     drop(connection);
-    api_page(&console, &person, None, Some(key)).await
+    key_page(&console, &person, None, Some(key)).await
 }
 
 /// Revokes a key.
-pub(crate) async fn revoke_key(
+async fn revoke(
     State(console): State<Console>,
     person: Person,
     path: Result<Path<ApiKeyId>, PathRejection>,
@@ -114,5 +124,5 @@ pub(crate) async fn revoke_key(
     let name = transaction.key_revoke(person.0.team_id, key_id, now).await?;
     transaction.activity_add(&person.0, "key.revoked", &name, now).await?;
     transaction.commit().await?;
-    Ok(done("/api", Notice::KeyRevoked))
+    Ok(done("/keys", Notice::KeyRevoked))
 }

@@ -49,19 +49,19 @@ async fn every_route_is_closed_to_strangers_and_to_roles_that_may_not_use_it() {
 async fn a_key_made_here_opens_the_api_until_it_is_revoked_here() {
     let (stack, url) = console().await;
     let admin = member(&stack, &url, Role::Admin).await;
-    let made = admin.post("/api/keys", &[("name", "Website"), ("kind", "full_access")]).await;
+    let made = admin.post("/keys", &[("name", "Website"), ("kind", "full_access")]).await;
     let start = made.html.find("pk_live_").expect("the key is shown");
     let key: String =
         made.html[start..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
-    assert!(!admin.get("/api").await.html.contains(&key), "it is shown once");
+    assert!(!admin.get("/keys").await.html.contains(&key), "it is shown once");
     let body = json!({"campaign_id": "PA-TEST01", "recipients": [pillarbox_tests::person(1)]}).to_string();
     let bearer = format!("Bearer {key}");
     let send = async || stack.post_with(&[("authorization", bearer.as_str())], body.clone()).await;
     assert_eq!(send().await.status, 200);
     let keys = stack.store.key_list(stack.store.team_list("", 1).await.unwrap()[0].team_id).await.unwrap();
     let key_id = keys.iter().find(|key| key.name == "Website").unwrap().key_id;
-    let revoked = admin.post(&format!("/api/keys/{key_id}/revoke"), &[]).await;
-    assert_eq!((revoked.status.as_u16(), revoked.location()), (303, "/api?notice=key-revoked"));
+    let revoked = admin.post(&format!("/keys/{key_id}/revoke"), &[]).await;
+    assert_eq!((revoked.status.as_u16(), revoked.location()), (303, "/keys?notice=key-revoked"));
     assert!(admin.get(revoked.location()).await.html.contains("The key is revoked."));
     assert_eq!(send().await.error(), (401, "invalid_api_key".to_owned()));
     let log = admin.get("/activity").await.html;
@@ -80,8 +80,8 @@ async fn a_team_neither_sees_nor_changes_what_is_another_s() {
     transaction.commit().await.unwrap();
     let foreigner = Visitor::new(&stack, &url, other_id, Role::Owner).await;
     let key = stack.store.key_list(ours.team_id).await.unwrap().remove(0);
-    assert_eq!(foreigner.post(&format!("/api/keys/{}/revoke", key.key_id), &[]).await.status, 404);
-    assert!(!foreigner.get("/api").await.html.contains(&key.display));
+    assert_eq!(foreigner.post(&format!("/keys/{}/revoke", key.key_id), &[]).await.status, 404);
+    assert!(!foreigner.get("/keys").await.html.contains(&key.display));
     assert!(stack.store.key_list(ours.team_id).await.unwrap()[0].revoked_at.is_none());
     assert!(KEY.starts_with("pk_live_"));
 }
@@ -92,10 +92,10 @@ async fn an_action_that_another_site_sent_is_refused() {
     let admin = member(&stack, &url, Role::Admin).await;
     let form = [("name", "Foreign"), ("kind", "full_access")];
     for foreign in [("sec-fetch-site", "cross-site"), ("origin", "https://evil.example")] {
-        let page = admin.request(Method::POST, "/api/keys", &form, &[foreign]).await;
+        let page = admin.request(Method::POST, "/keys", &form, &[foreign]).await;
         assert_eq!(page.status, 403, "{foreign:?}");
     }
-    let same = admin.request(Method::POST, "/api/keys", &form, &[("sec-fetch-site", "same-origin")]).await;
+    let same = admin.request(Method::POST, "/keys", &form, &[("sec-fetch-site", "same-origin")]).await;
     assert_eq!(same.status, 200);
 }
 

@@ -1,0 +1,8 @@
+//! Campaigns.
+
+use crate::route::Route;
+
+/// What there is.
+pub(crate) fn routes() -> Vec<Route> {
+    Vec::new()
+}

@@ -1,0 +1,8 @@
+//! The recipients of a campaign.
+
+use crate::route::Route;
+
+/// What there is.
+pub(crate) fn routes() -> Vec<Route> {
+    Vec::new()
+}

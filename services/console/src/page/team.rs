@@ -1,0 +1,8 @@
+//! People of the team.
+
+use crate::route::Route;
+
+/// What there is.
+pub(crate) fn routes() -> Vec<Route> {
+    Vec::new()
+}

@@ -23,6 +23,9 @@ pub(crate) enum Failure {
     /// The database failed.
     #[error("Something went wrong on our side, and nothing was changed. Try again in a moment.")]
     Store(#[source] StoreError),
+    /// Something else of ours failed.
+    #[error("Something went wrong on our side, and nothing was changed. Try again in a moment.")]
+    Internal(#[source] anyhow::Error),
 }
 
 impl Failure {
@@ -31,7 +34,7 @@ impl Failure {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::NotAllowed => StatusCode::FORBIDDEN,
             Self::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::Store(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Store(_) | Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 }
@@ -76,11 +79,14 @@ impl IntoResponse for Failure {
         if let Self::Store(error) = &self {
             tracing::error!(error = error as &dyn std::error::Error, "the database failed");
         }
+        if let Self::Internal(error) = &self {
+            tracing::error!(error = error.as_ref() as &dyn std::error::Error, "a page cannot be made");
+        }
         let heading = match &self {
             Self::NotFound => "Not found",
             Self::NotAllowed => "Not allowed",
             Self::Invalid(_) => "That did not work",
-            Self::Store(_) => "Out of order",
+            Self::Store(_) | Self::Internal(_) => "Out of order",
         };
         (self.status(), page(&FailurePage { heading, sentence: self.to_string() })).into_response()
     }

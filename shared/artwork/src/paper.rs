@@ -1,17 +1,35 @@
 //! What shows on paper besides cards: fixed when a run is claimed, so that whoever finishes it makes the same file.
 
-use ::print::{Barcode, MailerId, ServiceType};
-use anyhow::{Context, bail};
+use print::{Barcode, BarcodeError, MailerId, ServiceType};
 use serde::{Deserialize, Serialize};
 use service::config::{Permit, Print};
 
+/// Stands in QR codes of proofs while no public address is set.
+const SAMPLE_URL: &str = "https://mail.example.com";
+
+/// Why nothing can print: a setting is missing or wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum PaperError {
+    /// Without it QR codes would lead nowhere.
+    #[error("print.public_url is not set: QR codes would lead nowhere")]
+    NoPublicUrl,
+    /// The setting has a value that barcodes do not take.
+    #[error("print.{setting}: {problem}")]
+    Barcode {
+        /// Its name below `print`.
+        setting: &'static str,
+        /// What is wrong.
+        problem: BarcodeError,
+    },
+}
+
 /// What shows on paper besides cards.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Paper {
+pub struct Paper {
     /// What the addresses in QR codes begin with.
-    pub(crate) public_url: String,
+    pub public_url: String,
     /// For barcodes; `None` for cards without.
-    pub(crate) mailer_id: Option<String>,
+    pub mailer_id: Option<String>,
     standard: Postage,
     first_class: Postage,
 }
@@ -26,15 +44,18 @@ struct Postage {
 }
 
 impl Paper {
+    /// For cards that are mailed.
+    ///
     /// # Errors
-    /// When a setting is missing or wrong.
-    pub(crate) fn of(settings: &Print) -> anyhow::Result<Self> {
+    /// [`PaperError`].
+    pub fn of(settings: &Print) -> Result<Self, PaperError> {
         if settings.public_url.is_empty() {
-            bail!("print.public_url is not set: QR codes would lead nowhere");
+            return Err(PaperError::NoPublicUrl);
         }
         let mailer_id = Some(settings.mailer_id.clone()).filter(|id| !id.is_empty());
         if let Some(id) = &mailer_id {
-            id.parse::<MailerId>().context("print.mailer_id")?;
+            let parsed = id.parse::<MailerId>();
+            parsed.map_err(|problem| PaperError::Barcode { setting: "mailer_id", problem })?;
         }
         let types = &settings.service_types;
         let paper = Self {
@@ -50,19 +71,25 @@ impl Paper {
         Ok(paper)
     }
 
+    /// For proofs: while no public address is set, a sample stands in its place.
+    ///
+    /// # Errors
+    /// [`PaperError::Barcode`].
+    pub fn of_proofs(settings: &Print) -> Result<Self, PaperError> {
+        let mut settings = settings.clone();
+        if settings.public_url.is_empty() {
+            SAMPLE_URL.clone_into(&mut settings.public_url);
+        }
+        Self::of(&settings)
+    }
+
     /// Of a card with this postage.
-    pub(crate) fn indicia(&self, postage: &str) -> &[String] {
+    pub fn indicia(&self, postage: &str) -> &[String] {
         &self.postage(postage).indicia
     }
 
     /// Of a card with this postage and serial number; `None` without a mailer id, or when the address has no usable ZIP.
-    pub(crate) fn barcode(
-        &self,
-        postage: &str,
-        serial: u64,
-        zip: &str,
-        plus4: Option<&str>,
-    ) -> Option<Barcode> {
+    pub fn barcode(&self, postage: &str, serial: u64, zip: &str, plus4: Option<&str>) -> Option<Barcode> {
         let mailer: MailerId = self.mailer_id.as_ref()?.parse().ok()?;
         let service: ServiceType = self.postage(postage).service_type.parse().ok()?;
         Barcode::new(&service, &mailer, serial, zip, plus4).ok()
@@ -74,8 +101,9 @@ impl Paper {
 }
 
 impl Postage {
-    fn of(service_type: &str, class: &[&str], permit: &Permit) -> anyhow::Result<Self> {
-        service_type.parse::<ServiceType>().context("print.service_types")?;
+    fn of(service_type: &str, class: &[&str], permit: &Permit) -> Result<Self, PaperError> {
+        let parsed = service_type.parse::<ServiceType>();
+        parsed.map_err(|problem| PaperError::Barcode { setting: "service_types", problem })?;
         if permit.number.is_empty() {
             return Ok(Self { service_type: service_type.to_owned(), indicia: Vec::new() });
         }

@@ -1,34 +1,33 @@
 //! From a stored card to what the press takes.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use ::print::{AddressSide, Card};
 use audience::fold_name;
 use contract::id::DesignId;
 use contract::scan::CardCode;
 use design::{Page, Plan, Recipient, Typesetter};
+use print::{AddressSide, Card};
 use store::{PieceContent, PrintPiece};
 
-use super::paper::Paper;
+use crate::paper::Paper;
 
 /// Stands for the name on a card to a home whose people nobody knows.
 const NO_NAME: &str = "CURRENT RESIDENT";
 
 /// What a card is made from.
-pub(crate) struct CardSource<'a> {
-    /// The design's version, and its plan.
-    pub(crate) design: (DesignId, i32),
-    /// See above.
-    pub(crate) plan: &'a Plan,
+pub struct CardSource<'a> {
+    /// The design and its version.
+    pub design: (DesignId, i32),
+    /// What is the same for all cards of the version.
+    pub plan: &'a Plan,
     /// The card.
-    pub(crate) piece: &'a PrintPiece,
+    pub piece: &'a PrintPiece,
     /// The barcode's serial number.
-    pub(crate) serial: u64,
+    pub serial: u64,
 }
 
 /// A card laid out.
-pub(crate) struct Artwork<'a> {
+pub struct Artwork<'a> {
     design: (DesignId, i32),
     pages: [Page; 2],
     code: Option<&'a CardCode>,
@@ -51,7 +50,7 @@ impl Recipient for Kept<'_> {
 
 impl<'a> Artwork<'a> {
     /// Lays a card out.
-    pub(crate) fn new(typesetter: &mut Typesetter, paper: &'a Paper, source: &CardSource<'a>) -> Self {
+    pub fn new(typesetter: &mut Typesetter, paper: &'a Paper, source: &CardSource<'a>) -> Self {
         let CardSource { design, plan, piece, serial } = source;
         let PrintPiece { postage, zip, plus4, content, code, .. } = piece;
         Self {
@@ -69,12 +68,12 @@ impl<'a> Artwork<'a> {
     }
 
     /// The digits of its barcode; empty without one.
-    pub(crate) fn barcode(&self) -> String {
+    pub fn barcode(&self) -> String {
         self.address.barcode.as_ref().map(ToString::to_string).unwrap_or_default()
     }
 
     /// As the press takes it.
-    pub(crate) fn card(&self) -> Card<'_> {
+    pub fn card(&self) -> Card<'_> {
         Card {
             design: self.design,
             pages: &self.pages,
@@ -100,6 +99,3 @@ fn address_lines(piece: &PrintPiece) -> Vec<String> {
     };
     vec![name, street.trim().to_uppercase(), format!("{city} {state} {zip}").to_uppercase()]
 }
-
-/// A plan, or why the design's version has none any more.
-pub(crate) type Planned = Result<Arc<Plan>, String>;

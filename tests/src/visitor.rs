@@ -48,6 +48,15 @@ impl Visitor {
 
     /// A new person of the team with this role, signed in.
     pub async fn new(stack: &Stack, url: &str, team_id: TeamId, role: Role) -> Self {
+        let email = Self::join(stack, team_id, role).await;
+        let mut visitor = Self::stranger(url);
+        let page = visitor.sign_in(&email, PASSWORD).await;
+        assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.html);
+        visitor
+    }
+
+    /// Makes a person of the team with this role and [`PASSWORD`]; the address to sign in with.
+    pub async fn join(stack: &Stack, team_id: TeamId, role: Role) -> String {
         let email = format!("{}@example.com", UserId::new());
         let hash = Password::try_from(PASSWORD.to_owned()).expect("a password").hash().expect("a hash");
         let mut connection = stack.store.connection().await.expect("a connection");
@@ -55,10 +64,7 @@ impl Visitor {
         let now = stack.clock.now();
         transaction.user_save(team_id, &email, "Ada Marsh", role, Some(&hash), now).await.expect("a person");
         transaction.commit().await.expect("a commit");
-        let mut visitor = Self::stranger(url);
-        let page = visitor.sign_in(&email, PASSWORD).await;
-        assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.html);
-        visitor
+        email
     }
 
     /// Signs in and keeps the cookie.

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
+use contract::money::Dollars;
 
 /// The zone of a team's times.
 #[derive(Debug, Clone, Copy)]
@@ -21,8 +22,7 @@ impl Zone {
 
 /// Cents as dollars: `$1,234.50`.
 pub(crate) fn dollars(cents: i64) -> String {
-    let sign = if cents < 0 { "-" } else { "" };
-    format!("{sign}${}.{:02}", grouped(cents.unsigned_abs() / 100), cents.unsigned_abs() % 100)
+    Dollars(cents).to_string()
 }
 
 /// A number with its thousands apart: `1,234,567`.

@@ -103,6 +103,21 @@ impl Store {
         self.rows(&sql, &[&integration_id.0, &now, &before, &limit]).await?.iter().map(sync).collect()
     }
 
+    /// A sync of an integration.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the integration has none with this id.
+    pub async fn sync_get(
+        &self,
+        integration_id: IntegrationId,
+        sync_id: SyncId,
+        now: DateTime<Utc>,
+    ) -> Result<SyncView> {
+        let sql = format!("SELECT {COLUMNS} FROM syncs WHERE integration_id = $1 AND sync_id = $3");
+        let row = self.row(&sql, &[&integration_id.0, &now, &sync_id.0]).await?;
+        sync(&row.ok_or_else(|| StoreError::NotFound(format!("the sync {sync_id}")))?)
+    }
+
     /// Whether the integration has a sync with this id.
     ///
     /// # Errors

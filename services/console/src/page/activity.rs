@@ -41,7 +41,7 @@ async fn show(
 ) -> Result<Response, Failure> {
     let Query(cursor) = cursor?;
     let mut activities =
-        console.process.store.activity_list(person.0.team_id, cursor.before, LINES + 1).await?;
+        console.process.store.activity_list(person.0.team_id, &store::ActivityFilter::default(), cursor.before, LINES + 1).await?;
     // The line past the page only says that there are more.
     let is_more = activities.len() as i64 > LINES;
     activities.truncate(LINES as usize);

@@ -1,34 +1,54 @@
-//! What a client should call next, in a sentence.
+//! How far an integration is, and what a client should call next, in a sentence.
 
-use contract::push::{Field, Semantic};
+use crate::push::{Field, IntegrationStatus, Semantic};
 
 /// What a client calls the operations.
-pub(crate) struct Calls {
-    pub(crate) declare: &'static str,
-    pub(crate) begin: &'static str,
-    pub(crate) push: &'static str,
-    pub(crate) complete: &'static str,
+#[derive(Debug, Clone, Copy)]
+pub struct Calls {
+    /// Declaring fields.
+    pub declare: &'static str,
+    /// Beginning a sync.
+    pub begin: &'static str,
+    /// Pushing a batch.
+    pub push: &'static str,
+    /// Completing a sync.
+    pub complete: &'static str,
 }
 
 /// The calls of the push API, below its root.
-pub(crate) const PUSH_API: Calls =
+pub const PUSH_API: Calls =
     Calls { declare: "POST /schema", begin: "POST /sync", push: "POST /records", complete: "PATCH /sync" };
 
-/// What the sentence depends on.
-pub(super) struct Standing<'a> {
-    pub(super) fields: &'a [Field],
-    pub(super) has_open_sync: bool,
-    pub(super) has_completed: bool,
+/// How far an integration is.
+#[derive(Debug, Clone, Copy)]
+pub struct Standing<'a> {
+    /// Its declared fields.
+    pub fields: &'a [Field],
+    /// Whether a sync is open.
+    pub has_open_sync: bool,
+    /// Whether a sync has completed.
+    pub has_completed: bool,
 }
 
 impl Standing<'_> {
     /// Whether contacts of the integration can be mailed: the address fields are declared, and a sync has completed.
-    pub(super) fn is_set_up(&self) -> bool {
+    pub fn is_set_up(&self) -> bool {
         self.has_completed && self.missing().is_empty()
     }
 
+    /// Its status while its owner lets it work.
+    pub fn status(&self) -> IntegrationStatus {
+        if self.has_open_sync {
+            IntegrationStatus::Syncing
+        } else if self.is_set_up() {
+            IntegrationStatus::Ready
+        } else {
+            IntegrationStatus::SetupNeeded
+        }
+    }
+
     /// The semantics that mail needs and no field claims.
-    fn missing(&self) -> Vec<&'static str> {
+    pub fn missing(&self) -> Vec<&'static str> {
         let is_claimed =
             |semantic: &Semantic| self.fields.iter().any(|field| field.semantic == Some(*semantic));
         Semantic::NEEDED_TO_MAIL
@@ -39,7 +59,7 @@ impl Standing<'_> {
     }
 
     /// The sentence.
-    pub(super) fn next_step(&self, calls: &Calls) -> String {
+    pub fn next_step(&self, calls: &Calls) -> String {
         let Calls { declare, begin, push, complete } = calls;
         let missing = self.missing();
         if self.fields.is_empty() {
@@ -61,9 +81,8 @@ impl Standing<'_> {
 
 #[cfg(test)]
 mod tests {
-    use contract::push::FieldType;
-
     use super::*;
+    use crate::push::FieldType;
 
     fn field(semantic: Semantic) -> Field {
         let (key, label, options) = (semantic.as_str().to_owned(), String::new(), Vec::new());

@@ -9,6 +9,7 @@
 mod access;
 mod answer;
 mod asset;
+mod download;
 mod failure;
 mod page;
 mod password;
@@ -16,6 +17,7 @@ mod proof;
 pub mod route;
 mod security;
 mod show;
+mod upload;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,5 +1,6 @@
 //! Every page and action, and who may use it.
 
+use axum::extract::DefaultBodyLimit;
 use axum::handler::Handler;
 use axum::http::Method;
 use axum::routing::{MethodRouter, get, post};
@@ -67,4 +68,13 @@ where
     T: 'static,
 {
     Route { path, method: Method::POST, access, handler: post(handler) }
+}
+
+/// An action whose form may bring a file; all of it has so many bytes at the most.
+pub(crate) fn upload<H, T>(path: &'static str, access: Access, bytes: usize, handler: H) -> Route
+where
+    H: Handler<T, Console>,
+    T: 'static,
+{
+    Route { path, method: Method::POST, access, handler: post(handler).layer(DefaultBodyLimit::max(bytes)) }
 }

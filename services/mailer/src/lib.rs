@@ -14,7 +14,6 @@ mod decide;
 mod detail;
 mod due;
 mod fields;
-mod formula_columns;
 mod formulas;
 mod handler;
 mod housekeeping;

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use audience::{Area, BuiltIn, Conditions, Lookup};
 use chrono::NaiveDate;
+use columns::FormulaColumns;
 use contract::send::{Reason, SendError};
 use formula::Computed;
 use service::Config;
 use store::{Audience, Campaign, Column, EntryAddress, Step, StepDesign, StoredEntry};
 
 use crate::cards::{CardRules, Designs};
-use crate::formula_columns::FormulaColumns;
 
 /// What one step of a campaign mails.
 #[derive(Debug)]

@@ -13,6 +13,8 @@ mod admission;
 mod ai_cell;
 mod busy;
 mod campaign;
+mod campaign_day;
+mod campaign_owner;
 mod charge;
 mod charge_list;
 mod check;
@@ -23,6 +25,7 @@ mod delivery;
 mod delivery_list;
 mod design;
 mod design_list;
+mod do_not_mail;
 mod email;
 mod endpoint;
 mod entry;
@@ -46,6 +49,7 @@ mod pool;
 mod print_piece;
 mod print_run;
 mod recipient;
+mod recipient_list;
 mod removal;
 mod return_address;
 mod scan;
@@ -65,6 +69,7 @@ pub use campaign::{
     Audience, Campaign, CampaignSettings, CampaignSummary, LockedCampaign, NeighborhoodSettings, Step,
     StepDesign, StepSettings,
 };
+pub use campaign_day::{DayFigure, Figure};
 pub use charge::{Charge, ChargeKind, ChargeState, NewCharge};
 pub use charge_list::{ChargeSummary, ChargedCards};
 pub use check::Discrepancy;
@@ -77,6 +82,7 @@ pub use delivery::{
 pub use delivery_list::DeliverySummary;
 pub use design::{DesignSaved, NewDesign};
 pub use design_list::{DesignSummary, DesignVersion, StoredDesign};
+pub use do_not_mail::{ListedAddress, ListedCursor};
 pub use email::TakenEmail;
 pub use endpoint::{Endpoint, EndpointSaved, EndpointState};
 pub use entry::{EntryRow, StoredEntry};
@@ -99,6 +105,9 @@ pub use pool::{Connection, Settings, Store, Transaction};
 pub use print_piece::PrintPiece;
 pub use print_run::{PrintClaim, PrintLease, PrintRun, SetAside};
 pub use recipient::{EntryAddress, RecipientFacts, RecipientRow, WaitingRecipient};
+pub use recipient_list::{
+    FoundCursor, FoundRecipient, OutcomeCount, RecipientCursor, RecipientLine, outcomes,
+};
 pub use removal::{LastRemoval, Removal};
 pub use return_address::ReturnLines;
 pub use scan::{NewScan, ScannedCard};

@@ -1,5 +1,7 @@
 //! The console: who may do what, and that it takes effect.
 
+mod browser;
+
 use console::route::{self, Access};
 use pillarbox_tests::{KEY, PASSWORD, Stack, Visitor};
 use reqwest::Method;

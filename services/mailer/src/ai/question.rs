@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use audience::{Lookup, fold_name};
 use chrono::{DateTime, NaiveDate, Utc};
 use chrono_tz::Tz;
+use columns::FormulaColumns;
 use contract::id::TeamId;
 use design::Template;
 use store::{AiCell, Column, StoreError, Team, WaitingRecipient};
 use uuid::Uuid;
 
 use crate::Mailer;
-use crate::formula_columns::FormulaColumns;
 use crate::rules::Profile;
 
 /// Longest question, in characters.

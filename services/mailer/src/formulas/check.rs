@@ -1,9 +1,7 @@
 //! `check_formula`.
 
+use columns::{Asker, Book, Named};
 use contract::mcp::{CheckAnswer, CheckArguments, FormulaError};
-
-use super::Asker;
-use super::book::{Book, Named};
 
 /// Whether a formula can be saved. That it cannot is an answer, not a failure.
 pub(super) async fn check(asker: Asker<'_>, arguments: CheckArguments) -> Result<CheckAnswer, FormulaError> {

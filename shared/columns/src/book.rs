@@ -5,19 +5,19 @@ use contract::mcp::{ColumnKindName, ColumnView, FormulaError, FormulaProblem};
 use formula::{ColumnProblem, Definition, Problem, Sheet};
 use store::{Column, ColumnKind};
 
-use super::{Asker, failed};
 use crate::formula_columns::{definitions, offered};
+use crate::{Asker, failed};
 
 /// The folded name of a formula that is meant for no column: no formula can name it.
 const UNNAMED: &str = "\u{0}";
 
 /// The columns that are not built in, the oldest first.
-pub(super) struct Book {
+pub struct Book {
     columns: Vec<Column>,
 }
 
 /// What a name stands for.
-pub(super) enum Named<'a> {
+pub enum Named<'a> {
     /// Nothing yet.
     Nothing,
     /// A column that no formula fills.
@@ -27,31 +27,35 @@ pub(super) enum Named<'a> {
 }
 
 /// A formula that fits the team's columns.
-pub(super) struct Fitting {
+pub struct Fitting {
     /// The team's formula columns with it, ready to be computed.
-    pub(super) sheet: Sheet,
+    pub sheet: Sheet,
     /// Its place among them.
-    pub(super) position: usize,
+    pub position: usize,
     /// The type of its results.
-    pub(super) result_type: ColumnType,
+    pub result_type: ColumnType,
     /// The names of the columns that it uses, as they were first written.
-    pub(super) columns: Vec<String>,
+    pub columns: Vec<String>,
     /// Other formula columns whose type changes with it.
-    pub(super) retyped: Vec<Definition>,
+    pub retyped: Vec<Definition>,
 }
 
 impl Book {
-    pub(super) fn new(columns: Vec<Column>) -> Self {
+    /// The book of these columns.
+    pub fn new(columns: Vec<Column>) -> Self {
         Self { columns }
     }
 
     /// The book of who asks.
-    pub(super) async fn read(asker: Asker<'_>) -> Result<Self, FormulaError> {
-        asker.process.store.column_list(asker.team_id).await.map(Self::new).map_err(failed)
+    ///
+    /// # Errors
+    /// `internal_error`.
+    pub async fn read(asker: Asker<'_>) -> Result<Self, FormulaError> {
+        asker.store.column_list(asker.team_id).await.map(Self::new).map_err(failed)
     }
 
     /// What a name stands for, whatever its case.
-    pub(super) fn find(&self, name: &str) -> Named<'_> {
+    pub fn find(&self, name: &str) -> Named<'_> {
         if BuiltIn::from_name(name).is_some() {
             return Named::Other;
         }
@@ -63,8 +67,11 @@ impl Book {
         }
     }
 
-    /// The formula column of this name. Errors: `column_not_found`, `not_a_formula_column`.
-    pub(super) fn formula(&self, name: &str) -> Result<&Column, FormulaError> {
+    /// The formula column of this name.
+    ///
+    /// # Errors
+    /// `column_not_found`, `not_a_formula_column`.
+    pub fn formula(&self, name: &str) -> Result<&Column, FormulaError> {
         match self.find(name) {
             Named::Formula(column) => Ok(column),
             Named::Other => Err(FormulaError::NotAFormulaColumn(name.to_owned())),
@@ -73,7 +80,7 @@ impl Book {
     }
 
     /// Every column for people: the built-in ones, then the others by name.
-    pub(super) fn views(&self) -> Vec<ColumnView> {
+    pub fn views(&self) -> Vec<ColumnView> {
         let built_in = BuiltIn::ALL.into_iter().map(|column| ColumnView {
             name: column.key().to_owned(),
             column_type: column.column_type(),
@@ -96,18 +103,20 @@ impl Book {
     }
 
     /// The team's formula columns.
-    pub(super) fn definitions(&self) -> Vec<Definition> {
+    pub fn definitions(&self) -> Vec<Definition> {
         definitions(&self.columns)
     }
 
     /// The team's formula columns, ready to be computed.
-    pub(super) fn sheet(&self) -> Sheet {
+    pub fn sheet(&self) -> Sheet {
         Sheet::new(offered(&self.columns), self.definitions())
     }
 
-    /// Fits a formula in, as that of the column `name` or of none. The error lists its problems, and those that it
-    /// brings to the formulas that use the column.
-    pub(super) fn fit(&self, source: &str, name: Option<&str>) -> Result<Fitting, Vec<FormulaProblem>> {
+    /// Fits a formula in, as that of the column `name` or of none. Takes milliseconds of a processor.
+    ///
+    /// # Errors
+    /// Its problems, and those that it brings to the formulas that use the column.
+    pub fn fit(&self, source: &str, name: Option<&str>) -> Result<Fitting, Vec<FormulaProblem>> {
         let offered: Vec<_> = offered(&self.columns).collect();
         let before = self.definitions();
         let (definitions, position) = with(before.clone(), source, name);
@@ -152,7 +161,7 @@ impl Book {
 }
 
 /// The source of a formula column.
-pub(super) fn source(column: &Column) -> Option<&str> {
+pub fn source(column: &Column) -> Option<&str> {
     column.formula.as_deref()
 }
 
@@ -194,7 +203,7 @@ fn told(found: ColumnProblem, own: &Definition) -> FormulaProblem {
 }
 
 /// Problems with the characters that stand at their places.
-pub(super) fn problems(found: &[Problem], source: &str) -> Vec<FormulaProblem> {
+fn problems(found: &[Problem], source: &str) -> Vec<FormulaProblem> {
     found.iter().map(|found| problem(found, source)).collect()
 }
 

@@ -1,4 +1,4 @@
-//! `preview_formula`.
+//! What a formula gives.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ use formula::{Computed, Outcome};
 use serde_json::Value;
 use store::BookCursor;
 
-use super::book::{Book, Fitting, Named, source};
-use super::{Asker, failed};
+use crate::book::{Book, Fitting, Named, source};
+use crate::{Asker, failed};
 
 /// Pages of the address book that are read for one preview: an integration without contacts gives an empty one.
 const PAGES: usize = 20;
@@ -22,10 +22,10 @@ const PAGES: usize = 20;
 type Row = BTreeMap<String, String>;
 
 /// Computes a formula on given rows or on people of the address book.
-pub(super) async fn preview(
-    asker: Asker<'_>,
-    arguments: PreviewArguments,
-) -> Result<PreviewAnswer, FormulaError> {
+///
+/// # Errors
+/// As those of the tool `preview_formula`.
+pub async fn preview(asker: Asker<'_>, arguments: PreviewArguments) -> Result<PreviewAnswer, FormulaError> {
     let limit = page_length(arguments.limit, PREVIEW_ROWS_DEFAULT, PREVIEW_ROWS)?;
     let book = Book::read(asker).await?;
     let formula = source_of(&book, &arguments)?;
@@ -87,8 +87,7 @@ async fn stored(asker: Asker<'_>, limit: usize) -> Result<Vec<Row>, FormulaError
         let (Some(after), false) = (cursor, rows.len() >= limit) else { break };
         // At most a hundred rows.
         let missing = i64::try_from(limit - rows.len()).unwrap_or(1);
-        let page =
-            asker.process.store.address_book_page(asker.team_id, after, missing).await.map_err(failed)?;
+        let page = asker.store.address_book_page(asker.team_id, after, missing).await.map_err(failed)?;
         rows.extend(page.lines.into_iter().map(|mut line| {
             line.built_in.append(&mut line.custom);
             line.built_in

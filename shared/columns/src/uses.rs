@@ -16,7 +16,10 @@ const PAGE: i64 = 100;
 const PAGES: usize = 20;
 
 /// The campaigns whose conditions use a column, and whether all of the team's were looked at.
-pub(super) async fn filtering_campaigns(
+///
+/// # Errors
+/// When the database cannot be asked.
+pub async fn filtering_campaigns(
     transaction: &Transaction<'_>,
     team_id: TeamId,
     name_key: &str,
@@ -41,7 +44,10 @@ fn filters_on(conditions: &Value, name_key: &str) -> bool {
 }
 
 /// The designs that use a column, and whether all of the team's were looked at.
-pub(super) async fn designs(
+///
+/// # Errors
+/// When the database cannot be asked.
+pub async fn designs(
     transaction: &Transaction<'_>,
     team_id: TeamId,
     name_key: &str,

@@ -8,18 +8,18 @@ use store::Column;
 /// Formula columns, compiled when a campaign first looks at one of them. What is stored or sent under their names
 /// is never seen.
 #[derive(Debug, Default)]
-pub(crate) struct FormulaColumns {
+pub struct FormulaColumns {
     sheet: Sheet,
 }
 
 impl FormulaColumns {
     /// The formula columns among a team's columns, which they may all use.
-    pub(crate) fn new(columns: &[Column]) -> Self {
+    pub fn new(columns: &[Column]) -> Self {
         Self { sheet: Sheet::new(offered(columns), definitions(columns)) }
     }
 
     /// A recipient as conditions, designs and links see it. `today` is the team's day.
-    pub(crate) fn over<'a>(&'a self, recipient: &'a dyn Lookup, today: NaiveDate) -> Computed<'a> {
+    pub fn over<'a>(&'a self, recipient: &'a dyn Lookup, today: NaiveDate) -> Computed<'a> {
         Computed::new(&self.sheet, recipient, today)
     }
 }

@@ -1,0 +1,1 @@
+//! A team with something on every page.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 use contract::message::{DELIVERIES_QUEUE, DELIVERIES_WAITING_V1};
 use contract::scan::ScanTarget;
 use contract::webhook::{EventCampaign, EventId, EventLocation, EventRecipient, QrScanned, known};

@@ -6,8 +6,8 @@ use chrono::NaiveDate;
 use contract::id::ChargeId;
 use contract::send::Reason;
 use store::{
-    Campaign, ChargeKind, Job, JobKind, LockedCampaign, PieceRow, RecipientFacts, StoreError, Transaction,
-    retry,
+    Campaign, ChargeKind, Figure, Job, JobKind, LockedCampaign, PieceRow, RecipientFacts, StoreError,
+    Transaction, retry,
 };
 use uuid::Uuid;
 
@@ -254,12 +254,15 @@ impl Portion<'_> {
         };
         let charge = charge(&batch, &chosen.pieces, kind, &self.campaign.payment);
         make_cards(transaction, &charge, &batch, &chosen.pieces, times.now).await?;
+        let mut figures = vec![(Figure::Cards, chosen.pieces.len() as i64)];
         if self.job.kind == JobKind::Recheck {
+            figures.push((Figure::Mailed, chosen.entry_ids.len() as i64));
             let campaign_id = &self.campaign.campaign_id;
             transaction
                 .recipient_mark_mailed(self.campaign.team_id, campaign_id, charge_id, &chosen.entry_ids)
                 .await?;
         }
-        Ok(())
+        let (team_id, campaign_id) = (self.campaign.team_id, &self.campaign.campaign_id);
+        transaction.campaign_day_add(team_id, campaign_id, times.today, &figures).await
     }
 }

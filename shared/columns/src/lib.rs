@@ -1,7 +1,7 @@
 //! A team's columns: which formulas fit them, what a formula gives for people of the address book, and what a change of
 //! one means to all that uses it. The Formula MCP server and the console are two ways to the same functions.
 //!
-//! In reading order: [`FormulaColumns`] (what cards and conditions see), [`Book`] (the team's columns as formulas see
+//! In reading order: [`Profile`] and [`FormulaColumns`] (what cards and conditions see), [`Book`] (the team's columns as formulas see
 //! them), [`preview`], [`save`], and what [uses](filtering_campaigns) a column.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
@@ -9,12 +9,14 @@
 mod book;
 mod formula_columns;
 mod preview;
+mod profile;
 mod save;
 mod uses;
 
 pub use book::{Book, Fitting, Named, source};
 pub use formula_columns::FormulaColumns;
 pub use preview::preview;
+pub use profile::Profile;
 pub use save::{FormulaSave, Refused, checked_name, save};
 pub use uses::{designs, filtering_campaigns};
 

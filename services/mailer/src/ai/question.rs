@@ -6,13 +6,13 @@ use audience::{Lookup, fold_name};
 use chrono::{DateTime, NaiveDate, Utc};
 use chrono_tz::Tz;
 use columns::FormulaColumns;
+use columns::Profile;
 use contract::id::TeamId;
 use design::Template;
 use store::{AiCell, Column, StoreError, Team, WaitingRecipient};
 use uuid::Uuid;
 
 use crate::Mailer;
-use crate::rules::Profile;
 
 /// Longest question, in characters.
 const QUESTION_CHARS: usize = 8_000;

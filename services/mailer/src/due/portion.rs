@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use chrono::NaiveDate;
+use columns::Profile;
 use contract::id::ChargeId;
 use contract::send::Reason;
 use store::{
@@ -18,7 +19,7 @@ use crate::cards::{Card, CardsError, Deciding, decide_cards};
 use crate::decide::{Candidate, Decision, decide};
 use crate::neighborhood::{Center, Neighborhoods, Print};
 use crate::reserve::{batch, charge, make_cards};
-use crate::rules::{AudienceRules, Profile, StepRules};
+use crate::rules::{AudienceRules, StepRules};
 use crate::times::{Times, time_zone, times};
 
 /// A bounded part of a job.

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use address::{AddressInput, Parsed, Verdict};
+use address::{AddressInput, Listed};
 use audience::{Area, BuiltIn};
 use contract::limits::FIELD_NAME_CHARS;
 use serde::Deserialize;
@@ -65,35 +65,16 @@ impl ListedAddress {
     /// # Errors
     /// A sentence that says why it cannot be mailed.
     pub fn from_line(text: &str) -> Result<Self, String> {
-        let Parsed { line1, line2, city, state, zip, .. } = address::parse_one_line(text);
-        Self::verify(AddressInput {
-            address_1: &line1,
-            address_2: &line2,
-            city: &city,
-            state: &state,
-            zip: &zip,
-        })
-        .map_err(|reason| format!("{text:?} cannot be mailed: {reason}"))
+        Listed::from_line(text).map(Self::of)
     }
 
     fn from_parts(parts: &AddressParts) -> Result<Self, String> {
-        Self::verify(AddressInput {
-            address_1: &parts.address_1,
-            address_2: &parts.address_2,
-            city: &parts.city,
-            state: &parts.state,
-            zip: &parts.zip,
-        })
+        let AddressParts { address_1, address_2, city, state, zip } = parts;
+        Listed::from_parts(AddressInput { address_1, address_2, city, state, zip }).map(Self::of)
     }
 
-    fn verify(input: AddressInput<'_>) -> Result<Self, String> {
-        match address::verify(input) {
-            Verdict::Deliverable(verified) => Ok(Self {
-                address_id: verified.id.as_uuid(),
-                line: format!("{}, {}, {} {}", verified.line1, verified.city, verified.state, verified.zip),
-            }),
-            Verdict::Undeliverable(failure) => Err(failure.to_string()),
-        }
+    fn of(listed: Listed) -> Self {
+        Self { address_id: listed.id.as_uuid(), line: listed.line }
     }
 }
 

@@ -1,5 +1,6 @@
 //! How values are shown to people.
 
+use audience::ColumnType;
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use contract::money::Dollars;
@@ -31,6 +32,16 @@ pub(crate) fn grouped(number: u64) -> String {
     let groups: Vec<&str> =
         digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
     groups.join(",")
+}
+
+/// A column's type as people call it.
+pub(crate) const fn type_name(column_type: &ColumnType) -> &'static str {
+    match column_type {
+        ColumnType::Text => "Text",
+        ColumnType::Number => "Number",
+        ColumnType::Date => "Date",
+        ColumnType::YesNo => "Yes or no",
+    }
 }
 
 #[cfg(test)]

@@ -11,6 +11,6 @@ mod sample;
 
 pub use card::{Artwork, CardSource};
 pub use paper::{Paper, PaperError};
-pub use pictures::{FetchError, Loaded};
+pub use pictures::{FetchError, Loaded, sources};
 pub use proof::Proof;
 pub use sample::sample_values;

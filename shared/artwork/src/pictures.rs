@@ -121,7 +121,7 @@ fn links<'a>(document: &'a Document, fields: &'a BTreeMap<String, String>) -> (V
 }
 
 /// Where the pictures of a design come from.
-pub(crate) fn sources(document: &Document) -> impl Iterator<Item = &ImageSource> {
+pub fn sources(document: &Document) -> impl Iterator<Item = &ImageSource> {
     let elements = Side::ALL.into_iter().flat_map(|side| &document.surface(side).elements);
     elements.filter_map(|element| match &element.content {
         Content::Image(Image { source, .. }) => Some(source),

@@ -7,6 +7,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
 mod book;
+mod create;
 mod formula_columns;
 mod preview;
 mod profile;
@@ -14,6 +15,7 @@ mod save;
 mod uses;
 
 pub use book::{Book, Fitting, Named, source};
+pub use create::create;
 pub use formula_columns::FormulaColumns;
 pub use preview::preview;
 pub use profile::Profile;

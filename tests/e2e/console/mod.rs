@@ -1,6 +1,8 @@
 //! The console: who may do what, and that it takes effect.
 
+mod address_book;
 mod browser;
+mod design;
 
 use console::route::{self, Access};
 use pillarbox_tests::{KEY, PASSWORD, Stack, Visitor};
@@ -18,6 +20,17 @@ async fn console() -> (Stack, String) {
 async fn member(stack: &Stack, url: &str, role: Role) -> Visitor {
     let team = stack.store.team_list("", 1).await.unwrap().remove(0);
     Visitor::new(stack, url, team.team_id, role).await
+}
+
+/// The owner of another team.
+async fn foreigner(stack: &Stack, url: &str) -> Visitor {
+    let ours = stack.store.team_list("", 1).await.unwrap().remove(0);
+    let mut connection = stack.store.connection().await.unwrap();
+    let transaction = connection.begin().await.unwrap();
+    let other = Team { team_id: contract::id::TeamId::new(), name: "Somebody else".to_owned(), ..ours };
+    let other_id = transaction.team_save(&other, stack.clock.now()).await.unwrap();
+    transaction.commit().await.unwrap();
+    Visitor::new(stack, url, other_id, Role::Owner).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -74,13 +87,7 @@ async fn a_key_made_here_opens_the_api_until_it_is_revoked_here() {
 async fn a_team_neither_sees_nor_changes_what_is_another_s() {
     let (stack, url) = console().await;
     let ours = stack.store.team_list("", 1).await.unwrap().remove(0);
-    let mut connection = stack.store.connection().await.unwrap();
-    let transaction = connection.begin().await.unwrap();
-    let other =
-        Team { team_id: contract::id::TeamId::new(), name: "Somebody else".to_owned(), ..ours.clone() };
-    let other_id = transaction.team_save(&other, stack.clock.now()).await.unwrap();
-    transaction.commit().await.unwrap();
-    let foreigner = Visitor::new(&stack, &url, other_id, Role::Owner).await;
+    let foreigner = foreigner(&stack, &url).await;
     let key = stack.store.key_list(ours.team_id).await.unwrap().remove(0);
     assert_eq!(foreigner.post(&format!("/keys/{}/revoke", key.key_id), &[]).await.status, 404);
     assert!(!foreigner.get("/keys").await.html.contains(&key.display));

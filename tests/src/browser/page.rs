@@ -79,7 +79,8 @@ impl Browser {
             keys = keys.then(KeyAction::Down { value }).then(KeyAction::Up { value });
         }
         self.client.perform_actions(keys).await.expect("keys");
-        let script = "return [...unreached].map((element) => 'the Tab key does not reach ' + element.outerHTML)";
+        let script =
+            "return [...unreached].map((element) => 'the Tab key does not reach ' + element.outerHTML)";
         let found = self.client.execute(script, Vec::new()).await.expect("a script");
         serde_json::from_value(found).expect("a list of texts")
     }
@@ -93,10 +94,12 @@ impl Browser {
 
     /// Writes a picture of the page as `NAME.png` into a folder.
     pub async fn picture(&self, folder: &Path, name: &str) {
-        self.client.execute("document.activeElement?.blur(); scrollTo(0, 0)", Vec::new()).await.expect("a script");
+        self.client
+            .execute("document.activeElement?.blur(); scrollTo(0, 0)", Vec::new())
+            .await
+            .expect("a script");
         let (_, height) = self.extent().await;
-        let clip =
-            json!({"x": 0, "y": 0, "width": DESKTOP.0, "height": height.min(TALLEST), "scale": 1});
+        let clip = json!({"x": 0, "y": 0, "width": DESKTOP.0, "height": height.min(TALLEST), "scale": 1});
         let parameters = json!({"format": "png", "clip": clip, "captureBeyondViewport": true});
         let answer = self.tools("Page.captureScreenshot", parameters).await;
         let Value::String(picture) = &answer["data"] else { panic!("no picture: {answer}") };

@@ -1,7 +1,7 @@
 //! What goes wrong, as a page that says what to do.
 
 use askama::Template;
-use axum::extract::rejection::{FormRejection, PathRejection, QueryRejection};
+use axum::extract::rejection::{FormRejection, PathRejection, QueryRejection, RawFormRejection};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use store::StoreError;
@@ -51,6 +51,12 @@ impl From<StoreError> for Failure {
 
 impl From<FormRejection> for Failure {
     fn from(_: FormRejection) -> Self {
+        Self::Invalid("The form could not be read. Go back, reload the page and send it again.".to_owned())
+    }
+}
+
+impl From<RawFormRejection> for Failure {
+    fn from(_: RawFormRejection) -> Self {
         Self::Invalid("The form could not be read. Go back, reload the page and send it again.".to_owned())
     }
 }

@@ -1,7 +1,7 @@
 //! How values are shown to people.
 
 use audience::ColumnType;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDateTime, TimeZone as _, Utc};
 use chrono_tz::Tz;
 use contract::money::Dollars;
 
@@ -18,6 +18,16 @@ impl Zone {
     /// A moment, such as `Nov 21, 2026, 3:04 PM EST`.
     pub(crate) fn time(self, moment: &DateTime<Utc>) -> String {
         moment.with_timezone(&self.0).format("%b %-d, %Y, %-I:%M %p %Z").to_string()
+    }
+}
+
+impl Zone {
+    /// The moment that a form's field of day and time names; `None` when it names none, as in the hour that a clock
+    /// skips. Of the two that an hour which comes twice has, the earlier one.
+    pub(crate) fn moment(self, typed: &str) -> Option<DateTime<Utc>> {
+        let forms = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"];
+        let local = forms.iter().find_map(|form| NaiveDateTime::parse_from_str(typed.trim(), form).ok())?;
+        self.0.from_local_datetime(&local).earliest().map(|moment| moment.to_utc())
     }
 }
 
@@ -61,6 +71,11 @@ mod tests {
     fn times_are_the_team_s() {
         let noon = "2026-07-04T16:00:00Z".parse().unwrap();
         assert_eq!(Zone::new("America/New_York").time(&noon), "Jul 4, 2026, 12:00 PM EDT");
+        let zone = Zone::new("America/New_York");
+        assert_eq!(zone.moment("2026-07-04T12:00"), Some(noon));
+        assert_eq!(zone.moment("2026-03-08T02:30"), None, "the clock skips it");
+        assert_eq!(zone.moment("2026-11-01T01:30:00"), "2026-11-01T05:30:00Z".parse().ok(), "it comes twice");
+        assert_eq!(zone.moment("yesterday"), None);
         assert_eq!(Zone::new("nowhere").time(&noon), "Jul 4, 2026, 4:00 PM UTC");
     }
 }

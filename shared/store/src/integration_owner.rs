@@ -9,7 +9,7 @@ use contract::push::Semantic;
 
 use crate::error::{Result, StoreError};
 use crate::integration::Availability;
-use crate::pool::Transaction;
+use crate::pool::{Store, Transaction};
 
 /// What the owner says about one field: the contact column that it fills, or none.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +18,18 @@ pub struct FieldMapping {
     pub key: String,
     /// The contact column.
     pub semantic: Option<Semantic>,
+}
+
+const MAPPED: &str = "SELECT key FROM integration_fields WHERE integration_id = $1 AND is_mapped_by_owner";
+
+impl Store {
+    /// As [`Transaction::field_keys_mapped_by_owner`].
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn field_keys_mapped_by_owner(&self, integration_id: IntegrationId) -> Result<HashSet<String>> {
+        Ok(self.rows(MAPPED, &[&integration_id.0]).await?.iter().map(|row| row.get(0)).collect())
+    }
 }
 
 impl Transaction<'_> {
@@ -90,8 +102,7 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
     pub async fn field_keys_mapped_by_owner(&self, integration_id: IntegrationId) -> Result<HashSet<String>> {
-        let sql = "SELECT key FROM integration_fields WHERE integration_id = $1 AND is_mapped_by_owner";
-        Ok(self.rows(sql, &[&integration_id.0]).await?.iter().map(|row| row.get(0)).collect())
+        Ok(self.rows(MAPPED, &[&integration_id.0]).await?.iter().map(|row| row.get(0)).collect())
     }
 
     /// Maps declared fields as the owner says; others stay as they are. The integration is locked against declarations.

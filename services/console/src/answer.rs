@@ -107,11 +107,35 @@ pub(crate) enum Notice {
     PersonRemoved,
     /// A person has another password.
     PasswordChanged,
+    /// A campaign takes requests.
+    CampaignActivated,
+    /// A campaign refuses requests.
+    CampaignPaused,
+    /// A campaign mails within another area.
+    AreaChanged,
+    /// A campaign mails everywhere.
+    AreaRemoved,
+    /// A campaign has other conditions.
+    ConditionsSaved,
+    /// An address is not mailed any more.
+    AddressListed,
+    /// An address is mailed again.
+    AddressUnlisted,
+    /// A recipient is not mailed any more.
+    RecipientRemoved,
 }
 
 impl Notice {
     const fn name(self) -> &'static str {
         match self {
+            Self::CampaignActivated => "campaign-activated",
+            Self::CampaignPaused => "campaign-paused",
+            Self::AreaChanged => "area-changed",
+            Self::AreaRemoved => "area-removed",
+            Self::ConditionsSaved => "conditions-saved",
+            Self::AddressListed => "address-listed",
+            Self::AddressUnlisted => "address-unlisted",
+            Self::RecipientRemoved => "recipient-removed",
             Self::KeyRevoked => "key-revoked",
             Self::DesignSaved => "design-saved",
             Self::DesignRestored => "design-restored",
@@ -143,6 +167,20 @@ impl Notice {
 
     const fn sentence(self) -> &'static str {
         match self {
+            Self::CampaignActivated => {
+                "The campaign is active. It takes requests, and its due steps are mailed."
+            }
+            Self::CampaignPaused => {
+                "The campaign is paused. Its requests are refused, and its due steps wait."
+            }
+            Self::AreaChanged => "The map area is changed. It holds from the next request.",
+            Self::AreaRemoved => "The map area is removed. Addresses everywhere are mailed.",
+            Self::ConditionsSaved => "The conditions are saved. They hold from the next request.",
+            Self::AddressListed => "The address is on the list. It is not mailed any more.",
+            Self::AddressUnlisted => "The address is off the list.",
+            Self::RecipientRemoved => {
+                "The recipient is removed. Nobody at the address is mailed for this campaign again; cards queued already still go."
+            }
             Self::KeyRevoked => "The key is revoked. From now on it opens nothing.",
             Self::DesignSaved => "The design is saved. Campaigns print it from their next send.",
             Self::DesignRestored => "The design is as it was, in a new version.",

@@ -15,7 +15,7 @@ pub(crate) enum Failure {
     #[error("There is nothing at this address.")]
     NotFound,
     /// The person's role is not enough.
-    #[error("Your role does not allow this. Owners and Admins of your team can do it, or change your role.")]
+    #[error("Your role does not allow this. An owner of your team can do it, or change your role.")]
     NotAllowed,
     /// What was sent makes no sense; the sentence says why.
     #[error("{0}")]

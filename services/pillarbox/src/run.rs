@@ -73,6 +73,9 @@ async fn execute(command: Command) -> anyhow::Result<Report> {
             let store = open(&config).await?;
             operate::balance::top_up(&store, &team, amount, reference.as_str(), now).await
         }
+        Command::TopUpRequests { after, limit } => {
+            operate::balance::requests(&open(&config).await?, after, limit).await
+        }
         Command::Balance { team } => operate::balance::show(&open(&config).await?, &team).await,
         Command::Campaign(command) => operate::campaign::run(&open(&config).await?, command, now).await,
         Command::Endpoint(command) => {

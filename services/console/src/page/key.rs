@@ -1,20 +1,23 @@
-//! API and webhooks: keys.
+//! API keys: those of the team, made and revoked here, and those of its integrations, made on their pages.
+
+use std::collections::HashMap;
 
 use askama::Template;
 use axum::Form;
 use axum::extract::rejection::{FormRejection, PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
-use contract::id::ApiKeyId;
+use contract::id::{ApiKeyId, IntegrationId};
 use contract::key::KeyKind;
 use contract::limits::ACTIVE_TEAM_KEYS;
+use contract::name::Name;
 use secret::KeyText;
 use serde::Deserialize;
-use store::{KeySummary, NewKey};
+use store::{Integration, KeySummary, NewKey, StoreError};
 
 use crate::Console;
 use crate::access::Person;
-use crate::answer::{Frame, Notice, Noticed, done, page};
+use crate::answer::{Frame, Notice, Noticed, done, page, refused};
 use crate::failure::Failure;
 use crate::route::{self, Access, Route};
 
@@ -27,9 +30,6 @@ pub(crate) fn routes() -> Vec<Route> {
     ]
 }
 
-/// Characters of a key's name.
-const NAME_CHARS: usize = 100;
-
 #[derive(Deserialize)]
 struct NewKeyForm {
     name: String,
@@ -37,22 +37,41 @@ struct NewKeyForm {
 }
 
 /// The kinds that a team's page makes; integration keys are made on the integration's page.
-#[derive(Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Kind {
     FullAccess,
     Formulas,
 }
 
+/// A key of the list.
+struct Line {
+    key: KeySummary,
+    /// The name of the integration that it opens.
+    integration: Option<String>,
+}
+
+/// What the page shows beside what is stored.
+#[derive(Default)]
+struct Shown {
+    notice: Option<Notice>,
+    /// A key that has just been made, shown this once.
+    made: Option<KeyText>,
+    /// What was typed, and what is wrong with it.
+    name: String,
+    kind: Option<Kind>,
+    problem: Option<String>,
+}
+
 #[derive(Template)]
 #[template(path = "key.html")]
 struct KeyPage {
     frame: Frame,
-    keys: Vec<KeySummary>,
+    lines: Vec<Line>,
+    active: i64,
     may_make: bool,
     most: i64,
-    /// A key that has just been made, shown this once.
-    made: Option<KeyText>,
+    shown: Shown,
     public_url: String,
 }
 
@@ -62,27 +81,31 @@ async fn show(
     person: Person,
     noticed: Result<Query<Noticed>, QueryRejection>,
 ) -> Result<Response, Failure> {
-    let Query(noticed) = noticed?;
-    key_page(&console, &person, noticed.notice, None).await
+    let Query(Noticed { notice }) = noticed?;
+    Ok(page(&key_page(&console, &person, Shown { notice, ..Shown::default() }).await?))
 }
 
-async fn key_page(
-    console: &Console,
-    person: &Person,
-    notice: Option<Notice>,
-    made: Option<KeyText>,
-) -> Result<Response, Failure> {
-    let keys = console.process.store.key_list(person.0.team_id).await?;
-    let is_active = |key: &&KeySummary| key.revoked_at.is_none() && key.kind != KeyKind::Integration.as_str();
+async fn key_page(console: &Console, person: &Person, shown: Shown) -> Result<KeyPage, Failure> {
+    let (store, team_id) = (&console.process.store, person.0.team_id);
+    let keys = store.key_list(team_id).await?;
+    let integrations = store.integration_list(team_id).await?.into_iter();
+    let names: HashMap<IntegrationId, String> =
+        integrations.map(|integration| (integration.integration_id, integration.name)).collect();
+    let is_active = |key: &&KeySummary| key.revoked_at.is_none() && key.integration_id.is_none();
     let active = keys.iter().filter(is_active).count() as i64;
-    Ok(page(&KeyPage {
+    let line = |key: KeySummary| Line {
+        integration: key.integration_id.and_then(|id| names.get(&id).cloned()),
+        key,
+    };
+    Ok(KeyPage {
         may_make: person.is_manager() && active < ACTIVE_TEAM_KEYS,
+        active,
         most: ACTIVE_TEAM_KEYS,
-        keys,
-        made,
+        lines: keys.into_iter().map(line).collect(),
         public_url: console.process.config.console.public_url.clone(),
-        frame: Frame::new(person, "/keys").with_notice(notice),
-    }))
+        frame: Frame::new(person, "/keys").with_notice(shown.notice),
+        shown,
+    })
 }
 
 /// Makes a key and shows it, once: the answer is the page itself, and nothing keeps it.
@@ -91,24 +114,54 @@ async fn create(
     person: Person,
     form: Result<Form<NewKeyForm>, FormRejection>,
 ) -> Result<Response, Failure> {
-    let Form(NewKeyForm { name, kind }) = form?;
-    let name = name.trim();
-    if name.is_empty() || name.chars().nth(NAME_CHARS).is_some() {
-        return Err(Failure::Invalid(format!("Give the key a name of 1 to {NAME_CHARS} characters.")));
-    }
-    let kind = match kind {
+    let Form(NewKeyForm { name: typed, kind }) = form?;
+    let key_kind = match kind {
         Kind::FullAccess => KeyKind::FullAccess,
         Kind::Formulas => KeyKind::Formulas,
     };
+    match make(&console, &person, key_kind, None, &typed).await {
+        Ok(key) => {
+            Ok(page(&key_page(&console, &person, Shown { made: Some(key), ..Shown::default() }).await?))
+        }
+        Err(StoreError::Limit(reason)) => {
+            let problem = Some(format!("Not made: {reason}."));
+            let shown = Shown { name: typed, kind: Some(kind), problem, ..Shown::default() };
+            Ok(refused(&key_page(&console, &person, shown).await?))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Makes a key of the team, or of one of its integrations.
+///
+/// # Errors
+/// [`StoreError::Limit`] for a name that is none, and past the keys that there may be.
+pub(crate) async fn make(
+    console: &Console,
+    person: &Person,
+    kind: KeyKind,
+    integration: Option<&Integration>,
+    typed: &str,
+) -> store::Result<KeyText> {
+    let name: Name = typed.parse().map_err(|reason| StoreError::Limit(format!("the name {reason}")))?;
     let (key, now) = (KeyText::random(kind), console.process.clock.now());
-    let new = NewKey { team_id: person.0.team_id, kind, integration_id: None, name, key: &key.presented() };
+    let new = NewKey {
+        team_id: person.0.team_id,
+        kind,
+        integration_id: integration.map(|integration| integration.integration_id),
+        name: name.as_str(),
+        key: &key.presented(),
+    };
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
     transaction.key_create(&new, now).await?;
-    transaction.activity_add(&person.0, "key.created", name, now).await?;
+    let subject = match integration {
+        Some(integration) => format!("{} of {}", name.as_str(), integration.name),
+        None => name.as_str().to_owned(),
+    };
+    transaction.activity_add(&person.0, "key.created", &subject, now).await?;
     transaction.commit().await?;
-    drop(connection);
-    key_page(&console, &person, None, Some(key)).await
+    Ok(key)
 }
 
 /// Revokes a key.

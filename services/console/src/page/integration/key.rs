@@ -6,10 +6,8 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use contract::id::{ApiKeyId, IntegrationId};
 use contract::key::KeyKind;
-use contract::name::Name;
-use secret::KeyText;
 use serde::Deserialize;
-use store::{Integration, NewKey, StoreError};
+use store::StoreError;
 
 use super::detail::{Shown, detail_page};
 use super::{OfIntegration, PART, find};
@@ -17,6 +15,7 @@ use crate::Console;
 use crate::access::Person;
 use crate::answer::{Notice, done, page, refused};
 use crate::failure::Failure;
+use crate::page::key;
 
 #[derive(Deserialize)]
 pub(super) struct NewKeyForm {
@@ -32,10 +31,7 @@ pub(super) async fn create(
 ) -> Result<Response, Failure> {
     let integration = find(&console, &person, path).await?;
     let Form(NewKeyForm { name }) = form?;
-    let made = match name.parse::<Name>() {
-        Ok(name) => make(&console, &person, &integration, &name).await,
-        Err(reason) => Err(StoreError::Limit(format!("the name {reason}"))),
-    };
+    let made = key::make(&console, &person, KeyKind::Integration, Some(&integration), &name).await;
     match made {
         Ok(key) => {
             let shown = Shown { made: Some(key), ..Shown::default() };
@@ -47,30 +43,6 @@ pub(super) async fn create(
         }
         Err(error) => Err(error.into()),
     }
-}
-
-async fn make(
-    console: &Console,
-    person: &Person,
-    integration: &Integration,
-    name: &Name,
-) -> store::Result<KeyText> {
-    let kind = KeyKind::Integration;
-    let (key, now) = (KeyText::random(kind), console.process.clock.now());
-    let new = NewKey {
-        team_id: person.0.team_id,
-        kind,
-        integration_id: Some(integration.integration_id),
-        name: name.as_str(),
-        key: &key.presented(),
-    };
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    transaction.key_create(&new, now).await?;
-    let subject = format!("{} of {}", name.as_str(), integration.name);
-    transaction.activity_add(&person.0, "key.created", &subject, now).await?;
-    transaction.commit().await?;
-    Ok(key)
 }
 
 /// Revokes a key of the integration.

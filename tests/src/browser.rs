@@ -121,6 +121,14 @@ impl Browser {
         main.text().await.expect("its text")
     }
 
+    /// How many pictures the page shows that the browser could draw, its own mark aside.
+    pub async fn pictures(&self) -> u64 {
+        let script =
+            "return [...document.querySelectorAll('main img')].filter((img) => img.naturalWidth > 0).length";
+        let count = self.client.execute(script, Vec::new()).await.expect("a script");
+        count.as_u64().expect("a number")
+    }
+
     /// Makes the page this wide and high, as on a screen of that size.
     pub async fn resize(&self, width: u32, height: u32) {
         let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});

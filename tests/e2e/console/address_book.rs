@@ -148,7 +148,7 @@ async fn a_formula_is_previewed_with_people_saved_and_mails_by_its_result() {
 async fn contacts_of_an_integration_are_listed_and_found_by_their_id() {
     let mut crm = Crm::start().await;
     let url = crm.stack.console().await;
-    let record = json!({"externalId": "a/b?1", "fields": {"first": "Ann", "score": 3}});
+    let record = json!({"external_id": "a/b?1", "fields": {"first": "Ann", "score": 3}});
     crm.sync("full", &[record]).await;
     let visitor = member(&crm.stack, &url, Role::Member).await;
     let team_id = crm.stack.store.team_list("", 1).await.unwrap()[0].team_id;

@@ -3,9 +3,11 @@
 mod furnished;
 mod pages;
 
-use pillarbox_tests::{Browser, Options, Stack, Visitor, person};
+use pillarbox_tests::{Browser, Options, Stack, Visitor, eventually, person};
 use serde_json::json;
 use store::Role;
+
+use self::furnished::Furnished;
 
 /// A stack with a console that a browser on this machine can sign in to.
 async fn stack(options: Options) -> (Stack, String) {
@@ -45,4 +47,64 @@ async fn a_person_signs_in_makes_a_key_and_uses_it() {
     browser.press("Revoke the key Website").await;
     browser.until_text("From now on it opens nothing").await;
     assert_eq!(send().await.error(), (401, "invalid_api_key".to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_test_event_reaches_the_endpoint_and_a_paused_one_gets_no_scans() {
+    let world = Furnished::new().await;
+    let browser = world.browser(Role::Admin).await;
+    let heard = async |count: usize| world.sink.count() == count;
+    browser.follow("Webhooks").await;
+    browser.follow(&world.sink.url).await;
+    browser.press("Send test event").await;
+    eventually("the sink gets the test event", async || heard(2).await).await;
+    let codes = pillarbox_tests::cards(&world.stack).await;
+    browser.press("Pause").await;
+    browser.until_text("Resume").await;
+    assert_eq!(world.stack.scan(&codes[1]).await.status, 302);
+    let sql = "SELECT count(*) FROM deliveries";
+    let made = world.stack.count(sql).await;
+    browser.press("Resume").await;
+    browser.until_text("Pause").await;
+    world.stack.scan(&codes[2]).await;
+    eventually("the sink hears of the scan after the pause", async || heard(3).await).await;
+    assert_eq!(world.stack.count(sql).await, made + 1, "the scan during the pause is delivered to nobody");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_formula_is_previewed_while_it_is_typed_and_saved() {
+    let world = Furnished::new().await;
+    let browser = world.browser(Role::Admin).await;
+    browser.follow("Address book").await;
+    browser.follow("New formula column").await;
+    browser.fill("Column", "Salute").await;
+    browser.fill("Formula", "\"Dear \" + first_name").await;
+    browser.until_text("Dear Amelia").await;
+    browser.fill("Formula", "PROPR(first_name)").await;
+    browser.until_text("PROPER").await;
+    browser.fill("Formula", "\"Hello \" + first_name").await;
+    browser.until_text("Hello Amelia").await;
+    browser.press("Save").await;
+    browser.until_text("The column is saved.").await;
+    let stored = world.stack.store.column_get(world.team.team_id, "salute").await.unwrap();
+    assert_eq!(stored.formula.as_deref(), Some("\"Hello \" + first_name"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_design_is_changed_with_its_mistake_told_and_what_prints_is_seen() {
+    let world = Furnished::new().await;
+    let browser = world.browser(Role::Admin).await;
+    browser.follow("Designs").await;
+    browser.follow("Spring planting").await;
+    let document = browser.value("Document (JSON)").await;
+    browser.fill("Document (JSON)", &document.replace("Inter Bold", "Comic Sans")).await;
+    browser.press("Save as a new version").await;
+    browser.until_text("On the front, item").await;
+    let better = browser.value("Document (JSON)").await.replace("Comic Sans", "Lora Bold");
+    browser.fill("Document (JSON)", &better).await;
+    browser.press("Save as a new version").await;
+    browser.until_text("The design is saved.").await;
+    assert_eq!(browser.pictures().await, 2, "front and back are drawn");
+    browser.press("Go back to version 1").await;
+    browser.until_text("as it was, in a new version").await;
 }

@@ -1,7 +1,7 @@
 //! How values are shown to people.
 
 use audience::ColumnType;
-use chrono::{DateTime, NaiveDateTime, TimeZone as _, Utc};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, TimeZone as _, Utc};
 use chrono_tz::Tz;
 use contract::money::Dollars;
 
@@ -13,6 +13,11 @@ impl Zone {
     /// The zone of this IANA name. One that cannot be read was never stored; UTC stands in for it.
     pub(crate) fn new(name: &str) -> Self {
         Self(name.parse().unwrap_or(Tz::UTC))
+    }
+
+    /// The day of a moment.
+    pub(crate) fn day(self, moment: DateTime<Utc>) -> NaiveDate {
+        moment.with_timezone(&self.0).date_naive()
     }
 
     /// A moment, such as `Nov 21, 2026, 3:04 PM EST`.

@@ -100,9 +100,8 @@ async fn a_deleted_endpoint_gets_nothing_and_can_be_made_anew() {
     world.scan().await;
     assert_eq!(world.stack.count("SELECT count(*) FROM deliveries").await, 0);
     let policy = world.stack.policy();
-    let added =
-        world.manager().add(&policy, &world.sink.url, None);
-    assert!(added.await.unwrap().is_new);
+    let added = world.manager().add(&policy, &world.sink.url, None).await;
+    assert!(added.unwrap().is_new);
     world.scan().await;
     world.until_received(1).await;
 }

@@ -13,6 +13,13 @@ ALTER TABLE formula_changes
 ALTER TABLE address_columns ADD COLUMN is_locked boolean NOT NULL DEFAULT false;
 UPDATE address_columns SET is_locked = true WHERE source = 'owner';
 
--- People look entries up by name, in any case: last name first. The collation orders as prefixes need it.
-CREATE INDEX address_entries_by_name
-    ON address_entries (team_id, (lower(last_name || ' ' || first_name) COLLATE "C"), entry_id);
+-- People look entries up by name, last name first, in lower case. As recipient_search it is written behind a request's back;
+-- an entry's name never changes, for its id is made of it.
+CREATE TABLE entry_search (
+    team_id  uuid NOT NULL,
+    key      text COLLATE "C" NOT NULL,
+    entry_id uuid NOT NULL,
+    PRIMARY KEY (team_id, key, entry_id)
+);
+INSERT INTO entry_search (team_id, key, entry_id)
+SELECT team_id, lower(trim(last_name || ' ' || first_name)), entry_id FROM address_entries;

@@ -50,7 +50,7 @@ pub struct FullEntry {
 
 impl Store {
     /// A team's entries in the order of their names, those whose names begin so, after `after`; at most `limit`. A name is
-    /// `last first`, in any case.
+    /// `last first`, in any case. An entry is here a few seconds after its first send, see [`Store::recipient_search_fill`].
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
@@ -101,14 +101,15 @@ impl Store {
     }
 }
 
-/// The expression of the index is repeated word for word: that is how the planner knows it. Behind all names that begin
-/// so stands the beginning with the greatest character.
-const LIST: &str = r#"
+/// Behind all names that begin so stands the beginning with the greatest character.
+const LIST: &str = "
     SELECT entry_id, first_name, last_name, concat_ws(' ', address_1, nullif(address_2, '')),
-        city || ', ' || state || ' ' || zip, lower(last_name || ' ' || first_name)
-    FROM address_entries
+        city || ', ' || state || ' ' || zip, key
+    FROM entry_search found
+    CROSS JOIN LATERAL (SELECT first_name, last_name, address_1, address_2, city, state, zip FROM address_entries
+        WHERE team_id = $1 AND address_entries.entry_id = found.entry_id LIMIT 1) AS entry
     WHERE team_id = $1
-        AND ((lower(last_name || ' ' || first_name) COLLATE "C"), entry_id) > (greatest($2, lower($4)) COLLATE "C", $3)
-        AND (lower(last_name || ' ' || first_name) COLLATE "C") < lower($4) || chr(1114111)
-    ORDER BY (lower(last_name || ' ' || first_name) COLLATE "C"), entry_id
-    LIMIT $5"#;
+        AND (key, entry_id) > (greatest($2, lower($4)) COLLATE \"C\", $3)
+        AND key < lower($4) || chr(1114111)
+    ORDER BY key, entry_id
+    LIMIT $5";

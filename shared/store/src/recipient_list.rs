@@ -272,9 +272,9 @@ const FILL: &str = "
         DELETE FROM recipients_unsearched WHERE batch = ANY (ARRAY(
             SELECT batch FROM recipients_unsearched ORDER BY batch LIMIT $2 FOR UPDATE SKIP LOCKED))
         RETURNING team_id, campaign_id, received_at
-    ), written AS (
-        INSERT INTO recipient_search (team_id, campaign_id, key, entry_id)
-        SELECT received.team_id, received.campaign_id, named.key, received.entry_id
+    ), received AS MATERIALIZED (
+        SELECT received.team_id, received.campaign_id, received.entry_id, lower(received.address) AS address,
+            lower(trim(received.last_name || ' ' || received.first_name)) AS name
         FROM (SELECT DISTINCT team_id, campaign_id, received_at FROM taken) batch
         CROSS JOIN unnest($1::text[]) AS asked (outcome)
         CROSS JOIN LATERAL (
@@ -283,10 +283,17 @@ const FILL: &str = "
                 AND coalesce(recipient.reason, recipient.status) = asked.outcome
                 AND recipient.received_at = batch.received_at
             OFFSET 0) received
-        CROSS JOIN LATERAL (VALUES
-            (lower(trim(received.last_name || ' ' || received.first_name))), (lower(received.address))) AS named (key)
-        WHERE named.key <> ''
-        ORDER BY received.team_id, received.campaign_id, named.key COLLATE \"C\", received.entry_id
+    ), by_recipient AS (
+        INSERT INTO recipient_search (team_id, campaign_id, key, entry_id)
+        SELECT team_id, campaign_id, key, entry_id
+        FROM received CROSS JOIN LATERAL (VALUES (name), (address)) AS named (key)
+        WHERE key <> ''
+        ORDER BY team_id, campaign_id, key COLLATE \"C\", entry_id
+        ON CONFLICT DO NOTHING
+    ), by_entry AS (
+        INSERT INTO entry_search (team_id, key, entry_id)
+        SELECT DISTINCT team_id, name COLLATE \"C\", entry_id FROM received
+        ORDER BY team_id, name COLLATE \"C\", entry_id
         ON CONFLICT DO NOTHING
     )
     SELECT count(*) FROM taken";

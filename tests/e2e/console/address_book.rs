@@ -1,6 +1,6 @@
 //! The address book: who is in it, where values came from, and that columns do what the page says.
 
-use pillarbox_tests::{CAMPAIGN, Crm, Visitor, person};
+use pillarbox_tests::{CAMPAIGN, Crm, Stack, Visitor, eventually, person};
 use serde_json::{Value, json};
 use store::Role;
 
@@ -13,6 +13,12 @@ fn named(number: usize, first: &str, last: &str, fields: Value) -> Value {
     recipient["last_name"] = last.into();
     recipient.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
     recipient
+}
+
+/// Waits until whoever was received can be found.
+pub(super) async fn until_findable(stack: &Stack) {
+    let sql = "SELECT count(*) FROM recipients_unsearched";
+    eventually("all can be found", async || stack.count(sql).await == 0).await;
 }
 
 /// The names that a list shows, in its order.
@@ -31,6 +37,7 @@ async fn people_are_found_by_the_beginning_of_their_names_in_any_case() {
         named(4, "Di", "Émile", json!({})),
     ];
     assert_eq!(stack.send(&people).await.reasons(), ["mailed"; 4]);
+    until_findable(&stack).await;
     let visitor = member(&stack, &url, Role::Member).await;
     let found =
         async |search: &str| names(&visitor.get(&format!("/address-book?search={search}")).await.html);
@@ -46,6 +53,7 @@ async fn the_list_is_paged_by_its_order_without_a_gap_or_a_repetition() {
     let (stack, url) = console().await;
     let people: Vec<Value> = (1..=120).map(|number| named(number, "Pat", "Same", json!({}))).collect();
     stack.send(&people).await;
+    until_findable(&stack).await;
     let visitor = member(&stack, &url, Role::Member).await;
     let (mut path, mut seen) = ("/address-book?search=same".to_owned(), Vec::new());
     loop {
@@ -70,6 +78,7 @@ async fn one_person_is_shown_with_every_value_and_where_it_came_from() {
     let columns = json!([{"name": "Spent", "type": "number"}, {"name": "Tier", "formula": "IF(Spent > 5, \"VIP\", \"\")"}]);
     stack.apply(json!({"teams": [{"name": "Test", "columns": columns}]})).await;
     stack.send(&[named(1, "Ada", "<b>Miles</b>", json!({"Spent": "7", "Pet": "cat"}))]).await;
+    until_findable(&stack).await;
     let visitor = member(&stack, &url, Role::Member).await;
     let list = visitor.get("/address-book").await.html;
     let id = list.split("/address-book/entries/").nth(1).unwrap()[..36].to_owned();

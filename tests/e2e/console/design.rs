@@ -76,6 +76,7 @@ async fn every_save_is_a_version_of_somebody_and_going_back_makes_another() {
 async fn a_proof_is_drawn_with_samples_with_values_typed_and_with_somebody_s_own() {
     let (stack, url) = console().await;
     assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
+    super::address_book::until_findable(&stack).await;
     let admin = member(&stack, &url, Role::Admin).await;
     let design_id = made(&admin, "Greeting", "{{last_name|you}}").await;
     let entry: uuid::Uuid =

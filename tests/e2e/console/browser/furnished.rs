@@ -1,6 +1,6 @@
 //! The demo team with something on every page.
 
-use pillarbox_tests::{Browser, Crm, Options, Sink, Stack, Visitor, eventually};
+use pillarbox_tests::{Answer, Browser, Crm, Options, Sink, Stack, Visitor, eventually};
 use serde_json::{Value, json};
 use store::{Role, Team};
 
@@ -18,6 +18,8 @@ pub(super) struct Furnished {
     /// Hears of scans.
     pub(super) sink: Sink,
     pub(super) team: Team,
+    /// The demo's key.
+    key: String,
 }
 
 impl Furnished {
@@ -38,7 +40,14 @@ impl Furnished {
         mail(&stack, &sink, &key).await;
         let crm = Crm::on(stack, &till_key);
         sync(&crm).await;
-        Self { stack: crm.stack, url, sink, team }
+        Self { stack: crm.stack, url, sink, team, key }
+    }
+
+    /// Sends recipients to a campaign of the demo.
+    pub(super) async fn send(&self, campaign: &str, recipients: &[Value]) -> Answer {
+        let bearer = format!("Bearer {}", self.key);
+        let body = json!({"campaign_id": campaign, "recipients": recipients}).to_string();
+        self.stack.post_with(&[("authorization", bearer.as_str())], body).await
     }
 
     /// A browser in which somebody of the demo team has signed in.

@@ -35,7 +35,7 @@ async fn a_person_signs_in_makes_a_key_and_uses_it() {
     let browser = signed_in(&stack, &url, Role::Admin).await;
     browser.follow("API keys").await;
     browser.fill("Name", "Website").await;
-    browser.choose("Opens", "Everything: recipients and formulas").await;
+    browser.choose("Opens", "Full access: recipients and formulas").await;
     browser.press("Make the key").await;
     browser.until_text("Copy it now").await;
     let page = browser.text().await;
@@ -59,6 +59,7 @@ async fn a_test_event_reaches_the_endpoint_and_a_paused_one_gets_no_scans() {
     browser.press("Send test event").await;
     eventually("the sink gets the test event", async || heard(2).await).await;
     let codes = pillarbox_tests::cards(&world.stack).await;
+    browser.follow(&world.sink.url).await;
     browser.press("Pause").await;
     browser.until_text("Resume").await;
     assert_eq!(world.stack.scan(&codes[1]).await.status, 302);
@@ -107,4 +108,37 @@ async fn a_design_is_changed_with_its_mistake_told_and_what_prints_is_seen() {
     assert_eq!(browser.pictures().await, 2, "front and back are drawn");
     browser.press("Go back to version 1").await;
     browser.until_text("as it was, in a new version").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_condition_that_is_built_filters_the_next_send() {
+    let world = Furnished::new().await;
+    let browser = world.browser(Role::Admin).await;
+    browser.go("/campaigns/PA-HELLO1/conditions").await;
+    browser.press("Add a condition").await;
+    browser.fill("Column", "lifetime_value").await;
+    browser.press("Show what fits").await;
+    browser.choose("Operator", "is greater than").await;
+    browser.fill("Value", "500").await;
+    browser.press("Count who matches").await;
+    browser.until_text("recipient").await;
+    browser.press("Save").await;
+    browser.until_text("mailed").await;
+    let rich = [(901, "501"), (902, "12")].map(|(number, spent)| {
+        let mut recipient = person(number);
+        recipient["lifetime_value"] = spent.into();
+        recipient
+    });
+    assert_eq!(world.send("PA-HELLO1", &rich).await.reasons(), ["mailed", "filtered_conditions"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_recipient_who_is_removed_is_not_mailed_again() {
+    let world = Furnished::new().await;
+    assert_eq!(world.send("PA-HELLO1", &[person(1)]).await.reasons(), ["mailed"]);
+    let browser = world.browser(Role::Admin).await;
+    browser.go("/campaigns/PA-HELLO1/recipients").await;
+    browser.press("Remove Pat Reader1, 1 Main St, Austin, TX 78701").await;
+    browser.until_text("removed").await;
+    assert_eq!(world.send("PA-HELLO1", &[person(1)]).await.reasons(), ["removed_by_sender"]);
 }

@@ -66,6 +66,7 @@ impl From<ManageError> for Failure {
     fn from(error: ManageError) -> Self {
         match error {
             ManageError::Store(error) => error.into(),
+            ManageError::Event(error) => Self::Internal(error.into()),
             other => Self::Invalid(format!("Not done: {other}.")),
         }
     }

@@ -47,9 +47,8 @@ impl Store {
             .rows(
                 "SELECT address_id, address, added_at, lower(address) COLLATE \"C\" AS key FROM do_not_mail
                  WHERE campaign_id = (SELECT campaign_id FROM campaigns WHERE team_id = $1 AND campaign_id = $2)
-                     AND lower(address) COLLATE \"C\" >= lower($3)
                      AND lower(address) COLLATE \"C\" < lower($3) || chr(1114111)
-                     AND (lower(address) COLLATE \"C\", address_id) > ($4, $5)
+                     AND (lower(address) COLLATE \"C\", address_id) > (greatest($4, lower($3) COLLATE \"C\"), $5)
                  ORDER BY lower(address) COLLATE \"C\", address_id LIMIT $6",
                 &[&team_id.0, &campaign_id.as_str(), &text, &after.key, &after.address_id, &limit],
             )

@@ -152,11 +152,12 @@ impl Store {
         after: &FoundCursor,
         limit: i64,
     ) -> Result<Vec<FoundRecipient>> {
+        // One lower bound: with two of them the index is entered at the one of the cursor, however far before the text.
         let sql = format!(
             "SELECT found.key, {COLUMNS}
              FROM (SELECT key, entry_id FROM recipient_search
-                 WHERE team_id = $1 AND campaign_id = $2 AND key >= lower($3) AND key < lower($3) || chr(1114111)
-                     AND (key, entry_id) > ($4, $5)
+                 WHERE team_id = $1 AND campaign_id = $2 AND key < lower($3) || chr(1114111)
+                     AND (key, entry_id) > (greatest($4, lower($3) COLLATE \"C\"), $5)
                  ORDER BY key, entry_id LIMIT $6) found
              CROSS JOIN LATERAL (SELECT * FROM recipients
                  WHERE team_id = $1 AND campaign_id = $2 AND entry_id = found.entry_id LIMIT 1) recipient
@@ -223,7 +224,8 @@ impl Store {
                 "SELECT (SELECT count(*) FROM (
                      SELECT FROM recipients
                      WHERE team_id = $1 AND campaign_id = $2 AND coalesce(reason, status) = asked.outcome
-                     LIMIT $4) AS counted)
+                     -- Nothing but the index has this order: how rare an outcome is, nobody can know beforehand.
+                     ORDER BY received_at DESC, entry_id DESC LIMIT $4) AS counted)
                  FROM unnest($3::text[]) WITH ORDINALITY AS asked (outcome, position) ORDER BY position",
                 &[&team_id.0, &campaign_id.as_str(), &all, &(COUNTED + 1)],
             )

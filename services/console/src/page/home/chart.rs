@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(first[0].y + first[0].height, chart.baseline);
         assert_eq!(first[1].y + first[1].height, first[0].y);
         assert_eq!(first[1].y, ABOVE);
-        assert_eq!(chart.summary, "Test by day: 24 in 3 days, most on Mar 1: 20.");
+        assert_eq!(chart.summary, "Test by day: 29 in 3 days, most on Mar 1: 20.");
         assert_eq!(chart.rows[1], ("Mon, Mar 2".to_owned(), vec!["0".to_owned(), "4".to_owned()]));
     }
 

@@ -42,4 +42,4 @@ CREATE TABLE campaign_days (
     PRIMARY KEY (team_id, day, campaign_id, figure, slot)
 -- Room for a changed row beside its old version, so that no index is touched.
 ) WITH (fillfactor = 50);
-CREATE INDEX campaign_days_by_day ON campaign_days (day);
+CREATE INDEX campaign_days_by_day ON campaign_days USING brin (day);

@@ -69,17 +69,17 @@ impl Furnished {
             "entry_id" => "SELECT entry_id FROM recipients WHERE team_id = $1 AND status = 'mailed'",
             "integration_id" => "SELECT integration_id FROM integrations WHERE team_id = $1",
             "sync_id" => {
-                "SELECT sync_id FROM syncs JOIN integrations USING (integration_id) WHERE team_id = $1"
+                "SELECT sync_id FROM syncs JOIN integrations USING (integration_id) WHERE integrations.team_id = $1"
             }
             "endpoint_id" => "SELECT endpoint_id FROM endpoints WHERE team_id = $1",
             "delivery_id" => {
-                "SELECT delivery_id FROM deliveries JOIN endpoints USING (endpoint_id) WHERE team_id = $1"
+                "SELECT delivery_id FROM deliveries JOIN endpoints USING (endpoint_id) WHERE endpoints.team_id = $1"
             }
             "charge_id" => "SELECT charge_id FROM charges WHERE team_id = $1",
             other => panic!("say here what stands for {{{other}}} of a new route"),
         };
         let row = self.stack.sql.query_one(&format!("{sql} LIMIT 1"), &[&self.team.team_id.0]).await;
-        row.unwrap_or_else(|error| panic!("{error}: {sql}")).get::<_, uuid::Uuid>(0).to_string()
+        row.unwrap_or_else(|error| panic!("{error:?}: {sql}")).get::<_, uuid::Uuid>(0).to_string()
     }
 }
 

@@ -76,8 +76,14 @@ impl Loaded {
             let wanted = links.iter().filter(|link| !self.by_name.contains_key(**link)).copied();
             let found = fetcher.resolve(team_id, used, wanted, until).await?;
             for (link, picture) in found {
-                if let Picture::Kept(name) = picture {
-                    self.by_name.insert(link.to_owned(), storage.get(&name, PICTURE_BYTES).await?);
+                let Picture::Kept(name) = picture else { continue };
+                match storage.get(&name, PICTURE_BYTES).await {
+                    Ok(content) => {
+                        self.by_name.insert(link.to_owned(), content);
+                    }
+                    // Its file is lost. A send that needs it is told so; a proof shows that it is missing.
+                    Err(StorageError::NotFound(_)) => {}
+                    Err(error) => return Err(error.into()),
                 }
             }
         }

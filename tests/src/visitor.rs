@@ -1,7 +1,5 @@
 //! A person at the console, without a browser: forms, redirects and the session's cookie.
 
-use std::collections::HashMap;
-
 use contract::id::{TeamId, UserId};
 use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderMap, LOCATION, SET_COOKIE};
 use reqwest::{Method, StatusCode};
@@ -113,7 +111,7 @@ impl Visitor {
     ) -> Page {
         let mut request = self.prepared(method.clone(), path);
         if method == Method::POST {
-            request = request.form(&fields.iter().copied().collect::<HashMap<_, _>>());
+            request = request.form(fields);
         }
         for (name, value) in headers {
             request = request.header(*name, *value);

@@ -2,7 +2,10 @@
 
 mod address_book;
 mod browser;
+mod campaign;
 mod design;
+mod home;
+mod recipient;
 
 use console::route::{self, Access};
 use pillarbox_tests::{KEY, PASSWORD, Stack, Visitor};

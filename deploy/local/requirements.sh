@@ -29,6 +29,9 @@ missing_test_packages() {
     # Python and Node.js run the official MCP clients.
     python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
     command -v npm >/dev/null || echo npm
+    # A browser and what drives it, of one version.
+    [[ -x /usr/bin/chromium ]] || echo chromium
+    command -v chromedriver >/dev/null || echo chromium-driver
 }
 
 # Where packages cannot be had, the tests that need them fail and say so; the others run.
@@ -39,6 +42,16 @@ install_mcp_clients() {
         export PILLARBOX_MCP_CLIENTS=$state/mcp
     else
         echo "the official MCP clients could not be installed: their tests will fail" >&2
+    fi
+}
+
+# shellcheck disable=SC2154 # state is set by dev.
+install_browser_tools() {
+    step "install the accessibility checker"
+    if tests/browser/install.sh "$state/browser" >&2; then
+        export PILLARBOX_BROWSER_TOOLS=$state/browser
+    else
+        echo "the accessibility checker could not be installed: its tests will fail" >&2
     fi
 }
 

@@ -1,6 +1,7 @@
 //! What the end-to-end tests and the benchmarks share: databases of their own, the processes in this process or
 //! as real ones, and people to mail.
 
+mod browser;
 mod chaos;
 mod crm;
 mod database;
@@ -17,6 +18,7 @@ mod verifiers;
 mod visitor;
 mod webhooks;
 
+pub use browser::Browser;
 pub use chaos::{Servers, Strike, World};
 pub use crm::{Crm, INTEGRATION_KEY};
 pub use database::Database;

@@ -28,8 +28,9 @@ pub use applied::{
     Applied, AppliedCampaign, AppliedDesign, AppliedEndpoint, AppliedKey, AppliedTeam, AppliedTopUp,
     AppliedUser,
 };
+pub use contract::name::{Email, Name};
 pub use error::ApplyError;
-pub use field::{Email, ListedAddress, Name};
+pub use field::ListedAddress;
 pub use pictures::fetch_pictures;
 pub use text::FILE_BYTES;
 

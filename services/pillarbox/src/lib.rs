@@ -10,7 +10,6 @@ pub mod command;
 pub mod demo;
 mod endpoint_command;
 mod integration_command;
-pub mod money;
 mod operate;
 pub mod print;
 pub mod print_command;
@@ -18,3 +17,5 @@ mod proof;
 pub mod report;
 pub mod run;
 mod text_file;
+
+pub use contract::money;

@@ -4,14 +4,13 @@
 //! ([`run`]), the files are kept, and the run ends: from then on its cards are printed. A printer that dies before that leaves
 //! a run whose files the next one makes again, the same under the same names.
 
-mod artwork;
 mod files;
 mod manifest;
-mod paper;
 mod run;
 mod sheet;
 
 use anyhow::{Context, bail};
+use artwork::Paper;
 use chrono::{NaiveDate, TimeDelta};
 use design::Product;
 use serde::Serialize;
@@ -20,8 +19,6 @@ use service::{Clock, fail_point};
 use storage::Storage;
 use store::{PrintClaim, PrintRun, Store};
 
-pub(crate) use self::artwork::{Artwork, CardSource};
-pub(crate) use self::paper::Paper;
 use self::run::print_run;
 use crate::report::{Report, table};
 

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
-use contract::id::{IntegrationId, SyncId};
+use contract::id::{IntegrationId, SyncId, TeamId};
 use contract::push::{OpenSync, SyncMode, SyncStatus, SyncView};
 use tokio_postgres::Row;
 
@@ -106,6 +106,43 @@ impl Store {
             "SELECT {COLUMNS} FROM syncs WHERE integration_id = $1 AND sync_id < $3 ORDER BY sync_id DESC LIMIT $4"
         );
         self.rows(&sql, &[&integration_id.0, &now, &before, &limit]).await?.iter().map(sync).collect()
+    }
+
+    /// A sync of an integration.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the integration has none with this id.
+    pub async fn sync_get(
+        &self,
+        integration_id: IntegrationId,
+        sync_id: SyncId,
+        now: DateTime<Utc>,
+    ) -> Result<SyncView> {
+        let sql = format!("SELECT {COLUMNS} FROM syncs WHERE integration_id = $1 AND sync_id = $3");
+        let row = self.row(&sql, &[&integration_id.0, &now, &sync_id.0]).await?;
+        sync(&row.ok_or_else(|| StoreError::NotFound(format!("the sync {sync_id}")))?)
+    }
+
+    /// The last sync of each integration of a team's, the newest first; at most `limit`: id and name of the integration, and
+    /// the sync. Costs one look-up for each integration.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn sync_list_of_team(
+        &self,
+        team_id: TeamId,
+        limit: i64,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<(IntegrationId, String, SyncView)>> {
+        let sql = format!(
+            "SELECT latest.*, integration.name FROM integrations integration
+             CROSS JOIN LATERAL (SELECT {COLUMNS} FROM syncs
+                 WHERE syncs.integration_id = integration.integration_id ORDER BY sync_id DESC LIMIT 1) latest
+             WHERE integration.team_id = $1 ORDER BY latest.begun_at DESC LIMIT $3"
+        );
+        let rows = self.rows(&sql, &[&team_id.0, &now, &limit]).await?;
+        let named = |row: &Row| Ok((IntegrationId(row.get("integration_id")), row.get("name"), sync(row)?));
+        rows.iter().map(named).collect()
     }
 
     /// Whether the integration has a sync with this id.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use contract::mcp::{IntegrationTool, RpcError, ToolFailure};
 use contract::message::{BEGIN_V1, COMPLETE_V1, DECLARE_V1, PUSH_V1, PUSH_VALIDATE_V1};
-use contract::push::{Field, IdempotencyKey, IntegrationAnswer, PushError};
+use contract::push::{Calls, Field, IdempotencyKey, IntegrationAnswer, PushError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -15,7 +15,6 @@ use crate::mcp::dispatch::{Request, Unanswered};
 use crate::push::IntegrationAccess;
 use crate::push::answer::Answered;
 use crate::push::ask::{Question, ask};
-use crate::push::next_step::Calls;
 use crate::push::query::Query;
 use crate::push::read;
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use audience::{Lookup, fold_name};
 use chrono::{DateTime, NaiveDate, Utc};
+use columns::Profile;
 use computed::FormulaColumns;
 use contract::id::TeamId;
 use design::Template;
@@ -11,7 +12,6 @@ use store::{AiCell, Column, StoreError, WaitingRecipient};
 use uuid::Uuid;
 
 use crate::Mailer;
-use crate::rules::Profile;
 
 /// Longest question, in characters.
 const QUESTION_CHARS: usize = 8_000;

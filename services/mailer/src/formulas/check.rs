@@ -1,9 +1,7 @@
 //! `check_formula`.
 
+use columns::{Asker, Book};
 use contract::mcp::{CheckAnswer, CheckArguments, FormulaError};
-
-use super::Asker;
-use super::book::Book;
 
 /// Whether a formula can be saved. That it cannot is an answer, not a failure; that no formula can under this name is one.
 pub(super) async fn check(asker: Asker<'_>, arguments: CheckArguments) -> Result<CheckAnswer, FormulaError> {

@@ -1,14 +1,12 @@
 //! `list_columns` and `list_functions`.
 
 use audience::fold_name;
+use columns::{Asker, Book};
 use contract::mcp::{
     ColumnsAnswer, FORMULA_PAGE_COLUMNS, FormulaError, FunctionsAnswer, FunctionsArguments,
     ListColumnsArguments, page_length,
 };
 use formula::FunctionHelp;
-
-use super::Asker;
-use super::book::Book;
 
 /// A page of the columns.
 pub(super) async fn columns(

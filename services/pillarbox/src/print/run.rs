@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use artwork::Paper;
 use chrono::TimeDelta;
 use contract::id::{DesignId, TeamId};
 use design::{Document, Plan, Product};
@@ -14,10 +15,8 @@ use store::{PrintPiece, PrintRun, SetAside, StoreError};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use super::artwork::Planned;
 use super::files::{FileNames, Files};
-use super::paper::Paper;
-use super::sheet::{self, Batch, Chunk, Made, Sheet};
+use super::sheet::{self, Batch, Chunk, Made, Planned, Sheet};
 use super::{PrintedRun, Printer, product};
 
 /// Cards read at a time.

@@ -11,6 +11,7 @@ mod field;
 mod idempotency;
 mod issue;
 mod read;
+mod standing;
 mod sync;
 mod value;
 mod values;
@@ -27,6 +28,7 @@ pub use read::{
     ContactAnswer, ContactIssue, IntegrationAnswer, IntegrationStatus, IntegrationView, Limits, OpenSyncView,
     RejectionItem, RejectionsAnswer, SchemaAnswer, SyncAnswer, SyncView, SyncsAnswer,
 };
+pub use standing::{Calls, PUSH_API, Standing};
 pub use sync::{
     BeginAnswer, BeginRequest, CompleteAnswer, CompleteRequest, DeclareAnswer, OpenSync, PushContext,
     SyncMode, SyncStatus, ValidatedComplete, timestamp,

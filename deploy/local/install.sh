@@ -27,6 +27,7 @@ disable_services() {
     for package in "$@"; do
         case $package in
             postgresql*) systemctl disable --quiet postgresql ;;
+            haproxy | pgbouncer) systemctl disable --quiet "$package" ;;
             rabbitmq-server) systemctl disable --quiet rabbitmq-server epmd.socket epmd.service ;;
         esac || true
     done 2>/dev/null

@@ -7,7 +7,7 @@
 #   server.pid   server.log   data/   and what else the kind lists in kind_files
 #
 # A kind defines: kind_create, kind_launch, kind_answers, kind_stop, kind_kill, kind_forget,
-# kind_ready, kind_url and the array kind_files. These see the folder as $instance.
+# kind_ready, kind_url, kind_control and the array kind_files. These see the folder as $instance.
 
 # How long a server may take before it answers. Recovery after a kill is part of it.
 START_SECONDS=60
@@ -24,6 +24,7 @@ usage: $(basename "$0") ACTION FOLDER [NAME=VALUE...]
   restart   stop and start; prints the URL
   wipe      kill and forget all data; the next start begins empty at the same URL
   remove    kill and delete the instance
+  control   run the server's own client with the words that follow instead of settings
   status    "running URL" (exit 0) or "stopped" (exit 1)
   url       print the URL without a look at the server
 END
@@ -37,7 +38,7 @@ instance_main() {
     shift 2
     case $action in
         start | restart) mkdir -p "$instance" ;;
-        stop | kill | wipe | remove | status | url)
+        stop | kill | wipe | remove | status | url | control)
             if [[ ! -d $instance ]]; then instance_absent "$action"; fi ;;
         *) instance_usage ;;
     esac
@@ -47,6 +48,7 @@ instance_main() {
     flock -w 120 9 || fail "another command is at work on $instance"
     case $action in
         stop | kill | url) "kind_$action" ;;
+        control) kind_control "$@" ;;
         *) "instance_$action" "$@" ;;
     esac
 }
@@ -54,7 +56,7 @@ instance_main() {
 instance_absent() {
     case $1 in
         status) echo stopped; exit 1 ;;
-        url) fail "there is no server in $instance" ;;
+        url | control) fail "there is no server in $instance" ;;
         *) exit 0 ;;
     esac
 }

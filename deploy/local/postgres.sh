@@ -126,6 +126,12 @@ kind_forget() {
     rm -rf "$instance/data"
 }
 
+# As the superuser, for what a drill does to a server.
+kind_control() {
+    "$(programs)/psql" --no-psqlrc --quiet --tuples-only --no-align \
+        "postgres://postgres@127.0.0.1:$(instance_port postgres)/pillarbox" "$@"
+}
+
 kind_url() {
     echo "postgres://pillarbox@127.0.0.1:$(instance_port postgres)/pillarbox"
 }

@@ -98,6 +98,12 @@ kind_forget() {
     rm -rf "$instance/data"
 }
 
+kind_control() {
+    local environment
+    set_environment
+    env -i "${environment[@]}" /usr/lib/rabbitmq/bin/rabbitmqctl --quiet "$@"
+}
+
 kind_url() {
     echo "amqp://pillarbox:pillarbox@127.0.0.1:$(instance_port amqp)/%2f"
 }

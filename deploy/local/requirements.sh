@@ -26,7 +26,11 @@ missing_no_packages() { :; }
 missing_test_packages() {
     command -v pdfinfo >/dev/null || echo poppler-utils
     command -v zbarimg >/dev/null || echo zbar-tools
-    # Python and Node.js run the official MCP clients.
+    # What stands beside the processes in drills.
+    [[ -x /usr/sbin/haproxy ]] || echo haproxy
+    [[ -x /usr/sbin/pgbouncer ]] || echo pgbouncer
+    command -v ip >/dev/null || echo iproute2
+    # Python and Node.js run the official MCP clients and the check of the manifests.
     python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
     command -v npm >/dev/null || echo npm
     # A browser and what drives it, of one version.
@@ -53,6 +57,32 @@ install_browser_tools() {
     else
         echo "the accessibility checker could not be installed: its tests will fail" >&2
     fi
+}
+
+install_manifest_checker() {
+    step "install the schemas of Kubernetes"
+    if tests/manifests/install.sh "$state/manifests" >&2; then
+        export PILLARBOX_MANIFEST_CHECKER=$state/manifests
+    else
+        echo "the schemas of Kubernetes could not be installed: the test of the manifests will fail" >&2
+    fi
+}
+
+# The checker of Prometheus's files, out of Debian's package, which itself would install and start a server. Where it cannot be
+# had, the tests that need it fail and say so; the others run.
+install_promtool() {
+    local folder=$state/prometheus
+    if ! command -v promtool >/dev/null; then
+        export PILLARBOX_PROMTOOL=$folder/usr/bin/promtool
+        [[ -x $PILLARBOX_PROMTOOL ]] || download_promtool "$folder" >&2 ||
+            echo "promtool could not be had: its tests will fail" >&2
+    fi
+}
+
+download_promtool() {
+    step "get promtool"
+    mkdir -p "$1"
+    (cd "$1" && apt-get download -q prometheus && dpkg-deb --extract prometheus_*.deb . && rm prometheus_*.deb)
 }
 
 install_packages() {

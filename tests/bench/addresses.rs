@@ -58,6 +58,7 @@ pub async fn run() -> anyhow::Result<Vec<Figure>> {
         wait_timeout_ms: 5_000,
         connect_timeout_ms: 5_000,
         statement_timeout_ms: 600_000,
+        pooler: store::Pooler::None,
     })?;
     figures.extend(importing(&store, &database).await?);
     figures.extend(verifying(&store, &database).await?);

@@ -198,7 +198,7 @@ impl Fleet {
     pub async fn store_seconds(&self) -> anyhow::Result<f64> {
         let mut seconds = 0.0;
         for node in std::iter::once(&self.gateway).chain(&self.mailers) {
-            seconds += node.metric_seconds("store_busy_seconds").await?;
+            seconds += node.metric_seconds("pillarbox_database_busy_seconds").await?;
         }
         Ok(seconds)
     }

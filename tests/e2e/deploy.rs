@@ -1,6 +1,8 @@
 //! What is deployed fits what is built: settings that the compose file sets are settings that the configuration knows.
 
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
 use serde_json::Value;
 use service::Config;
@@ -42,5 +44,104 @@ fn the_compose_file_sets_only_settings_that_the_configuration_knows() {
             settings.into_iter().filter(|(name, _)| name.starts_with("PILLARBOX")).collect();
         assert!(ours.contains_key("PILLARBOX__DATABASE__URL"), "{process}");
         Config::with(ours).unwrap_or_else(|error| panic!("{process}: {error}"));
+    }
+}
+
+fn manifests() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy/kubernetes")
+}
+
+/// Checks the manifests in this folder.
+fn checked(folder: &Path) -> (bool, String) {
+    let checker =
+        std::env::var("PILLARBOX_MANIFEST_CHECKER").expect("PILLARBOX_MANIFEST_CHECKER is set by ./dev test");
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("manifests/validate.py");
+    let mut command = Command::new(Path::new(&checker).join("bin/python"));
+    let Output { status, stdout, stderr } = command.arg(program).arg(folder).output().unwrap();
+    (status.success(), String::from_utf8([stdout, stderr].concat()).unwrap())
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+#[test]
+fn the_manifests_fit_the_schemas_and_what_they_name_is_there() {
+    let (is_valid, said) = checked(&manifests());
+    assert!(is_valid, "{said}");
+}
+
+#[test]
+fn a_mistake_in_a_manifest_is_found() {
+    for (file, right, wrong, expected) in [
+        ("gateway.yaml", "maxUnavailable: 0", "maxUnavaliable: 0", "maxUnavaliable"),
+        ("gateway.yaml", "replicas: 2", "replicas: two", "'two' is not of type"),
+        ("gateway.yaml", "targetPort: http", "targetPort: {}", "Service gateway"),
+        ("autoscaling.yaml", "cooldownPeriod", "cooldownPeriods", "cooldownPeriods"),
+        (
+            "autoscaling.yaml",
+            "scaleTargetRef: {name: mailer}",
+            "scaleTargetRef: {name: mailers}",
+            "Deployment mailers",
+        ),
+        (
+            "rabbitmq.yaml",
+            "serviceAccountName: rabbitmq",
+            "serviceAccountName: rabbit",
+            "ServiceAccount rabbit",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        copy(&manifests(), folder.path());
+        let path = folder.path().join("base").join(file);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains(right), "{right}");
+        std::fs::write(&path, text.replace(right, wrong)).unwrap();
+        let (is_valid, said) = checked(folder.path());
+        assert!(!is_valid && said.contains(expected), "{wrong}: {said}");
+    }
+}
+
+#[test]
+fn the_manifests_set_only_settings_that_the_configuration_knows() {
+    let lines = |name: &str| {
+        let text = std::fs::read_to_string(manifests().join(name)).unwrap();
+        text.lines()
+            .map(|line| line.split_once('=').unwrap())
+            .map(|(a, b)| (a.to_owned(), b.to_owned()))
+            .collect::<Vec<_>>()
+    };
+    let mut settings: HashMap<String, String> = lines("base/settings.env").into_iter().collect();
+    settings.extend(lines("overlays/production/settings.env"));
+    for process in processes() {
+        let text = std::fs::read_to_string(manifests().join("base").join(format!("{process}.yaml"))).unwrap();
+        let deployment: Value = serde_json::to_value(
+            serde_norway::Deserializer::from_str(&text)
+                .map(|document| <serde_norway::Value as serde::Deserialize>::deserialize(document).unwrap())
+                .next()
+                .unwrap(),
+        )
+        .unwrap();
+        let container = &deployment["spec"]["template"]["spec"]["containers"][0];
+        let mut all = settings.clone();
+        for variable in container["env"].as_array().into_iter().flatten() {
+            all.insert(
+                variable["name"].as_str().unwrap().to_owned(),
+                variable["value"].as_str().unwrap().to_owned(),
+            );
+        }
+        let config = Config::with(all).unwrap_or_else(|error| panic!("{process}: {error}"));
+        let grace = (config.shutdown.drain_ms + config.shutdown.grace_ms) / 1000;
+        let patience =
+            deployment["spec"]["template"]["spec"]["terminationGracePeriodSeconds"].as_u64().unwrap();
+        assert!(grace + 5 < patience, "{process} is killed before it has finished");
     }
 }

@@ -1,6 +1,7 @@
 //! Real gateways and workers over servers of their own, struck again and again while there is a load.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::time::Duration;
 
 use rand::RngExt;
@@ -15,7 +16,7 @@ const REPLICAS: usize = 2;
 /// A database and a broker that nobody else uses.
 pub struct Servers {
     postgres: Server,
-    broker: Server,
+    broker: Option<Server>,
     database_url: String,
 }
 
@@ -47,15 +48,41 @@ pub struct World {
 impl Servers {
     /// Starts both, the database migrated.
     pub async fn start() -> Self {
-        let (postgres, broker) = (Server::start(ServerKind::Postgres), Server::start(ServerKind::Rabbitmq));
+        Self::of(Server::start(ServerKind::Postgres), Some(Server::start(ServerKind::Rabbitmq))).await
+    }
+
+    /// The same with the database's folder here.
+    pub async fn with_postgres_on(folder: &Path) -> Self {
+        let postgres = Server::start_in(ServerKind::Postgres, folder.to_owned());
+        Self::of(postgres, Some(Server::start(ServerKind::Rabbitmq))).await
+    }
+
+    /// Starts the database alone; returns its URL, too.
+    pub async fn with_postgres_only() -> (Self, String) {
+        let servers = Self::of(Server::start(ServerKind::Postgres), None).await;
+        let url = servers.database_url.clone();
+        (servers, url)
+    }
+
+    async fn of(postgres: Server, broker: Option<Server>) -> Self {
         let database_url = format!("{}?sslmode=disable", postgres.url);
         store::migrate(&database_url).await.expect("the database is migrated");
         Self { postgres, broker, database_url }
     }
 
+    /// The database.
+    pub fn postgres(&self) -> &Server {
+        &self.postgres
+    }
+
+    /// The broker.
+    pub fn broker(&self) -> &Server {
+        self.broker.as_ref().expect("these servers have a broker")
+    }
+
     /// What names them in settings.
     pub fn settings(&self) -> [(&'static str, String); 2] {
-        [("DATABASE__URL", self.database_url.clone()), ("BROKER__URL", self.broker.url.clone())]
+        [("DATABASE__URL", self.database_url.clone()), ("BROKER__URL", self.broker().url.clone())]
     }
 }
 
@@ -116,8 +143,8 @@ impl World {
                 self.gateways[number] = self.start_gateway(number);
             }
             Strike::Postgres => revive(&self.servers.postgres, "kill"),
-            Strike::Broker => revive(&self.servers.broker, "kill"),
-            Strike::WipedBroker => revive(&self.servers.broker, "wipe"),
+            Strike::Broker => revive(self.servers.broker(), "kill"),
+            Strike::WipedBroker => revive(self.servers.broker(), "wipe"),
         }
     }
 }

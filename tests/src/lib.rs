@@ -1,11 +1,17 @@
 //! What the end-to-end tests and the benchmarks share: databases of their own, the processes in this process or
 //! as real ones, and people to mail.
 
+mod between;
+mod borrowed;
 mod browser;
 mod chaos;
+mod cluster;
 mod crm;
 mod database;
 mod designs;
+mod fleet;
+mod full_disk;
+mod load;
 mod logs;
 mod people;
 mod picture_host;
@@ -18,15 +24,21 @@ mod verifiers;
 mod visitor;
 mod webhooks;
 
+pub use between::{Between, Fate, Passed};
+pub use borrowed::{LoadBalancer, Pooler};
 pub use browser::Browser;
 pub use chaos::{Servers, Strike, World};
+pub use cluster::Cluster;
 pub use crm::{Crm, INTEGRATION_KEY};
 pub use database::Database;
 pub use designs::{fixed_picture, postcard, text_box, variable_picture};
+pub use fleet::Member;
+pub use full_disk::FullDisk;
+pub use load::{Failed, Load, Sent, Tally};
 pub use people::{ADDRESS, people, person};
 pub use picture_host::PictureHost;
 pub use points::{MAIN_STREET, PointFile, center};
-pub use processes::{Server, ServerKind, Spawned, free_port, operate};
+pub use processes::{Server, ServerKind, Spawned, free_port, operate, program};
 pub use sink::{Reaction, Received, Sink};
 pub use smtp::{Mailed, SmtpSecurity, SmtpServer};
 pub use stack::{Answer, Options, Stack, eventually, settings_of};

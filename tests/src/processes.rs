@@ -42,6 +42,11 @@ impl Server {
     pub fn start(kind: ServerKind) -> Self {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("pillarbox-test-{}-{number}", std::process::id()));
+        Self::start_in(kind, folder)
+    }
+
+    /// The same in this folder.
+    pub fn start_in(kind: ServerKind, folder: PathBuf) -> Self {
         let mut server = Self { kind, folder, url: String::new() };
         server.url = server.act("start");
         server
@@ -49,9 +54,19 @@ impl Server {
 
     /// Does `start`, `stop`, `kill`, `restart` or `wipe`; returns what the command printed.
     pub fn act(&self, action: &str) -> String {
+        self.run(action, &[])
+    }
+
+    /// Runs the server's own client, `psql` or `rabbitmqctl`, with these words; returns what it printed.
+    pub fn control(&self, words: &[&str]) -> String {
+        self.run("control", words)
+    }
+
+    fn run(&self, action: &str, words: &[&str]) -> String {
         let output = Command::new(self.kind.control())
             .arg(action)
             .arg(&self.folder)
+            .args(words)
             .stdin(Stdio::null())
             .stderr(Stdio::inherit())
             .output()
@@ -142,6 +157,11 @@ pub fn operate(arguments: &[&str], settings: &HashMap<String, String>) -> String
         .expect("the command runs");
     assert!(output.status.success(), "{arguments:?} failed");
     String::from_utf8(output.stdout).expect("text")
+}
+
+/// The binary `name`, as it was built.
+pub fn program(name: &str) -> PathBuf {
+    binaries().join(name)
 }
 
 /// Where cargo puts the binaries: beside a program that it built as one, above a test, which lies in `deps`.

@@ -28,6 +28,7 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use service::Process;
 use service::http::Limits;
+use service::measure::measured;
 use tokio::net::TcpListener;
 
 use crate::password::Passwords;
@@ -69,7 +70,7 @@ pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()
     let (passwords, proofs) = (Arc::new(Passwords::new()?), Arc::new(Proofs::new(&process)?));
     let router = router(Console { passwords, proofs, process });
     is_working.store(true, Ordering::Relaxed);
-    service::http::serve(listener, router, limits, shutdown).await;
+    service::http::serve(listener, measured(router), limits, shutdown).await;
     is_working.store(false, Ordering::Relaxed);
     Ok(())
 }

@@ -10,6 +10,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use outbound::{Answer, InvalidTarget, RequestError, Target};
 use rand::RngExt;
 use store::{ClaimedDelivery, MadeAttempt};
+use tracing::Instrument;
 
 use crate::Dispatcher;
 use crate::lanes::Ending;
@@ -33,11 +34,12 @@ enum AttemptError {
 pub(crate) async fn make(dispatcher: &Dispatcher, delivery: ClaimedDelivery) -> (MadeAttempt, Ending) {
     let clock = &dispatcher.process.clock;
     let (attempted_at, begun) = (clock.now(), Instant::now());
-    let answer = post(dispatcher, &delivery, attempted_at.timestamp()).await;
+    let span = tracing::debug_span!("attempt", otel.kind = "client", http.request.method = "POST");
+    let answer = post(dispatcher, &delivery, attempted_at.timestamp()).instrument(span).await;
     let elapsed = begun.elapsed();
     let error = failure(&answer);
-    let outcome = if error.is_none() { "delivered" } else { "failed" };
-    metrics::histogram!("webhook_attempt_seconds", "outcome" => outcome).record(elapsed.as_secs_f64());
+    metrics::histogram!("pillarbox_webhook_attempt_duration_seconds").record(elapsed.as_secs_f64());
+    metrics::counter!("pillarbox_webhook_attempts_total", "result" => result(&answer)).increment(1);
     let chance = rand::rng().random_range(0.0..=1.0);
     let after =
         dispatcher.schedule.after(delivery.kind, delivery.attempts, error.is_none(), clock.now(), chance);
@@ -98,6 +100,16 @@ fn failure(answer: &Result<Answer, AttemptError>) -> Option<String> {
     }
 }
 
+/// What came of an attempt, for the metrics.
+fn result(answer: &Result<Answer, AttemptError>) -> &'static str {
+    match answer {
+        Ok(answer) if (200..300).contains(&answer.status) => "delivered",
+        Ok(_) => "refused",
+        Err(AttemptError::Request(RequestError::Timeout(_))) => "timed_out",
+        Err(_) => "unreachable",
+    }
+}
+
 fn ending(answer: &Result<Answer, AttemptError>) -> Ending {
     match answer {
         Err(AttemptError::Request(RequestError::Timeout(_))) => Ending::TimedOut,
@@ -127,7 +139,7 @@ mod tests {
             assert!(failure_of(status).is_some(), "{status}");
         }
         let timeout = Err(AttemptError::Request(RequestError::Timeout(Duration::from_secs(10))));
-        assert_eq!(ending(&timeout), Ending::TimedOut);
+        assert_eq!((ending(&timeout), result(&timeout)), (Ending::TimedOut, "timed_out"));
         assert_eq!(failure(&timeout).as_deref(), Some("no answer within 10 seconds"));
     }
 

@@ -110,11 +110,11 @@ async fn send_due(process: &Process, mail: &Mail) -> Result<(), StoreError> {
             store.email_finish(team_id, email_id, now).await?;
             continue;
         }
-        match tokio::time::timeout(SEND_TIMEOUT, mail.send(&email))
-            .await
-            .map_err(anyhow::Error::from)
-            .flatten()
-        {
+        let sent = tokio::time::timeout(SEND_TIMEOUT, mail.send(&email)).await;
+        let sent = sent.map_err(anyhow::Error::from).flatten();
+        let result = if sent.is_ok() { "sent" } else { "failed" };
+        metrics::counter!("pillarbox_emails_total", "result" => result).increment(1);
+        match sent {
             Ok(()) => store.email_finish(team_id, email_id, process.clock.now()).await?,
             Err(error) => {
                 let attempts = email.attempts;

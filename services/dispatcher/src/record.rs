@@ -52,6 +52,7 @@ pub(crate) async fn run(dispatcher: Arc<Dispatcher>, mut results: mpsc::Receiver
         fail_point::pass("delivery.recorded");
         for (team_id, endpoint_id) in disabled {
             tracing::warn!(%team_id, %endpoint_id, "an endpoint was disabled");
+            metrics::counter!("pillarbox_webhook_endpoints_disabled_total").increment(1);
             cancel(&dispatcher, team_id, endpoint_id).await;
         }
         let mut touched = dispatcher.touched();

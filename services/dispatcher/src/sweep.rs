@@ -18,8 +18,12 @@ const CANCELLED_ROWS: i64 = 5_000;
 /// How often rows past their time are deleted.
 const PURGE_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Rows that one statement deletes at the most.
+/// How long the process that deletes may be silent before another one does.
+const PURGE_LEASE: TimeDelta = TimeDelta::minutes(3);
+
+/// Rows that one statement deletes at the most, and statements of one kind in one go: half a million rows a minute.
 const PURGE_ROWS: i64 = 20_000;
+const PURGE_STATEMENTS: usize = 25;
 
 /// Events are kept so much longer than deliveries, because a person may have sent an old one again at the last moment.
 const LATE_REDELIVERIES: TimeDelta = TimeDelta::days(7);
@@ -36,6 +40,7 @@ pub(crate) async fn run(dispatcher: &Dispatcher) {
             () = dispatcher.process.shutdown.cancelled() => return,
         }
         if let Err(error) = sweep.look().await {
+            metrics::counter!("pillarbox_housekeeping_failures_total").increment(1);
             tracing::warn!(%error, "cannot look for due deliveries");
         }
         dispatcher.client.sweep();
@@ -55,7 +60,12 @@ impl Sweep<'_> {
         self.trim().await?;
         if self.last_purge.is_none_or(|at| at.elapsed() >= PURGE_INTERVAL) {
             self.last_purge = Some(Instant::now());
-            self.purge().await?;
+            if self.dispatcher.process.has_duty("purge deliveries", PURGE_LEASE).await? {
+                self.purge().await?;
+            } else {
+                // Somebody else's now; an old number would be a lie.
+                metrics::gauge!("pillarbox_partitions_ahead_seconds").set(f64::NAN);
+            }
         }
         Ok(())
     }
@@ -87,9 +97,30 @@ impl Sweep<'_> {
         let Dispatcher { process, .. } = self.dispatcher;
         let (store, config, now) = (&process.store, &process.config, process.clock.now());
         let deliveries_before = now - TimeDelta::days(config.dispatcher.retention_days);
-        store.delivery_purge(deliveries_before, PURGE_ROWS).await?;
-        store.event_purge(deliveries_before - LATE_REDELIVERIES, PURGE_ROWS).await?;
-        store.scan_purge(now - TimeDelta::days(config.scans.retention_days), PURGE_ROWS).await?;
+        let events_before = deliveries_before - LATE_REDELIVERIES;
+        in_portions("deliveries", || store.delivery_purge(deliveries_before, PURGE_ROWS)).await?;
+        in_portions("events", || store.event_purge(events_before, PURGE_ROWS)).await?;
+        let attempts = config.email.attempts;
+        in_portions("emails", || store.email_purge(deliveries_before, attempts, PURGE_ROWS)).await?;
+        let partitions_end = store.scan_partitions_make(now).await?;
+        let ahead = (partitions_end - now).as_seconds_f64();
+        metrics::gauge!("pillarbox_partitions_ahead_seconds").set(ahead);
+        store.scan_partitions_drop(now - TimeDelta::days(config.scans.retention_days)).await?;
         Ok(())
     }
+}
+
+/// Repeats a bounded deletion while it finds as much as it may delete.
+async fn in_portions<F>(kind: &'static str, mut delete: impl FnMut() -> F) -> Result<(), StoreError>
+where
+    F: Future<Output = Result<u64, StoreError>>,
+{
+    for _ in 0..PURGE_STATEMENTS {
+        let deleted = delete().await?;
+        metrics::counter!("pillarbox_purged_rows_total", "kind" => kind).increment(deleted);
+        if deleted < PURGE_ROWS.unsigned_abs() {
+            break;
+        }
+    }
+    Ok(())
 }

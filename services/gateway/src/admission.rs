@@ -35,6 +35,16 @@ impl RateGroup {
         }
     }
 
+    /// GET /api/v1/scans: the limits of sends, in windows of its own, so that a listener takes no send's place.
+    pub(crate) fn scans(config: &Config) -> Self {
+        Self { name: "scans", ..Self::sends(config) }
+    }
+
+    /// GET /api/v1/requests/{id}: the limits of sends, in windows of its own, so that asking takes no send's place.
+    pub(crate) fn requests(config: &Config) -> Self {
+        Self { name: "requests", ..Self::sends(config) }
+    }
+
     /// The push API, and the MCP server that speaks for it.
     pub(crate) fn pushes(config: &Config) -> Self {
         Self {
@@ -77,7 +87,7 @@ impl Gate {
 
     fn check_subject(&self, subject: &[u8]) -> Result<(), Refusal> {
         if self.shield.refuses(subject, self.clock.now()) {
-            metrics::counter!("gateway_shield_refusals_total").increment(1);
+            metrics::counter!("pillarbox_rate_limit_shielded_total").increment(1);
             return Err(Refusal::RateLimited);
         }
         Ok(())

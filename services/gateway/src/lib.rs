@@ -8,6 +8,7 @@ mod push;
 mod recipients;
 mod refusal;
 mod request;
+mod requests;
 mod scan;
 mod shield;
 
@@ -23,8 +24,10 @@ use axum::routing::{get, post};
 use contract::message::{FORMULA_QUEUE, PUSH_QUEUE, SEND_QUEUE};
 use queue::Caller;
 use service::http::Limits;
+use service::measure::measured;
 use service::{Config, Process};
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 
 use crate::admission::{Gate, RateGroup};
 use crate::body::BodyReader;
@@ -35,6 +38,7 @@ use crate::scan::Scans;
 struct Gateway {
     process: Process,
     send_gate: Arc<Gate>,
+    requests_gate: Arc<Gate>,
     push_gate: Arc<Gate>,
     formula_gate: Arc<Gate>,
     bodies: Arc<BodyReader>,
@@ -43,6 +47,8 @@ struct Gateway {
     formulas: Caller,
     formula_turns: Arc<mcp::Turns>,
     scans: Arc<Scans>,
+    scans_gate: Arc<Gate>,
+    scan_waiters: Arc<Semaphore>,
 }
 
 /// Runs the gateway on the configured address until the process is to stop.
@@ -68,7 +74,7 @@ pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()
     let is_working = process.is_working.clone();
     let router = router(process)?;
     is_working.store(true, Ordering::Relaxed);
-    service::http::serve(listener, router, limits, shutdown).await;
+    service::http::serve(listener, measured(router), limits, shutdown).await;
     is_working.store(false, Ordering::Relaxed);
     Ok(())
 }
@@ -84,7 +90,10 @@ fn connection_limits(config: &Config, grace: Duration) -> Limits {
 fn router(process: Process) -> anyhow::Result<Router> {
     let gateway = Gateway {
         scans: Arc::new(Scans::start(&process)?),
+        scans_gate: Arc::new(Gate::new(&process, RateGroup::scans(&process.config))),
+        scan_waiters: Arc::new(Semaphore::new(scan::feed::WAITERS)),
         send_gate: Arc::new(Gate::new(&process, RateGroup::sends(&process.config))),
+        requests_gate: Arc::new(Gate::new(&process, RateGroup::requests(&process.config))),
         push_gate: Arc::new(Gate::new(&process, RateGroup::pushes(&process.config))),
         formula_gate: Arc::new(Gate::new(&process, RateGroup::formulas(&process.config))),
         bodies: Arc::new(BodyReader::new(&process.config.gateway)),
@@ -96,6 +105,8 @@ fn router(process: Process) -> anyhow::Result<Router> {
     };
     Ok(Router::new()
         .route("/api/v1/recipients", post(recipients::post).fallback(method_not_allowed))
+        .route("/api/v1/scans", get(scan::feed::get))
+        .route(requests::PATH, get(requests::get).fallback(only_get))
         .nest(push::BASE_PATH, push::router())
         .route(mcp::FORMULAS_PATH, mcp::route(mcp::Server::Formulas))
         .route("/q/{code}", get(scan::get).head(scan::head).fallback(scan::method_not_allowed))
@@ -112,6 +123,11 @@ async fn method_not_allowed() -> (StatusCode, [(&'static str, &'static str); 1],
 {
     let body = serde_json::json!({"code": "method_not_allowed", "message": "This path takes POST only."});
     (StatusCode::METHOD_NOT_ALLOWED, [("allow", "POST")], axum::Json(body))
+}
+
+async fn only_get() -> (StatusCode, [(&'static str, &'static str); 1], axum::Json<serde_json::Value>) {
+    let body = serde_json::json!({"code": "method_not_allowed", "message": "This path takes GET only."});
+    (StatusCode::METHOD_NOT_ALLOWED, [("allow", "GET")], axum::Json(body))
 }
 
 /// The peer of a connection, as the server notes it.

@@ -5,18 +5,23 @@ use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
 use contract::id::TeamId;
+use contract::idempotency::InvalidIdempotencyKey;
 use contract::key::PresentedKey;
 use contract::limits::BODY_BYTES;
-use contract::message::{REPLY_OK, SEND_V1};
-use contract::send::{self, SendError};
+use contract::message::{REPLY_OK, REPLY_REPLAYED, SEND_V1, SEND_VALIDATE_V1};
+use contract::send::{self, SendContext, SendError};
 use queue::{Call, CallError, Reply};
 use store::AdmittedKey;
+use tracing::Instrument;
 
 use crate::body::{declared_too_large, drain};
+use crate::push::answer::{Answered, REPLAYED};
+use crate::push::query::Query;
 use crate::refusal::Refusal;
 use crate::request::{RETRY_AFTER, RequestIdentity, bearer_key};
 use crate::{Gateway, Peer};
@@ -64,13 +69,17 @@ pub(crate) async fn post(
     let identity = RequestIdentity::new(&parts.headers);
     let source = source_address(peer.ip(), &parts.headers, &gateway.process.config.gateway.trusted_proxies);
     // A task of its own: a client that hangs up does not stop it.
-    let task = tokio::spawn(handle(gateway, source, parts.headers, body, identity.clone()));
+    let task = tokio::spawn(handle(gateway, source, parts, body, identity.clone()).in_current_span());
     let result = task.await.unwrap_or_else(|error| {
         tracing::error!(%error, "a request's task failed");
         Err(SendError::InternalError)
     });
     let code = result.as_ref().map_or_else(SendError::code, |_| "ok");
-    let mut response = respond(result);
+    let is_replayed = result.as_ref().is_ok_and(|answered| answered.is_replayed);
+    let mut response = respond(result.map(|answered| answered.body));
+    if is_replayed {
+        response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
+    }
     identity.finish("recipients", code, &mut response);
     response
 }
@@ -79,14 +88,15 @@ pub(crate) async fn post(
 async fn handle(
     gateway: Gateway,
     source: IpAddr,
-    headers: HeaderMap,
+    parts: Parts,
     mut body: Body,
     identity: RequestIdentity,
-) -> Result<Bytes, SendError> {
-    match receive(&gateway, source, &headers, &mut body).await {
+) -> Result<Answered, SendError> {
+    match receive(&gateway, source, &parts.headers, &mut body).await {
         Ok((access, body)) => {
             check(&body).await?;
-            ask_mailer(&gateway, access, body, &identity).await
+            let question = Question::read(&parts, access)?;
+            ask_mailer(&gateway, question, body, &identity).await
         }
         Err(error) => {
             drain(body);
@@ -120,7 +130,7 @@ async fn receive(
 }
 
 /// The key in `Authorization` or else `X-API-Key`: the first header present decides, even when it holds no key.
-fn key_in_headers(headers: &HeaderMap) -> Option<PresentedKey> {
+pub(crate) fn key_in_headers(headers: &HeaderMap) -> Option<PresentedKey> {
     let in_own_header = || {
         let value = headers.get("x-api-key")?;
         Some(PresentedKey::new(value.to_str().unwrap_or_default()))
@@ -140,20 +150,52 @@ async fn check(body: &Bytes) -> Result<(), SendError> {
     checked.map_err(SendError::from)
 }
 
+/// What a mailer is asked, without the body.
+struct Question {
+    access: FullAccess,
+    /// Whether nothing is to come of it but an answer.
+    is_dry: bool,
+    context: SendContext,
+}
+
+impl Question {
+    /// Reads what headers and query say. Errors: `invalid_idempotency_key`.
+    fn read(parts: &Parts, access: FullAccess) -> Result<Self, SendError> {
+        let query = parts.uri.query();
+        // Any other value than 1 is ignored.
+        let is_dry = query.is_some_and(|query| Query::read(query).value("validate") == Some("1"));
+        let mut context = SendContext::default();
+        if let Some(value) = parts.headers.get("idempotency-key").filter(|_| !is_dry) {
+            let text = std::str::from_utf8(value.as_bytes()).map_err(|_| SendError::InvalidIdempotencyKey)?;
+            context.idempotency_key = match text.parse() {
+                Ok(key) => Some(key),
+                Err(InvalidIdempotencyKey::Empty) => None,
+                Err(InvalidIdempotencyKey::Unusable) => return Err(SendError::InvalidIdempotencyKey),
+            };
+        }
+        Ok(Self { access, is_dry, context })
+    }
+
+    const fn kind(&self) -> &'static str {
+        if self.is_dry { SEND_VALIDATE_V1 } else { SEND_V1 }
+    }
+}
+
 async fn ask_mailer(
     gateway: &Gateway,
-    access: FullAccess,
+    question: Question,
     body: Bytes,
     identity: &RequestIdentity,
-) -> Result<Bytes, SendError> {
+) -> Result<Answered, SendError> {
+    let access = question.access;
     let patience = Duration::from_millis(gateway.process.config.gateway.call_deadline_ms);
     let begun = Instant::now();
     let deadline = gateway.process.clock.now() + patience;
     let call = Call {
         id: identity.request_id.0,
-        kind: SEND_V1.to_owned(),
+        kind: question.kind().to_owned(),
         team: access.team_id.0,
-        context: String::new(),
+        context: question.context.to_text(),
         trace: identity.trace.header(),
         deadline_ms: deadline.timestamp_millis(),
         delivery_count: 0,
@@ -166,6 +208,8 @@ async fn ask_mailer(
             tracing::warn!(request_id = %identity.request_id, "no broker, no mailer, or a full queue: nothing was accepted");
             Err(SendError::InternalError)
         }
+        // Nothing can have come of a dry run.
+        Err(_) if question.is_dry => Err(SendError::InternalError),
         Err(CallError::DeadlinePassed) => Err(SendError::DeadlinePassed),
         Err(CallError::Lost) => {
             tracing::warn!(request_id = %identity.request_id, "lost the way of the reply; waiting for the stored response");
@@ -174,14 +218,15 @@ async fn ask_mailer(
     }
 }
 
-fn answer(reply: Reply) -> Result<Bytes, SendError> {
-    if reply.kind == REPLY_OK {
-        return Ok(reply.body);
+fn answer(reply: Reply) -> Result<Answered, SendError> {
+    match reply.kind.as_str() {
+        REPLY_OK => Ok(Answered { body: reply.body, is_replayed: false }),
+        REPLY_REPLAYED => Ok(Answered { body: reply.body, is_replayed: true }),
+        _ => Err(serde_json::from_slice(&reply.body).unwrap_or_else(|error| {
+            tracing::error!(%error, "a reply cannot be read");
+            SendError::InternalError
+        })),
     }
-    Err(serde_json::from_slice(&reply.body).unwrap_or_else(|error| {
-        tracing::error!(%error, "a reply cannot be read");
-        SendError::InternalError
-    }))
 }
 
 /// The reply went with the connection, but not the work: its response will stand in the database.
@@ -190,20 +235,20 @@ async fn wait_for_response(
     access: FullAccess,
     identity: &RequestIdentity,
     deadline: Instant,
-) -> Result<Bytes, SendError> {
+) -> Result<Answered, SendError> {
     while Instant::now() < deadline {
         tokio::time::sleep(RESPONSE_POLL).await;
         if let Ok(Some(finished)) =
             gateway.process.store.send_response(access.team_id, identity.request_id).await
         {
-            return Ok(finished.response);
+            return Ok(Answered { body: finished.response, is_replayed: false });
         }
     }
     Err(SendError::DeadlinePassed)
 }
 
 /// The one place where an outcome of this API becomes HTTP (contract: Errors, Dynamic Audience API).
-fn respond(result: Result<Bytes, SendError>) -> Response {
+pub(crate) fn respond(result: Result<Bytes, SendError>) -> Response {
     let (status, body) = match result {
         Ok(body) => (StatusCode::OK, body),
         Err(error) => (status_of(&error), error_body(&error)),
@@ -218,13 +263,16 @@ fn respond(result: Result<Bytes, SendError>) -> Response {
     response
 }
 
-fn status_of(error: &SendError) -> StatusCode {
+pub(crate) fn status_of(error: &SendError) -> StatusCode {
     match error {
         SendError::InvalidApiKey => StatusCode::UNAUTHORIZED,
         SendError::CampaignNotFound => StatusCode::NOT_FOUND,
-        SendError::CampaignNotActive(_) | SendError::DesignCannotRender(_) => StatusCode::CONFLICT,
+        SendError::CampaignNotActive(_)
+        | SendError::DesignCannotRender(_)
+        | SendError::IdempotencyKeyReused
+        | SendError::InProgress => StatusCode::CONFLICT,
         SendError::PayloadTooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
-        SendError::InvalidPayload(_) => StatusCode::UNPROCESSABLE_ENTITY,
+        SendError::InvalidPayload(_) | SendError::InvalidIdempotencyKey => StatusCode::UNPROCESSABLE_ENTITY,
         SendError::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         SendError::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
         SendError::DeadlinePassed => StatusCode::GATEWAY_TIMEOUT,

@@ -6,6 +6,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 use contract::id::RequestId;
 use contract::key::PresentedKey;
+use service::measure::AnswerCode;
 use service::trace::TraceContext;
 
 /// What a client that was refused for its rate is told to wait, in seconds.
@@ -22,18 +23,17 @@ pub(crate) struct RequestIdentity {
 impl RequestIdentity {
     /// A new request with these headers.
     pub(crate) fn new(headers: &HeaderMap) -> Self {
-        let parent = headers.get("traceparent").and_then(|value| value.to_str().ok());
-        let trace = TraceContext::from_header(parent);
+        let trace = TraceContext::of_request(headers);
         Self { request_id: RequestId::new(), trace, begun: Instant::now() }
     }
 
-    /// Marks the answer with the request's id, and writes the request down.
+    /// Marks the answer with the request's id and its code, and writes the request down.
     pub(crate) fn finish(&self, route: &'static str, code: &'static str, response: &mut Response) {
         if let Ok(value) = HeaderValue::from_str(&self.request_id.to_string()) {
             response.headers_mut().insert("x-request-id", value);
         }
+        response.extensions_mut().insert(AnswerCode(code));
         let seconds = self.begun.elapsed().as_secs_f64();
-        metrics::histogram!("http_request_seconds", "route" => route, "code" => code).record(seconds);
         tracing::info!(
             request_id = %self.request_id, trace_id = self.trace.trace_id(), route, code, seconds, "request"
         );

@@ -1,10 +1,10 @@
 //! GET /q/{code}: a phone has scanned a card.
 
+mod event;
+pub(crate) mod feed;
 mod location;
 mod record;
 mod visitor;
-
-use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -16,6 +16,7 @@ pub(crate) use self::record::Scans;
 use self::record::{NotRead, Visit};
 use self::visitor::visitor;
 use crate::{Gateway, Peer};
+use service::measure::AnswerCode;
 use service::source::source_address;
 
 const NOT_FOUND_PAGE: &str = include_str!("scan/not_found.html");
@@ -38,7 +39,6 @@ pub(crate) async fn get(
     Peer { 0: peer }: Peer,
     request: Request,
 ) -> Response {
-    let begun = Instant::now();
     let (uri, headers) = (request.uri().path(), request.headers());
     let source = source_address(peer.ip(), headers, &gateway.process.config.gateway.trusted_proxies);
     let visit = Visit {
@@ -50,17 +50,16 @@ pub(crate) async fn get(
         Some(target) => gateway.scans.scan(target, visit).await,
         None => Ok(None),
     };
-    respond(found, begun)
+    respond(found)
 }
 
 /// Redirects without a record: somebody asks where the code leads, and does not go there.
 pub(crate) async fn head(State(gateway): State<Gateway>, request: Request) -> Response {
-    let begun = Instant::now();
     let found = match target(request.uri().path()) {
         Some(target) => gateway.scans.look_up(target).await,
         None => Ok(None),
     };
-    respond(found, begun)
+    respond(found)
 }
 
 /// Every other method.
@@ -74,7 +73,7 @@ fn target(path: &str) -> Option<ScanTarget> {
     ScanTarget::parse(path.strip_prefix(SCAN_PATH)?)
 }
 
-fn respond(found: Result<Option<String>, NotRead>, begun: Instant) -> Response {
+fn respond(found: Result<Option<String>, NotRead>) -> Response {
     let destination = found.as_ref().ok().and_then(Option::as_deref).map(HeaderValue::from_str);
     let mut response = match (&found, destination) {
         (Ok(_), Some(Ok(destination))) => redirect(destination),
@@ -89,8 +88,7 @@ fn respond(found: Result<Option<String>, NotRead>, begun: Instant) -> Response {
         StatusCode::NOT_FOUND => "not_found",
         _ => "unavailable",
     };
-    let seconds = Duration::as_secs_f64(&begun.elapsed());
-    metrics::histogram!("http_request_seconds", "route" => "scan", "code" => code).record(seconds);
+    response.extensions_mut().insert(AnswerCode(code));
     response
 }
 

@@ -11,6 +11,7 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use futures_util::{FutureExt, StreamExt, stream};
 use service::fail_point;
+use service::measure::{Provided, provider_call};
 use store::{AiCell, StoreError};
 use uuid::Uuid;
 
@@ -113,9 +114,15 @@ async fn write(
     let limit = settings.characters_per_team_and_day;
     if !store.ai_spend(cell.team_id, now.date_naive(), characters, limit).await? {
         let reason = "the team has used up what it may ask the language model today";
+        count("postponed");
         return store.ai_cell_put_back(cell, cell.attempts - 1, tomorrow(now), reason).await;
     }
-    match model.ask(&question.text).await {
+    let asked = provider_call("language_model", model.ask(&question.text), |answer| match answer {
+        Ok(_) => Provided::Ok,
+        Err(Failed::Again { .. }) => Provided::Failed,
+        Err(Failed::ForGood(_) | Failed::Refused(_)) => Provided::Refused,
+    });
+    match asked.await {
         Ok(answer) => {
             fail_point::pass("ai.answered");
             keep(mailer, cell, &digest, &answer).await
@@ -123,11 +130,13 @@ async fn write(
         Err(Failed::ForGood(reason)) => blank(mailer, cell, &reason).await,
         Err(Failed::Again { reason, pause }) => {
             let due_at = mailer.process.clock.now() + waits(settings.pause_ms, cell.attempts, pause);
+            count("postponed");
             store.ai_cell_put_back(cell, cell.attempts, due_at, &reason).await
         }
         // It is the operator's to mend: no value is given up for it.
         Err(Failed::Refused(reason)) => {
             let due_at = mailer.process.clock.now() + waits(settings.pause_ms, 1, None);
+            count("postponed");
             store.ai_cell_put_back(cell, cell.attempts - 1, due_at, &reason).await
         }
     }
@@ -138,6 +147,7 @@ async fn keep(mailer: &Mailer, cell: &AiCell, digest: &[u8], answer: &str) -> Re
     let transaction = connection.begin().await?;
     if transaction.ai_cell_write(cell, digest, answer, mailer.process.clock.now()).await? {
         transaction.commit().await?;
+        count("written");
     }
     Ok(())
 }
@@ -147,8 +157,13 @@ async fn blank(mailer: &Mailer, cell: &AiCell, reason: &str) -> Result<(), Store
     let transaction = connection.begin().await?;
     if transaction.ai_cell_blank(cell, reason, mailer.process.clock.now()).await? {
         transaction.commit().await?;
+        count("blank");
     }
     Ok(())
+}
+
+fn count(result: &'static str) {
+    metrics::counter!("pillarbox_ai_values_total", "result" => result).increment(1);
 }
 
 /// The pause before the next try: twice as long each time, or what the model asks for, up to [`PAUSE_MAX`].

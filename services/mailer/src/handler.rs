@@ -2,14 +2,23 @@
 
 use bytes::Bytes;
 use contract::id::{RequestId, TeamId};
-use contract::message::{REPLY_ERROR, REPLY_OK, SEND_V1};
-use contract::send::SendError;
+use contract::message::{REPLY_ERROR, REPLY_OK, REPLY_REPLAYED, SEND_QUEUE, SEND_V1, SEND_VALIDATE_V1};
+use contract::send::{SendContext, SendError};
 use queue::{Call, Handler, Reply};
 use service::trace::TraceContext;
 use tracing::Instrument;
 
 use crate::Mailer;
 use crate::send::{self, Incoming};
+use crate::validate;
+
+/// An answer to a sender.
+pub(crate) enum Answer {
+    /// To this request.
+    New(Bytes),
+    /// Stored by an earlier one.
+    Replayed(Bytes),
+}
 
 /// Answers the calls of the send queue.
 pub(crate) struct SendHandler {
@@ -20,28 +29,43 @@ impl SendHandler {
     pub(crate) fn new(mailer: Mailer) -> Self {
         Self { mailer }
     }
+
+    /// Answers a call of a kind that this worker knows.
+    async fn answer(&self, is_dry: bool, incoming: Incoming) -> Result<Answer, SendError> {
+        if is_dry {
+            return Box::pin(validate::validate(&self.mailer, &incoming)).await.map(Answer::New);
+        }
+        // Boxed: it is large, and would be moved from layer to layer.
+        Box::pin(send::send(&self.mailer, incoming)).await
+    }
 }
 
 impl Handler for SendHandler {
     async fn handle(&self, call: Call) -> Option<Reply> {
-        if call.kind != SEND_V1 {
-            return None;
-        }
+        let is_dry = match call.kind.as_str() {
+            SEND_V1 => false,
+            SEND_VALIDATE_V1 => true,
+            _ => return None,
+        };
+        let context = SendContext::of_text(&call.context)?;
         let trace = TraceContext::from_header(Some(&call.trace));
         let span = tracing::info_span!("send", request_id = %call.id, trace_id = trace.trace_id());
         let incoming = Incoming {
             request_id: RequestId(call.id),
             team_id: TeamId(call.team),
             deadline_ms: call.deadline_ms,
+            idempotency_key: context.idempotency_key,
             body: call.body,
         };
-        Some(reply(send::send(&self.mailer, incoming).instrument(span).await))
+        let work = self.answer(is_dry, incoming).instrument(span);
+        Some(reply(trace.work(SEND_QUEUE, work).await))
     }
 }
 
-fn reply(result: Result<Bytes, SendError>) -> Reply {
+fn reply(result: Result<Answer, SendError>) -> Reply {
     match result {
-        Ok(body) => Reply { kind: REPLY_OK.to_owned(), body },
+        Ok(Answer::New(body)) => Reply { kind: REPLY_OK.to_owned(), body },
+        Ok(Answer::Replayed(body)) => Reply { kind: REPLY_REPLAYED.to_owned(), body },
         Err(error) => Reply { kind: REPLY_ERROR.to_owned(), body: error_body(&error) },
     }
 }

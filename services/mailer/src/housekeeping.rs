@@ -16,6 +16,9 @@ const PURGE_INTERVAL: Duration = Duration::from_secs(60);
 /// How often files of old pictures are deleted.
 const FILE_PURGE_INTERVAL: Duration = Duration::from_secs(60 * 60);
 
+/// How long the process that deletes may be silent before another one does.
+const PURGE_LEASE: TimeDelta = TimeDelta::minutes(3);
+
 /// Rows that one statement deletes at the most, and statements of one purge.
 const PURGE_ROWS: u64 = 5_000;
 const PURGE_STATEMENTS: usize = 20;
@@ -44,24 +47,32 @@ pub(crate) async fn run(mailer: &Mailer) {
             () = mailer.process.shutdown.cancelled() => return,
         }
         if let Err(error) = finish_open_sends(mailer).await {
+            failed();
             tracing::warn!(%error, "cannot look for open sends");
         }
         if let Err(error) = fill_search(mailer).await {
+            failed();
             tracing::warn!(%error, "cannot make recipients findable");
         }
         if last_purge.is_none_or(|at: std::time::Instant| at.elapsed() >= PURGE_INTERVAL) {
             last_purge = Some(std::time::Instant::now());
             if let Err(error) = purge(mailer).await {
+                failed();
                 tracing::warn!(%error, "cannot purge");
             }
         }
         if last_file_purge.is_none_or(|at: std::time::Instant| at.elapsed() >= FILE_PURGE_INTERVAL) {
             last_file_purge = Some(std::time::Instant::now());
             if let Err(error) = mailer.pictures.purge_files().await {
+                failed();
                 tracing::warn!(%error, "cannot delete old pictures");
             }
         }
     }
+}
+
+fn failed() {
+    metrics::counter!("pillarbox_housekeeping_failures_total").increment(1);
 }
 
 /// Finishes sends whose worker's lease ran out after it had reserved. Their senders find the answer by
@@ -84,17 +95,21 @@ async fn finish_open_sends(mailer: &Mailer) -> Result<(), StoreError> {
 }
 
 async fn purge(mailer: &Mailer) -> Result<(), StoreError> {
+    if !mailer.process.has_duty("purge sends", PURGE_LEASE).await? {
+        return Ok(());
+    }
     let (store, now) = (&mailer.process.store, mailer.process.clock.now());
     let retention = TimeDelta::days(mailer.process.config.mailer.request_retention_days);
-    in_portions(|| store.rate_windows_purge(now - RATE_WINDOW_AGE, PURGE_ROWS as i64)).await?;
-    in_portions(|| store.address_answers_purge(now, PURGE_ROWS as i64)).await?;
-    in_portions(|| store.pictures_purge(now, PURGE_ROWS as i64)).await?;
-    in_portions(|| store.return_addresses_purge(now, PURGE_ROWS as i64)).await?;
+    in_portions("caches", || store.rate_windows_purge(now - RATE_WINDOW_AGE, PURGE_ROWS as i64)).await?;
+    in_portions("caches", || store.address_answers_purge(now, PURGE_ROWS as i64)).await?;
+    in_portions("caches", || store.pictures_purge(now, PURGE_ROWS as i64)).await?;
+    in_portions("caches", || store.return_addresses_purge(now, PURGE_ROWS as i64)).await?;
     let answers = TimeDelta::days(mailer.process.config.language_model.answer_days);
-    in_portions(|| store.ai_purge(now - answers, PURGE_ROWS as i64)).await?;
+    in_portions("caches", || store.ai_purge(now - answers, PURGE_ROWS as i64)).await?;
     let days = now.date_naive() - FIGURE_AGE;
-    in_portions(|| store.campaign_day_purge(days, PURGE_ROWS as i64)).await?;
-    in_portions(|| store.send_purge(now - retention, PURGE_ROWS as i64)).await
+    in_portions("figures", || store.campaign_day_purge(days, PURGE_ROWS as i64)).await?;
+    in_portions("sends", || store.send_purge(now - retention, PURGE_ROWS as i64)).await?;
+    in_portions("sends", || store.send_key_purge(now - retention, PURGE_ROWS as i64)).await
 }
 
 /// Makes recipients findable by name and address.
@@ -108,12 +123,14 @@ async fn fill_search(mailer: &Mailer) -> Result<(), StoreError> {
 }
 
 /// Repeats a bounded deletion while it finds as much as it may delete.
-async fn in_portions<F>(mut delete: impl FnMut() -> F) -> Result<(), StoreError>
+async fn in_portions<F>(kind: &'static str, mut delete: impl FnMut() -> F) -> Result<(), StoreError>
 where
     F: Future<Output = Result<u64, StoreError>>,
 {
     for _ in 0..PURGE_STATEMENTS {
-        if delete().await? < PURGE_ROWS {
+        let deleted = delete().await?;
+        metrics::counter!("pillarbox_purged_rows_total", "kind" => kind).increment(deleted);
+        if deleted < PURGE_ROWS {
             break;
         }
     }

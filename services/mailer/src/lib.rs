@@ -28,6 +28,7 @@ mod send;
 mod settle;
 mod take_effect;
 mod times;
+mod validate;
 
 use std::sync::Arc;
 

@@ -83,7 +83,7 @@ impl Payments {
         };
         let charge_id = charge.charge_id;
         payment.map_err(|reason| {
-            metrics::counter!("payments_unavailable_total", "payment" => charge.payment.clone()).increment(1);
+            count(charge, "uncertain");
             PaymentUnavailable { charge_id, reason }
         })
     }
@@ -113,6 +113,12 @@ impl Payments {
         };
         stripe.charge(&order, now).await
     }
+}
+
+/// Counts what came of a charge. Payments are those of the schema.
+pub(crate) fn count(charge: &Charge, result: &'static str) {
+    let payment = charge.payment.clone();
+    metrics::counter!("pillarbox_charges_total", "payment" => payment, "result" => result).increment(1);
 }
 
 /// An error with what caused it, in one line.

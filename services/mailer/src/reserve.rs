@@ -2,7 +2,7 @@
 //! stores the answer as if the charge succeeds. Until it commits nothing has happened; after it the request is
 //! finished by whoever finds it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use address::{Verdict, one_line_as_sent};
 use bytes::Bytes;
@@ -28,7 +28,6 @@ use crate::times::Times;
 
 /// All that is known of a request when it is to take effect.
 pub(crate) struct Plan<'a> {
-    pub(crate) lease: Lease,
     pub(crate) campaign: &'a Campaign,
     pub(crate) step: &'a StepRules<'a>,
     pub(crate) preparation: &'a Preparation<'a>,
@@ -66,7 +65,11 @@ pub(crate) enum ReserveError {
 }
 
 /// Reserves a request.
-pub(crate) async fn reserve(mailer: &Mailer, plan: &Plan<'_>) -> Result<Reserved, ReserveError> {
+pub(crate) async fn reserve(
+    mailer: &Mailer,
+    lease: Lease,
+    plan: &Plan<'_>,
+) -> Result<Reserved, ReserveError> {
     let campaign = plan.campaign;
     let mut connection = mailer.process.store.connection().await?;
     let transaction = connection.begin().await?;
@@ -75,13 +78,14 @@ pub(crate) async fn reserve(mailer: &Mailer, plan: &Plan<'_>) -> Result<Reserved
         let message = "The campaign is not active. Activate it to mail its recipients.";
         return Err(ReserveError::Refused(SendError::CampaignNotActive(message.to_owned())));
     }
-    let (reserved, _) = tokio::try_join!(
+    let ((reserved, decided), _) = tokio::try_join!(
         biased;
-        decide_and_write(&transaction, plan, locked),
+        decide_and_write(&transaction, lease, plan, locked),
         // These hang on no decision: the database writes them while it is drafted what came of the decisions.
         write_entries(&transaction, plan),
     )?;
     transaction.commit().await?;
+    decided.count();
     Ok(reserved)
 }
 
@@ -94,22 +98,61 @@ async fn write_entries(transaction: &Transaction<'_>, plan: &Plan<'_>) -> Result
 
 async fn decide_and_write(
     transaction: &Transaction<'_>,
+    lease: Lease,
     plan: &Plan<'_>,
     locked: LockedCampaign,
-) -> Result<Reserved, StoreError> {
-    let decided = decide_locked(transaction, plan, locked).await?;
+) -> Result<(Reserved, Decided), StoreError> {
+    let decided = decide_with(transaction, plan, locked).await?;
     let draft = tokio::task::block_in_place(|| Draft::new(plan, &decided))?;
-    write(transaction, plan, &decided, &draft).await
+    let reserved = write(transaction, lease, plan, &decided, &draft).await?;
+    Ok((reserved, decided))
 }
 
 /// What becomes of each recipient.
-struct Decided {
+pub(crate) struct Decided {
     decisions: Vec<Decision>,
     /// Neighborhood Mail: what becomes of the homes around each; else empty.
     mailings: Vec<Mailing>,
 }
 
-async fn decide_locked(
+impl Decided {
+    /// The number of cards.
+    pub(crate) fn cards(&self) -> usize {
+        if self.mailings.is_empty() {
+            self.decisions.iter().filter(|decision| **decision == Decision::Mail).count()
+        } else {
+            self.mailings.iter().map(Mailing::mailed).sum()
+        }
+    }
+
+    /// Positions of recipients that are duplicates only of an earlier one.
+    pub(crate) fn copies(&self) -> Vec<usize> {
+        self.positions(Decision::Copy).collect()
+    }
+
+    fn positions(&self, wanted: Decision) -> impl Iterator<Item = usize> {
+        self.decisions.iter().enumerate().filter(move |(_, decision)| **decision == wanted).map(|(at, _)| at)
+    }
+
+    /// Counts the outcomes of a request that has taken effect.
+    fn count(&self) {
+        let mut outcomes: HashMap<&'static str, u64> = HashMap::new();
+        for decision in &self.decisions {
+            let outcome = match decision {
+                Decision::Mail => "mailed",
+                Decision::Copy => Reason::DuplicateRecent.as_str(),
+                Decision::Refuse(reason) => reason.as_str(),
+            };
+            *outcomes.entry(outcome).or_default() += 1;
+        }
+        for (outcome, recipients) in outcomes {
+            metrics::counter!("pillarbox_recipients_total", "outcome" => outcome).increment(recipients);
+        }
+    }
+}
+
+/// Decides everybody with the campaign as it stands.
+pub(crate) async fn decide_with(
     transaction: &Transaction<'_>,
     plan: &Plan<'_>,
     locked: LockedCampaign,
@@ -157,45 +200,44 @@ struct Draft {
 
 impl Draft {
     fn new(plan: &Plan<'_>, decided: &Decided) -> Result<Self, StoreError> {
-        let Decided { decisions, mailings } = decided;
         let addresses: Vec<String> = plan.assessed.iter().map(one_line).collect();
-        let mut mailings = mailings.iter();
-        let outcomes = plan
-            .assessed
-            .iter()
-            .zip(decisions)
-            .zip(addresses.iter().zip(plan.cards))
-            .map(|((one, decision), (address, card))| {
-                let outcome = outcome(plan, (one, card), *decision, address.clone());
-                match mailings.next() {
-                    Some(mailing) => outcome.with_homes(mailing.found, mailing.mailed()),
-                    None => outcome,
-                }
-            })
-            .collect();
-        let preparation = plan.preparation;
-        let response = SendResponse::new(
-            outcomes,
-            preparation.unparseable_typed_values,
-            preparation.computed_fields_ignored,
-        );
+        let response = respond(plan, decided, &addresses);
         let mailed = response.summary.mailed;
         // Without a charge the answer is final; with one it is kept whole until the charge is closed.
         let body = if mailed == 0 { write_response(&response)? } else { serde_json::to_vec(&response)? };
-        let positions = |wanted: Decision| {
-            decisions.iter().enumerate().filter(move |(_, decision)| **decision == wanted).map(|(at, _)| at)
-        };
         Ok(Self {
             addresses,
             response: Bytes::from(body),
-            copies: positions(Decision::Copy).collect(),
+            copies: decided.copies(),
             mailed,
-            has_waiting: positions(Decision::Refuse(Reason::FilteredConditions)).next().is_some(),
+            has_waiting: decided.positions(Decision::Refuse(Reason::FilteredConditions)).next().is_some(),
         })
     }
 }
 
-fn one_line(assessed: &Assessed<'_>) -> String {
+/// The answer as if the charge succeeds, with the line of each recipient's address.
+pub(crate) fn respond(plan: &Plan<'_>, decided: &Decided, addresses: &[String]) -> SendResponse {
+    let Decided { decisions, mailings } = decided;
+    let mut mailings = mailings.iter();
+    let outcomes = plan
+        .assessed
+        .iter()
+        .zip(decisions)
+        .zip(addresses.iter().zip(plan.cards))
+        .map(|((one, decision), (address, card))| {
+            let outcome = outcome(plan, (one, card), *decision, address.clone());
+            match mailings.next() {
+                Some(mailing) => outcome.with_homes(mailing.found, mailing.mailed()),
+                None => outcome,
+            }
+        })
+        .collect();
+    let preparation = plan.preparation;
+    SendResponse::new(outcomes, preparation.unparseable_typed_values, preparation.computed_fields_ignored)
+}
+
+/// A recipient's address on one line: verified when it is, else as it was sent.
+pub(crate) fn one_line(assessed: &Assessed<'_>) -> String {
     match assessed.verdict {
         Verdict::Deliverable(verified) => verified.one_line.clone(),
         Verdict::Undeliverable(_) => one_line_as_sent(assessed.prepared.address()),
@@ -235,11 +277,12 @@ fn outcome(
 /// they travel together.
 async fn write(
     transaction: &Transaction<'_>,
+    lease: Lease,
     plan: &Plan<'_>,
     decided: &Decided,
     draft: &Draft,
 ) -> Result<Reserved, StoreError> {
-    let Plan { lease, campaign, times, .. } = plan;
+    let Plan { campaign, times, .. } = plan;
     let (team_id, campaign_id, now) = (campaign.team_id, &campaign.campaign_id, times.now);
     let charge_id = ChargeId(lease.send_id.0);
     let recipients = recipient_rows(plan.assessed, &decided.decisions, &draft.addresses);
@@ -261,7 +304,7 @@ async fn write(
         )
     };
     if pieces.is_empty() {
-        tokio::try_join!(received, transaction.send_finish_empty(*lease, &draft.response, now))?;
+        tokio::try_join!(received, transaction.send_finish_empty(lease, &draft.response, now))?;
         return Ok(Reserved::Finished(draft.response.clone()));
     }
     let batch = batch(plan.step, campaign, charge_id, times.mail_by_date);
@@ -270,10 +313,10 @@ async fn write(
     tokio::try_join!(
         received,
         make_cards(transaction, &charge, &batch, &pieces, now),
-        transaction.send_reserve(*lease, &draft.response, &copies, draft.mailed as i32, times.leased_until),
+        transaction.send_reserve(lease, &draft.response, &copies, draft.mailed as i32, times.leased_until),
     )?;
     Ok(Reserved::Open(ReservedSend {
-        lease: *lease,
+        lease,
         campaign_id: campaign_id.clone(),
         response: draft.response.clone(),
         copies: draft.copies.clone(),

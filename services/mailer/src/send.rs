@@ -5,19 +5,21 @@ use std::time::Duration;
 use bytes::Bytes;
 use chrono::TimeDelta;
 use contract::id::{CampaignId, RequestId, TeamId};
+use contract::idempotency::IdempotencyKey;
 use contract::limits::CENTERS_PER_REQUEST;
-use contract::send::{SendError, fingerprint, parse};
+use contract::send::{SendError, SendRequest, fingerprint, parse, request_hash};
 use service::fail_point;
-use store::{Campaign, Claim, Lease, ReservedSend, StoreError};
+use store::{Campaign, Claim, Lease, NewSend, ReservedSend, SendKey, StoreError};
 use uuid::Uuid;
 
 use crate::Mailer;
 use crate::cards::find_design_pictures;
+use crate::handler::Answer;
 use crate::lease::while_held;
 use crate::reserve::{ReserveError, Reserved};
-use crate::rules::check_campaign;
+use crate::rules::{StepRules, check_campaign};
 use crate::settle::{settle_send, unsettled};
-use crate::take_effect::{Taking, take_effect};
+use crate::take_effect::{Effect, Taking, take_effect};
 
 /// How often a request that waits for an equal one looks for its answer.
 const WAIT_INTERVAL: Duration = Duration::from_millis(50);
@@ -27,38 +29,87 @@ pub(crate) struct Incoming {
     pub(crate) request_id: RequestId,
     pub(crate) team_id: TeamId,
     pub(crate) deadline_ms: i64,
+    /// The key that its sender gave it.
+    pub(crate) idempotency_key: Option<IdempotencyKey>,
     pub(crate) body: Bytes,
 }
 
 /// Answers a request. A request that is delivered again goes on from where the database has it.
-pub(crate) async fn send(mailer: &Mailer, incoming: Incoming) -> Result<Bytes, SendError> {
+pub(crate) async fn send(mailer: &Mailer, incoming: Incoming) -> Result<Answer, SendError> {
     let request = tokio::task::block_in_place(|| parse(&incoming.body))?;
-    let campaign_id = request.campaign_id.as_ref().ok_or(SendError::CampaignNotFound)?;
-    let store = &mailer.process.store;
-    let campaign = store.campaign_get(incoming.team_id, campaign_id).await.map_err(internal)?;
-    let campaign = campaign.ok_or(SendError::CampaignNotFound)?;
-    check_centers(&campaign, request.recipients.len())?;
-    let mut steps = check_campaign(&campaign, &mailer.process.config, &mailer.designs)?;
-    find_design_pictures(mailer, campaign.team_id, &mut steps).await?;
+    let key = incoming.key()?;
+    if let Some(response) = answered_with_key(mailer, &incoming, key).await? {
+        return Ok(Answer::Replayed(response));
+    }
+    let campaign = campaign_of(mailer, incoming.team_id, &request).await?;
+    let steps = steps_of(mailer, &campaign).await?;
     // A campaign that passed the check has a step.
     let step = steps.first().ok_or(SendError::InternalError)?;
-    let fingerprint = fingerprint(campaign_id, &request.recipients);
-    let lease = match claim(mailer, &incoming, campaign_id, &fingerprint).await? {
+    let fingerprint = fingerprint(&campaign.campaign_id, &request.recipients);
+    let lease = match claim(mailer, &incoming, &campaign.campaign_id, &fingerprint, key).await? {
         Held::New(lease) => lease,
-        Held::Open(reserved) => return settle(mailer, &reserved, &campaign).await,
-        Held::Finished(response) => return Ok(response),
+        Held::Open(reserved) => return settle(mailer, &reserved, &campaign).await.map(Answer::New),
+        Held::Finished(answer) => return Ok(answer),
     };
     fail_point::pass("send.claimed");
-    let taking =
-        Taking { lease, campaign: &campaign, step, request: &request, deadline_ms: incoming.deadline_ms };
+    let taking = Taking {
+        effect: Effect::Reserve(lease),
+        campaign: &campaign,
+        step,
+        request: &request,
+        deadline_ms: incoming.deadline_ms,
+    };
     match while_held(mailer, lease, take_effect(mailer, &taking)).await {
-        Ok(Reserved::Finished(response)) => Ok(response),
+        Ok(Reserved::Finished(response)) => Ok(Answer::New(response)),
         Ok(Reserved::Open(reserved)) => {
             fail_point::pass("send.reserved");
-            settle(mailer, &reserved, &campaign).await
+            settle(mailer, &reserved, &campaign).await.map(Answer::New)
         }
         Err(error) => Err(fail(mailer, lease, error).await),
     }
+}
+
+impl Incoming {
+    /// The sender's key with what the request asks for.
+    fn key(&self) -> Result<Option<SendKey<'_>>, SendError> {
+        let Some(key) = &self.idempotency_key else { return Ok(None) };
+        let hash = tokio::task::block_in_place(|| request_hash(&self.body))?;
+        Ok(Some(SendKey { key, hash }))
+    }
+}
+
+/// The answer that the request's key stands for, before anybody asks how the campaign is doing by now: what was mailed
+/// was mailed.
+async fn answered_with_key(
+    mailer: &Mailer,
+    incoming: &Incoming,
+    key: Option<SendKey<'_>>,
+) -> Result<Option<Bytes>, SendError> {
+    let Some(key) = key else { return Ok(None) };
+    mailer.process.store.send_response_by_key(incoming.team_id, key).await.map_err(internal)
+}
+
+/// The campaign that a request goes to, when it may take so many recipients.
+pub(crate) async fn campaign_of(
+    mailer: &Mailer,
+    team_id: TeamId,
+    request: &SendRequest<'_>,
+) -> Result<Campaign, SendError> {
+    let campaign_id = request.campaign_id.as_ref().ok_or(SendError::CampaignNotFound)?;
+    let campaign = mailer.process.store.campaign_get(team_id, campaign_id).await.map_err(internal)?;
+    let campaign = campaign.ok_or(SendError::CampaignNotFound)?;
+    check_centers(&campaign, request.recipients.len())?;
+    Ok(campaign)
+}
+
+/// The steps of a campaign that can mail, with their designs.
+pub(crate) async fn steps_of<'c>(
+    mailer: &Mailer,
+    campaign: &'c Campaign,
+) -> Result<Vec<StepRules<'c>>, SendError> {
+    let mut steps = check_campaign(campaign, &mailer.process.config, &mailer.designs)?;
+    find_design_pictures(mailer, campaign.team_id, &mut steps).await?;
+    Ok(steps)
 }
 
 async fn settle(mailer: &Mailer, reserved: &ReservedSend, campaign: &Campaign) -> Result<Bytes, SendError> {
@@ -77,7 +128,7 @@ fn check_centers(campaign: &Campaign, recipients: usize) -> Result<(), SendError
     Err(SendError::PayloadTooLarge(message))
 }
 
-fn internal(error: StoreError) -> SendError {
+pub(crate) fn internal(error: StoreError) -> SendError {
     tracing::error!(error = &error as &dyn std::error::Error, "the database failed");
     SendError::InternalError
 }
@@ -89,7 +140,7 @@ enum Held {
     /// It was reserved by a worker that is gone, and is ours to finish.
     Open(ReservedSend),
     /// It is answered.
-    Finished(Bytes),
+    Finished(Answer),
 }
 
 /// Claims the request; waits while it, or an equal one, is worked on elsewhere.
@@ -98,6 +149,7 @@ async fn claim(
     incoming: &Incoming,
     campaign_id: &CampaignId,
     fingerprint: &[u8; 32],
+    key: Option<SendKey<'_>>,
 ) -> Result<Held, SendError> {
     let (store, settings) = (&mailer.process.store, &mailer.process.config.mailer);
     let lease = Lease { send_id: incoming.request_id, team_id: incoming.team_id, lease_id: Uuid::now_v7() };
@@ -107,19 +159,34 @@ async fn claim(
             // Nobody waits any more; a request that has not begun does not begin now.
             return Err(SendError::DeadlinePassed);
         }
-        let replay_since = now - TimeDelta::minutes(settings.replay_window_minutes);
-        let leased_until = now + TimeDelta::milliseconds(settings.lease_ms);
-        let claim = store.send_claim(lease, campaign_id, fingerprint, replay_since, now, leased_until).await;
-        match claim.map_err(internal)? {
+        let new = NewSend {
+            lease,
+            campaign_id,
+            fingerprint,
+            key,
+            replay_since: now - TimeDelta::minutes(settings.replay_window_minutes),
+            now,
+            leased_until: now + TimeDelta::milliseconds(settings.lease_ms),
+        };
+        match store.send_claim(new).await.map_err(internal)? {
             Claim::New(lease) => return Ok(Held::New(lease)),
             Claim::Resumed(reserved) => return Ok(Held::Open(reserved)),
-            Claim::Finished(response) => return Ok(Held::Finished(response)),
+            Claim::Finished { send_id, response } if send_id == incoming.request_id => {
+                return Ok(Held::Finished(Answer::New(response)));
+            }
+            Claim::Finished { response, .. } => return Ok(Held::Finished(Answer::Replayed(response))),
+            Claim::InProgress => return Err(SendError::InProgress),
+            Claim::KeyReused => return Err(SendError::IdempotencyKeyReused),
             Claim::Running(other) => {
                 tokio::time::sleep(WAIT_INTERVAL).await;
+                if key.is_some() {
+                    // The next claim finds the answer, and writes down that the key stands for it.
+                    continue;
+                }
                 // Whoever waited for a request gets its answer, also when it mailed nobody.
                 let finished = store.send_response(incoming.team_id, other).await.map_err(internal)?;
                 if let Some(finished) = finished {
-                    return Ok(Held::Finished(finished.response));
+                    return Ok(Held::Finished(Answer::Replayed(finished.response)));
                 }
             }
         }

@@ -11,7 +11,7 @@ use service::fail_point;
 use store::{Campaign, Charge, Figure, JobLease, NewStepJob, ReservedSend, StoreError, Transaction, retry};
 
 use crate::Mailer;
-use crate::payment::{Payment, PaymentUnavailable};
+use crate::payment::{Payment, PaymentUnavailable, count};
 use crate::times::time_zone;
 
 /// Why a charge could not be closed. It stays open and is tried again.
@@ -48,6 +48,7 @@ pub(crate) async fn settle_send(
         transaction.commit().await
     })
     .await?;
+    count_closed(&charge, &payment);
     fail_point::pass("send.settled");
     Ok(replacement.map_or_else(|| reserved.response.clone(), |(body, _)| Bytes::from(body)))
 }
@@ -86,6 +87,7 @@ pub(crate) async fn settle_portion(
         transaction.commit().await
     })
     .await?;
+    count_closed(&charge, &payment);
     Ok(())
 }
 
@@ -140,6 +142,18 @@ async fn take_back(
         figures.push((Figure::NotMailed(close.declined_to), mailed + copies));
     }
     transaction.campaign_day_add(*team_id, campaign_id, day, &figures).await
+}
+
+/// Counts a closed charge and its cards.
+fn count_closed(charge: &Charge, payment: &Payment) {
+    match payment {
+        Payment::Paid { .. } => {
+            count(charge, "settled");
+            let cards = u64::try_from(charge.pieces).unwrap_or(0);
+            metrics::counter!("pillarbox_cards_total", "kind" => charge.kind.as_str()).increment(cards);
+        }
+        Payment::Declined { .. } => count(charge, "declined"),
+    }
 }
 
 /// The later steps of the campaign, counted from the day of step 1.

@@ -1,4 +1,5 @@
-//! A claimed request up to the point where it has taken effect: verify, judge, decide what cards print, reserve.
+//! A claimed request up to the point where it has taken effect: verify, judge, decide what cards print, reserve. A dry
+//! run goes the same way up to its last step.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -22,13 +23,23 @@ use crate::prepare::{Preparation, prepare};
 use crate::reserve::{Plan, ReserveError, Reserved, reserve};
 use crate::rules::{AudienceRules, StepRules};
 use crate::times::{time_zone, times};
+use crate::validate::foresee;
 
 /// Of the time that a request has left, the part that its pictures may take.
 const PICTURES_SHARE: u32 = 2;
 
-/// A claimed request.
+/// What a request is to come to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Effect {
+    /// Cards and a charge, under this lease.
+    Reserve(Lease),
+    /// An answer, and nothing else.
+    Foresee,
+}
+
+/// A request on its way.
 pub(crate) struct Taking<'a> {
-    pub(crate) lease: Lease,
+    pub(crate) effect: Effect,
     pub(crate) campaign: &'a Campaign,
     pub(crate) step: &'a StepRules<'a>,
     pub(crate) request: &'a SendRequest<'a>,
@@ -62,7 +73,7 @@ pub(crate) async fn take_effect(mailer: &Mailer, taking: &Taking<'_>) -> Result<
     let mut preparation = sort_fields(mailer, request, columns);
     let inputs: Vec<_> = preparation.recipients.iter().map(|recipient| recipient.address()).collect();
     let verdicts = mailer.verifier.verify(&inputs, campaign.strictness).await.map_err(unverified)?;
-    if !preparation.fields.new_columns().is_empty() {
+    if matches!(taking.effect, Effect::Reserve(_)) && !preparation.fields.new_columns().is_empty() {
         preparation = make_columns(mailer, campaign.team_id, request).await?;
     }
     judge_and_reserve(mailer, taking, &preparation, &verdicts).await
@@ -106,7 +117,7 @@ async fn judge_and_reserve(
     preparation: &Preparation<'_>,
     verdicts: &[Verdict],
 ) -> Result<Reserved, ReserveError> {
-    let Taking { lease, campaign, step, .. } = *taking;
+    let Taking { campaign, step, .. } = *taking;
     let rules =
         AudienceRules::compile(campaign, preparation.fields.columns()).map_err(ReserveError::Refused)?;
     let assessed = tokio::task::block_in_place(|| identify(&preparation.recipients, verdicts));
@@ -143,7 +154,6 @@ async fn judge_and_reserve(
         }
     };
     let plan = Plan {
-        lease,
         campaign,
         step,
         preparation,
@@ -157,7 +167,10 @@ async fn judge_and_reserve(
         // Of now: pictures may have taken their time.
         times: times(&mailer.process.config, campaign, step, mailer.process.clock.now()),
     };
-    reserve_again_on_conflict(mailer, &plan).await
+    match taking.effect {
+        Effect::Reserve(lease) => reserve_again_on_conflict(mailer, lease, &plan).await,
+        Effect::Foresee => Ok(Reserved::Finished(foresee(mailer, &plan).await?)),
+    }
 }
 
 /// A request whose cards could not be decided is refused as a whole.
@@ -184,9 +197,13 @@ fn unverified(error: VerifyError) -> ReserveError {
 }
 
 /// Reserving meets another transaction only when entries are shared with another campaign's request.
-async fn reserve_again_on_conflict(mailer: &Mailer, plan: &Plan<'_>) -> Result<Reserved, ReserveError> {
+async fn reserve_again_on_conflict(
+    mailer: &Mailer,
+    lease: Lease,
+    plan: &Plan<'_>,
+) -> Result<Reserved, ReserveError> {
     retry(|| async {
-        match reserve(mailer, plan).await {
+        match reserve(mailer, lease, plan).await {
             Err(ReserveError::Store(error)) => Err(error),
             other => Ok(other),
         }

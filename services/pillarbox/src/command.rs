@@ -12,9 +12,11 @@ pub use crate::endpoint_command::{EndpointCommand, EndpointOf};
 pub use crate::integration_command::{IntegrationCommand, IntegrationName, SyncCommand};
 use crate::money::Money;
 pub use crate::print_command::{PrintCommand, ProofCommand};
+use crate::sender_command::SenderCommand;
 
 /// Runs Pillarbox: the database, teams and what belongs to them. Settings come from PILLARBOX_CONFIG and
-/// PILLARBOX__SECTION__NAME, as those of the services do.
+/// PILLARBOX__SECTION__NAME, as those of the services do. send, push and listen need none: they are for the people whose
+/// mail it is, and take PILLARBOX_URL and PILLARBOX_KEY.
 #[derive(Debug, Parser)]
 #[command(name = "pillarbox", version)]
 pub struct CommandLine {
@@ -102,6 +104,14 @@ pub enum Command {
     Check,
     /// Post a file of recipients and show what became of each.
     Demo(Demo),
+    /// What senders and integrators do.
+    #[command(flatten)]
+    Sender(SenderCommand),
+    /// Write a shell's completions to the standard output: `pillarbox completions bash > /etc/bash_completion.d/pillarbox`.
+    Completions {
+        /// Which shell.
+        shell: clap_complete::Shell,
+    },
 }
 
 /// Teams.
@@ -387,6 +397,11 @@ mod tests {
             "user create Demo someone --name S --role owner",
             "team create Demo --time-zone Mars/Olympus",
             "team list --limit 0",
+            "send PA-short people.csv --key k",
+            "send PA-7K2M9Q people.csv --key k --type Visits=numbers",
+            "send PA-7K2M9Q people.csv --key k --map nothing",
+            "send PA-7K2M9Q people.csv --key k --batch 5001",
+            "push contacts.csv --key k --delete --declare",
         ] {
             assert_eq!(parse(line).unwrap_err().exit_code(), 2, "{line}");
         }

@@ -1,11 +1,13 @@
 //! From the command line to the process's end.
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use chrono::{DateTime, Utc};
+use clap::CommandFactory;
+use clap_complete::Shell;
 use outbound::Policy;
 use serde_json::json;
 use service::{Clock, Config};
@@ -17,7 +19,8 @@ use crate::apply::{FILE_BYTES, apply, fetch_pictures};
 use crate::command::{AddressesCommand, Command, CommandLine, PrintCommand};
 use crate::print::{PrintRequest, Printer};
 use crate::report::Report;
-use crate::{demo, operate, proof, text_file};
+use crate::sender_command::SenderCommand;
+use crate::{demo, listen, operate, proof, push, send, text_file};
 
 /// Does what was typed and writes the answer to the standard output. Ends with 1 and one line on the standard
 /// error when it cannot be done.
@@ -26,7 +29,7 @@ pub fn run(line: CommandLine) -> ExitCode {
         .enable_all()
         .build()
         .context("cannot start")
-        .and_then(|runtime| runtime.block_on(execute(line.command)));
+        .and_then(|runtime| runtime.block_on(execute(line.command, line.json)));
     match outcome.and_then(|report| write(&report, line.json)) {
         Ok(code) => code,
         Err(error) => {
@@ -49,11 +52,27 @@ fn one_line(text: &str) -> String {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
-async fn execute(command: Command) -> anyhow::Result<Report> {
-    if let Command::Addresses(AddressesCommand::Parse) = command {
-        // Needs neither configuration nor database.
-        return tokio::task::block_in_place(addresses::parse);
+async fn execute(command: Command, is_json: bool) -> anyhow::Result<Report> {
+    match command {
+        // These need neither configuration nor database.
+        Command::Addresses(AddressesCommand::Parse) => tokio::task::block_in_place(addresses::parse),
+        Command::Completions { shell } => completions(shell),
+        Command::Sender(SenderCommand::Send(command)) => send::send(&command).await,
+        Command::Sender(SenderCommand::Push(command)) => push::push(&command).await,
+        Command::Sender(SenderCommand::Listen(command)) => listen::listen(&command, is_json).await,
+        command => on_database(command).await,
     }
+}
+
+fn completions(shell: Shell) -> anyhow::Result<Report> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut CommandLine::command(), "pillarbox", &mut script);
+    std::io::stdout().write_all(&script).context("cannot write the completions")?;
+    Ok(Report::nothing())
+}
+
+/// What an operator does, with settings and mostly on the database.
+async fn on_database(command: Command) -> anyhow::Result<Report> {
     let config = Config::load().context("configuration")?;
     let now = Clock::system().now();
     match command {
@@ -92,6 +111,7 @@ async fn execute(command: Command) -> anyhow::Result<Report> {
         Command::Proof(command) => proof::proof(&config, &command, now).await,
         Command::Check => operate::check::check(&open(&config).await?, &config, now).await,
         Command::Demo(demo) => demo::post(&demo).await,
+        Command::Sender(_) | Command::Completions { .. } => bail!("this command needs no settings"),
     }
 }
 

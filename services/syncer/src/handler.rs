@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use contract::message::{
-    BEGIN_V1, COMPLETE_V1, COMPLETE_VALIDATE_V1, DECLARE_V1, PUSH_V1, PUSH_VALIDATE_V1, REPLY_ERROR,
-    REPLY_OK, REPLY_REPLAYED,
+    BEGIN_V1, COMPLETE_V1, COMPLETE_VALIDATE_V1, DECLARE_V1, PUSH_QUEUE, PUSH_V1, PUSH_VALIDATE_V1,
+    REPLY_ERROR, REPLY_OK, REPLY_REPLAYED,
 };
 use contract::push::{PushContext, PushError};
 use queue::{Call, Handler, Reply};
@@ -56,7 +56,8 @@ impl Handler for PushHandler {
         let trace = TraceContext::from_header(Some(&call.trace));
         let span =
             tracing::info_span!("push", request_id = %call.id, trace_id = trace.trace_id(), kind = call.kind);
-        self.answer(&call, &context).instrument(span).await.map(reply)
+        let work = Box::pin(self.answer(&call, &context)).instrument(span);
+        trace.work(PUSH_QUEUE, work).await.map(reply)
     }
 }
 

@@ -7,8 +7,13 @@ use store::StoreError;
 
 use crate::Syncer;
 
-/// Rows that one statement changes at the most.
+/// Rows that one statement changes at the most, and statements of one kind in one go: with one go every 5 seconds, over a
+/// million rows a minute.
 const ROWS: i64 = 5_000;
+const STATEMENTS: usize = 20;
+
+/// How long the process that does it may be silent before another one does.
+const LEASE: TimeDelta = TimeDelta::seconds(30);
 
 /// Batches of an ended sync that one statement forgets at the most.
 const BATCHES: i64 = 1_000;
@@ -24,18 +29,38 @@ pub(crate) async fn run(syncer: &Syncer) {
             () = syncer.process.shutdown.cancelled() => return,
         }
         if let Err(error) = tidy(syncer).await {
+            metrics::counter!("pillarbox_housekeeping_failures_total").increment(1);
             tracing::warn!(%error, "cannot expire syncs or purge");
         }
     }
 }
 
-/// One bounded portion of each kind.
+/// A bounded number of portions of each kind, by one syncer for all.
 async fn tidy(syncer: &Syncer) -> Result<(), StoreError> {
+    if !syncer.process.has_duty("purge syncs", LEASE).await? {
+        return Ok(());
+    }
     let (store, settings) = (&syncer.process.store, &syncer.process.config.syncer);
     let now = syncer.process.clock.now();
     store.sync_expire(now, ROWS).await?;
     store.sync_received_purge(BATCHES).await?;
-    store.idempotency_purge(now - TimeDelta::days(settings.idempotency_key_days), ROWS).await?;
-    store.sync_purge(now - TimeDelta::days(settings.sync_retention_days), ROWS).await?;
+    let keys_before = now - TimeDelta::days(settings.idempotency_key_days);
+    in_portions("idempotency_keys", || store.idempotency_purge(keys_before, ROWS)).await?;
+    let syncs_before = now - TimeDelta::days(settings.sync_retention_days);
+    in_portions("syncs", || store.sync_purge(syncs_before, ROWS)).await
+}
+
+/// Repeats a bounded deletion while it finds as much as it may delete.
+async fn in_portions<F>(kind: &'static str, mut delete: impl FnMut() -> F) -> Result<(), StoreError>
+where
+    F: Future<Output = Result<u64, StoreError>>,
+{
+    for _ in 0..STATEMENTS {
+        let deleted = delete().await?;
+        metrics::counter!("pillarbox_purged_rows_total", "kind" => kind).increment(deleted);
+        if deleted < ROWS.unsigned_abs() {
+            break;
+        }
+    }
     Ok(())
 }

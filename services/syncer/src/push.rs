@@ -32,7 +32,11 @@ pub(crate) async fn push(syncer: &Syncer, context: &PushContext, body: &[u8]) ->
         let (hash, response) = (RequestHash::of_records(&batch.records), json(&checked.answer()));
         Ok::<_, PushError>(Push { integration_id: context.integration_id, hash, checked, response })
     })?;
-    once(syncer, context, &push).await
+    let answer = once(syncer, context, &push).await?;
+    if matches!(answer, Answer::New(_)) {
+        push.count();
+    }
+    Ok(answer)
 }
 
 impl Change for Push<'_> {
@@ -60,6 +64,19 @@ impl Change for Push<'_> {
 }
 
 impl Push<'_> {
+    /// Counts a committed batch.
+    fn count(&self) {
+        let checked = &self.checked;
+        let records = [
+            ("upserted", checked.upserts.len()),
+            ("deleted", checked.deletes.len()),
+            ("rejected", checked.rejections.len()),
+        ];
+        for (result, records) in records {
+            metrics::counter!("pillarbox_push_records_total", "result" => result).increment(records as u64);
+        }
+    }
+
     fn counts(&self) -> BatchCounts {
         // A batch has a thousand records, and they at most a body's length of values.
         let count = |length: usize| i64::try_from(length).unwrap_or(i64::MAX);

@@ -5,6 +5,7 @@
 //! Everything here is data. Nothing here knows how it is transported or stored.
 
 pub mod id;
+pub mod idempotency;
 pub mod key;
 pub mod limits;
 pub mod mcp;

@@ -7,8 +7,12 @@
 /// The queue that mailers take sends from.
 pub const SEND_QUEUE: &str = "send";
 
-/// Type of a message on [`SEND_QUEUE`]; the body is that of POST /api/v1/recipients.
+/// Type of a message on [`SEND_QUEUE`]; the body is that of POST /api/v1/recipients, the context a
+/// [`crate::send::SendContext`].
 pub const SEND_V1: &str = "send.v1";
+
+/// Type of a message on [`SEND_QUEUE`]; the body is that of POST /api/v1/recipients, to be checked and no more.
+pub const SEND_VALIDATE_V1: &str = "send_validate.v1";
 
 /// The queue that syncers take push requests from.
 pub const PUSH_QUEUE: &str = "push";

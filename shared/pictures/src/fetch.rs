@@ -57,8 +57,8 @@ impl Pictures {
             }
         }
         left.retain(|hash| !tried.contains_key(hash));
-        metrics::counter!("pictures_fetched_total").increment(tried.len() as u64);
-        metrics::counter!("pictures_left_total").increment(left.len() as u64);
+        metrics::counter!("pillarbox_pictures_total", "result" => "fetched").increment(tried.len() as u64);
+        metrics::counter!("pillarbox_pictures_total", "result" => "left").increment(left.len() as u64);
         Ok(Fetched { tried, left })
     }
 

@@ -197,7 +197,7 @@ impl Pictures {
         let mut pictures: HashMap<LinkHash, Picture> =
             known.into_iter().map(|(hash, outcome)| (hash, picture(outcome))).collect();
         wanted.retain(|one| !pictures.contains_key(&one.hash));
-        metrics::counter!("pictures_known_total").increment(pictures.len() as u64);
+        metrics::counter!("pillarbox_pictures_total", "result" => "known").increment(pictures.len() as u64);
         if wanted.is_empty() {
             return Ok(pictures);
         }

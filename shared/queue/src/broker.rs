@@ -5,9 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use lapin::{Connection, ConnectionProperties, Event};
+use lapin::protocol::{AMQPErrorKind, AMQPSoftError};
+use lapin::{Connection, ConnectionProperties, ErrorKind, Event};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+
+use crate::topology::inspect;
 
 /// Time to reach the broker and open a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -37,6 +40,17 @@ pub struct Settings {
 pub struct Broker {
     pub(crate) namespace: Arc<str>,
     current: watch::Receiver<Option<Arc<Link>>>,
+}
+
+/// How much waits in a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueueDepth {
+    /// Its name, without the namespace.
+    pub queue: &'static str,
+    /// Messages that no consumer has.
+    pub messages: u32,
+    /// Its consumers.
+    pub consumers: u32,
 }
 
 /// A connection while it stands.
@@ -76,6 +90,33 @@ impl Broker {
         self.current.borrow().as_ref().is_some_and(|link| link.connection.status().connected())
     }
 
+    /// Whether the broker takes no publishes, because it is short of memory or disk.
+    pub fn is_blocked(&self) -> bool {
+        self.current.borrow().as_ref().is_some_and(|link| link.blocked.load(Ordering::Relaxed))
+    }
+
+    /// How much waits in these queues. One that nobody has declared yet is empty.
+    ///
+    /// # Errors
+    /// When the broker cannot be asked.
+    pub async fn depths<const N: usize>(&self, queues: &[&'static str; N]) -> lapin::Result<[QueueDepth; N]> {
+        let mut depths = queues.map(|queue| QueueDepth { queue, messages: 0, consumers: 0 });
+        let Some(link) = self.link().await else { return Ok(depths) };
+        for depth in &mut depths {
+            // A channel each: asking for a queue that is not there closes the channel.
+            let channel = link.connection.create_channel().await?;
+            match inspect(&channel, &self.namespace, depth.queue).await {
+                Ok(state) => {
+                    (depth.messages, depth.consumers) = (state.message_count(), state.consumer_count());
+                    channel.close(200, "asked".into()).await?;
+                }
+                Err(error) if is_not_found(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(depths)
+    }
+
     /// The connection, as soon as there is one. `None` when the broker handle was shut down.
     pub(crate) async fn link(&self) -> Option<Arc<Link>> {
         let mut current = self.current.clone();
@@ -84,12 +125,18 @@ impl Broker {
     }
 }
 
+fn is_not_found(error: &lapin::Error) -> bool {
+    let not_found = AMQPErrorKind::Soft(AMQPSoftError::NOTFOUND);
+    matches!(error.kind(), ErrorKind::ProtocolError(error) if *error.kind() == not_found)
+}
+
 async fn keep_connected(settings: &Settings, sender: &watch::Sender<Option<Arc<Link>>>) {
     let mut pause = FIRST_PAUSE;
     loop {
         match connect(settings).await {
             Ok(connection) => {
                 tracing::info!("connected to the broker");
+                metrics::counter!("pillarbox_broker_connections_total").increment(1);
                 pause = FIRST_PAUSE;
                 let link = Arc::new(Link { connection, blocked: AtomicBool::new(false) });
                 sender.send_replace(Some(link.clone()));

@@ -39,6 +39,8 @@ const SESSION_PAUSE: Duration = Duration::from_millis(200);
 /// Calls to one queue. Clones share the connection and the waiting calls.
 #[derive(Clone)]
 pub struct Caller {
+    /// What the queue is called among ours.
+    label: &'static str,
     queue: Arc<str>,
     waiting: Waiting,
     session: watch::Receiver<Option<Arc<Session>>>,
@@ -55,15 +57,15 @@ type Waiting = Arc<Mutex<HashMap<Uuid, oneshot::Sender<Reply>>>>;
 
 impl Caller {
     /// Starts keeping a channel for calls to `queue`. Returns at once.
-    pub fn start(broker: &Broker, queue: &str, shutdown: CancellationToken) -> Self {
+    pub fn start(broker: &Broker, queue: &'static str, shutdown: CancellationToken) -> Self {
         let waiting = Waiting::default();
         let (sender, session) = watch::channel(None);
-        let caller =
-            Self { queue: queue_name(&broker.namespace, queue).into(), waiting: waiting.clone(), session };
-        let (broker, queue) = (broker.clone(), queue.to_owned());
+        let name = queue_name(&broker.namespace, queue).into();
+        let caller = Self { label: queue, queue: name, waiting: waiting.clone(), session };
+        let broker = broker.clone();
         tokio::spawn(async move {
             tokio::select! {
-                () = keep_session(&broker, &queue, &waiting, &sender) => {}
+                () = keep_session(&broker, queue, &waiting, &sender) => {}
                 () = shutdown.cancelled() => {}
             }
         });
@@ -80,6 +82,22 @@ impl Caller {
     /// # Errors
     /// [`CallError::Unavailable`] when the call was not accepted; the other two leave open what came of it.
     pub async fn call(&self, call: Call, patience: Duration) -> Result<Reply, CallError> {
+        let begun = Instant::now();
+        let replied = self.call_once(call, patience).await;
+        let result = match &replied {
+            Ok(_) => "replied",
+            Err(CallError::Unavailable) => "unavailable",
+            Err(CallError::Lost) => "lost",
+            Err(CallError::DeadlinePassed) => "deadline_passed",
+        };
+        let queue = self.label;
+        metrics::counter!("pillarbox_calls_total", "queue" => queue, "result" => result).increment(1);
+        metrics::histogram!("pillarbox_call_duration_seconds", "queue" => queue)
+            .record(begun.elapsed().as_secs_f64());
+        replied
+    }
+
+    async fn call_once(&self, call: Call, patience: Duration) -> Result<Reply, CallError> {
         let session = self.session.borrow().clone().filter(|session| session.is_ready());
         let session = session.ok_or(CallError::Unavailable)?;
         let deadline = Instant::now() + patience;

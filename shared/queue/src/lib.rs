@@ -12,7 +12,7 @@ mod server;
 mod topology;
 
 pub use announce::{Announcer, listen};
-pub use broker::{Broker, Settings};
+pub use broker::{Broker, QueueDepth, Settings};
 pub use call::{Call, CallError, Reply};
 pub use caller::Caller;
 pub use server::{Consumption, Handler, serve};

@@ -6,7 +6,7 @@
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use lapin::message::Delivery;
@@ -114,6 +114,7 @@ impl<H: Handler> Worker<H> {
 
     fn take(&self, channel: &Channel, mut delivery: Delivery) {
         let (handler, slots, channel) = (self.handler.clone(), self.slots.clone(), channel.clone());
+        let queue = self.consumption.queue;
         self.tasks.spawn(async move {
             // The semaphore is never closed.
             let Ok(_slot) = slots.acquire_owned().await else {
@@ -121,14 +122,45 @@ impl<H: Handler> Worker<H> {
             };
             let reply_to = delivery.properties.reply_to().as_ref().map(ToString::to_string);
             let reply = match Call::from_delivery(&mut delivery) {
-                Some(call) => handler.handle(call).await,
+                Some(call) => Work::begin(queue, &call).measure(handler.handle(call)).await,
                 None => None,
             };
+            if reply.is_none() {
+                metrics::counter!("pillarbox_work_parked_total", "queue" => queue).increment(1);
+            }
             if let Err(error) = finish(&channel, &delivery, reply_to, reply).await {
                 // The call is delivered again, and its reply found in the database.
                 tracing::warn!(%error, "cannot reply");
             }
         });
+    }
+}
+
+/// A call being worked on, counted until it is dropped.
+struct Work {
+    queue: &'static str,
+    begun: Instant,
+}
+
+impl Work {
+    fn begin(queue: &'static str, call: &Call) -> Self {
+        if call.delivery_count > 0 {
+            metrics::counter!("pillarbox_work_redelivered_total", "queue" => queue).increment(1);
+        }
+        metrics::gauge!("pillarbox_work_running", "queue" => queue).increment(1);
+        Self { queue, begun: Instant::now() }
+    }
+
+    async fn measure<T>(self, work: impl Future<Output = T>) -> T {
+        work.await
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        metrics::gauge!("pillarbox_work_running", "queue" => self.queue).decrement(1);
+        metrics::histogram!("pillarbox_work_duration_seconds", "queue" => self.queue)
+            .record(self.begun.elapsed().as_secs_f64());
     }
 }
 

@@ -4,9 +4,11 @@ mod cards;
 mod console;
 mod language_model;
 mod printing;
+mod traces;
 mod webhooks;
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 use chrono::NaiveTime;
 use config::{Environment, File, FileFormat};
@@ -18,10 +20,14 @@ pub use cards::{Pictures, ReturnAddresses};
 pub use console::Console;
 pub use language_model::LanguageModel;
 pub use printing::{Permit, Print, TextByPostage};
+pub use traces::Traces;
 pub use webhooks::{Dispatcher, Email, Outbound, Scans};
 
 /// The defaults, which are also the reference of every setting.
 pub const DEFAULT: &str = include_str!("../default.toml");
+
+/// How long anything may be kept, in days: less than one would forget what is still being worked on.
+const RETENTION_DAYS: RangeInclusive<i64> = 1..=36_500;
 
 /// Variable that names a file to be read over the defaults.
 const FILE_VARIABLE: &str = "PILLARBOX_CONFIG";
@@ -39,6 +45,8 @@ pub struct Config {
     pub broker: Broker,
     /// Logs.
     pub log: Log,
+    /// Traces.
+    pub traces: Traces,
     /// Health and metrics.
     pub admin: Admin,
     /// The stop.
@@ -121,6 +129,8 @@ pub struct Admin {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shutdown {
+    /// Milliseconds that the process goes on after it has said that it is not ready.
+    pub drain_ms: u64,
     /// Milliseconds that what has begun may take.
     pub grace_ms: u64,
 }
@@ -382,6 +392,16 @@ impl Config {
         if self.scans.waiting == 0 {
             return refuse("scans.waiting must be one or more");
         }
+        let retentions = [
+            self.mailer.request_retention_days,
+            self.syncer.idempotency_key_days,
+            self.syncer.sync_retention_days,
+            self.dispatcher.retention_days,
+            self.scans.retention_days,
+        ];
+        if retentions.iter().any(|days| !RETENTION_DAYS.contains(days)) {
+            return refuse("every retention must be 1 to 36500 days");
+        }
         self.pictures.check().or_else(refuse)?;
         self.print.check().or_else(refuse)?;
         self.dispatcher.check().or_else(refuse)
@@ -437,6 +457,7 @@ mod tests {
             ("PILLARBOX__SMARTY__AUTH_ID", "secret-id"),
             ("PILLARBOX__STRIPE__SECRET_KEY", "secret-key"),
             ("PILLARBOX__STORAGE__S3__SECRET_ACCESS_KEY", "secret-access"),
+            ("PILLARBOX__TRACES__HEADERS", "authorization=secret-collector"),
         ] {
             assert!(!format!("{:?}", with(name, value).unwrap()).contains("secret-"), "{name}");
         }
@@ -463,6 +484,9 @@ mod tests {
             ("PILLARBOX__PRINT__PUBLIC_URL", "mail.example.com"),
             ("PILLARBOX__PRINT__PERMIT__CITY", "Austin, TX"),
             ("PILLARBOX__STORAGE__KIND", "tape"),
+            ("PILLARBOX__SCANS__RETENTION_DAYS", "0"),
+            ("PILLARBOX__SYNCER__IDEMPOTENCY_KEY_DAYS", "36501"),
+            ("PILLARBOX__DISPATCHER__RETENTION_DAYS", "-1"),
             ("PILLARBOX__PICTURES__CONCURRENCY_PER_HOST", "0"),
             ("PILLARBOX__DISPATCHER__LEASE_MS", "10000"),
             ("PILLARBOX__DISPATCHER__RETRY_DELAYS_SECONDS", "5,x"),

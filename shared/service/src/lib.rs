@@ -1,12 +1,16 @@
-//! What every process needs: configuration, logs, metrics, health, the clock, an HTTP server with limits, and
+//! What every process needs: configuration, logs, metrics, traces, health, the clock, an HTTP server with limits, and
 //! an orderly stop.
 
 mod clock;
 pub mod config;
+mod export;
 pub mod fail_point;
 mod health;
 pub mod http;
+pub mod measure;
+pub mod metric;
 mod process;
+mod report;
 pub mod source;
 mod telemetry;
 pub mod trace;

@@ -2,19 +2,21 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
+use chrono::TimeDelta;
 use queue::Broker;
-use store::Store;
+use store::{Store, StoreError};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::{health, http, telemetry};
+use crate::{health, http, report, telemetry};
 
 /// Connections to the port of health and metrics.
 const ADMIN_CONNECTIONS: usize = 64;
@@ -22,9 +24,14 @@ const ADMIN_CONNECTIONS: usize = 64;
 /// Time for a probe to send its request.
 const ADMIN_HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Time to give up the duty of reporting at the stop.
+const LAST_REPORT_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// What a process works with.
 #[derive(Clone)]
 pub struct Process {
+    /// What it holds duties with.
+    pub id: Uuid,
     /// Its settings.
     pub config: Arc<Config>,
     /// The time.
@@ -35,6 +42,8 @@ pub struct Process {
     pub broker: Broker,
     /// True while the process takes work: what `/readyz` says besides what it can reach.
     pub is_working: Arc<AtomicBool>,
+    /// True from the moment at which the process is told to stop.
+    pub is_leaving: Arc<AtomicBool>,
     /// Cancelled when the process is to stop: take nothing new, finish what has begun.
     pub shutdown: CancellationToken,
     /// Cancelled when all work has ended: the broker's connection and what else work needs to finish.
@@ -61,8 +70,19 @@ impl Process {
         };
         let background = CancellationToken::new();
         let broker = Broker::start(settings, background.clone());
-        let is_working = Arc::default();
-        Ok(Self { config: Arc::new(config), clock, store, broker, is_working, shutdown, background })
+        let (is_working, is_leaving) = (Arc::default(), Arc::default());
+        let (id, config) = (Uuid::now_v7(), Arc::new(config));
+        Ok(Self { id, config, clock, store, broker, is_working, is_leaving, shutdown, background })
+    }
+
+    /// Takes or keeps a duty: work that one process does for all, and another one when it has been silent for `lease`.
+    /// True while it is this process's.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot say; then it is nobody's.
+    pub async fn has_duty(&self, duty: &'static str, lease: TimeDelta) -> Result<bool, StoreError> {
+        let now = self.clock.now();
+        self.store.duty_take(duty, self.id, now, now + lease).await
     }
 
     /// How long what has begun may take after the stop.
@@ -100,32 +120,41 @@ where
     F: Future<Output = anyhow::Result<()>>,
 {
     let config = Config::load().context("configuration")?;
-    telemetry::start_logs(&config.log)?;
-    let metrics = telemetry::start_metrics()?;
+    // Held to the end: it sends the last spans.
+    let _exporter = telemetry::start(name, &config.log, &config.traces)?;
+    let metrics = telemetry::start_metrics(name)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let shutdown = CancellationToken::new();
         let process = Process::new(name, config, Clock::system(), shutdown.clone())?;
-        tokio::spawn(stop_on_signal(shutdown)?);
+        tokio::spawn(stop_on_signal(&process)?);
         serve_admin(&process, metrics).await?;
+        let reporter = tokio::spawn(report::run(process.clone()));
         tracing::info!(process = name, version = env!("CARGO_PKG_VERSION"), "started");
         let background = process.background.clone();
         work(process).await?;
+        let _ = tokio::time::timeout(LAST_REPORT_TIMEOUT, reporter).await;
         background.cancel();
         tracing::info!(process = name, "stopped");
         Ok(())
     })
 }
 
-fn stop_on_signal(shutdown: CancellationToken) -> anyhow::Result<impl Future<Output = ()>> {
+/// Stops the process when it is told to: first it only says that it is not ready, for as long as load balancers need to
+/// hear it, then it takes nothing new.
+fn stop_on_signal(process: &Process) -> anyhow::Result<impl Future<Output = ()> + use<>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
+    let (shutdown, is_leaving) = (process.shutdown.clone(), process.is_leaving.clone());
+    let drain = Duration::from_millis(process.config.shutdown.drain_ms);
     Ok(async move {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
         tracing::info!("stopping");
+        is_leaving.store(true, Ordering::Relaxed);
+        tokio::time::sleep(drain).await;
         shutdown.cancel();
     })
 }

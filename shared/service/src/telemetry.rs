@@ -1,30 +1,71 @@
-//! Logs and metrics.
+//! Logs, metrics and traces.
 
 use anyhow::Context;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
-use tracing_subscriber::EnvFilter;
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::layer::{Context as LayerContext, SubscriberExt};
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer};
 
-use crate::config::{Log, LogFormat};
+use crate::config::{Log, LogFormat, Traces};
+use crate::export;
+use crate::metric;
 
 /// Bounds of duration histograms, in seconds.
 const DURATION_BUCKETS: [f64; 13] =
     [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0];
 
-/// Starts writing logs to the standard output. Only the first call in a process has an effect.
-pub(crate) fn start_logs(log: &Log) -> anyhow::Result<()> {
+/// Starts logs and, when an endpoint for them is configured, traces of the process `name`. Only the first call in a
+/// process has an effect. What comes back sends the last spans when it is dropped.
+pub(crate) fn start(
+    name: &'static str,
+    log: &Log,
+    traces: &Traces,
+) -> anyhow::Result<Option<export::Exporter>> {
     let filter = EnvFilter::try_new(&log.filter).context("log.filter")?;
-    let builder = tracing_subscriber::fmt().with_env_filter(filter);
-    let _ = match log.format {
-        LogFormat::Json => builder.json().flatten_event(true).try_init(),
-        LogFormat::Text => builder.with_ansi(false).try_init(),
-    };
-    Ok(())
+    let exporter = export::Exporter::configured(name, traces)?;
+    let spans = exporter.as_ref().map(export::Exporter::layer);
+    let registry =
+        tracing_subscriber::registry().with(spans).with(CountedLevels.with_filter(LevelFilter::WARN));
+    let _ = registry.with(lines(log.format).with_filter(filter)).try_init();
+    Ok(exporter)
 }
 
-/// Starts collecting metrics.
-pub(crate) fn start_metrics() -> anyhow::Result<PrometheusHandle> {
-    PrometheusBuilder::new()
+/// Writes events to the standard output.
+fn lines<S>(format: LogFormat) -> Box<dyn Layer<S> + Send + Sync>
+where
+    S: Subscriber + for<'span> LookupSpan<'span>,
+{
+    match format {
+        LogFormat::Json => tracing_subscriber::fmt::layer().json().flatten_event(true).boxed(),
+        LogFormat::Text => tracing_subscriber::fmt::layer().with_ansi(false).boxed(),
+    }
+}
+
+/// Counts what an operator should look at.
+struct CountedLevels;
+
+impl<S: Subscriber> Layer<S> for CountedLevels {
+    fn on_event(&self, event: &Event<'_>, _: LayerContext<'_, S>) {
+        let level = match *event.metadata().level() {
+            Level::ERROR => "error",
+            Level::WARN => "warn",
+            _ => return,
+        };
+        metrics::counter!("pillarbox_log_events_total", "level" => level).increment(1);
+    }
+}
+
+/// Starts collecting the metrics of the process `name`.
+pub(crate) fn start_metrics(name: &str) -> anyhow::Result<PrometheusHandle> {
+    let handle = PrometheusBuilder::new()
         .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &DURATION_BUCKETS)?
         .install_recorder()
-        .context("metrics")
+        .context("metrics")?;
+    metric::describe(name);
+    metrics::gauge!("pillarbox_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1);
+    metrics_process::Collector::default().describe();
+    Ok(handle)
 }

@@ -7,10 +7,11 @@ use contract::send::Postage;
 use serde::Serialize;
 use serde_json::Value;
 use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use crate::error::{Result, StoreError};
-use crate::pool::{Store, Transaction};
+use crate::pool::{Store, Transaction, session};
 
 /// Where a campaign's audience comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,6 +163,13 @@ pub struct LockedCampaign {
     pub budget_left_cents: Option<i64>,
 }
 
+const GLANCE: &str = "
+    SELECT status = 'active', budget_cents - committed_cents FROM campaigns WHERE team_id = $1 AND campaign_id = $2";
+
+const LOCK: &str = "
+    SELECT status = 'active', budget_cents - committed_cents FROM campaigns WHERE team_id = $1 AND campaign_id = $2
+    FOR NO KEY UPDATE";
+
 const GET: &str = "
     SELECT campaign.name, campaign.status, campaign.audience, campaign.resend_protection_days, campaign.area,
         campaign.conditions, campaign.strictness, campaign.radius_metres, campaign.homes_per_center,
@@ -182,13 +190,14 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
     pub async fn campaign_get(&self, team_id: TeamId, campaign_id: &CampaignId) -> Result<Option<Campaign>> {
+        let (get, steps) = (self.ready(GET).await?, self.ready(STEPS).await?);
         let client = self.client().await?;
-        let (get, steps) = (client.prepare_cached(GET).await?, client.prepare_cached(STEPS).await?);
-        let id = campaign_id.as_str();
+        let session = session(&client);
+        let parameters: [&(dyn ToSql + Sync); 2] = [&team_id.0, &campaign_id.as_str()];
         // Both go out together: one round trip.
         let (row, steps) = futures_util::future::try_join(
-            client.query_opt(&get, &[&team_id.0, &id]),
-            client.query(&steps, &[&team_id.0, &id]),
+            session.row(get, GET, &parameters),
+            session.rows(steps, STEPS, &parameters),
         )
         .await?;
         let Some(row) = row else { return Ok(None) };
@@ -361,15 +370,28 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError::NotFound`] when the team has no such campaign.
     pub async fn campaign_lock(&self, team_id: TeamId, campaign_id: &CampaignId) -> Result<LockedCampaign> {
+        self.campaign_read(LOCK, team_id, campaign_id).await
+    }
+
+    async fn campaign_read(
+        &self,
+        sql: &str,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+    ) -> Result<LockedCampaign> {
         let row = self
-            .row(
-                "SELECT status = 'active', budget_cents - committed_cents FROM campaigns
-                 WHERE team_id = $1 AND campaign_id = $2 FOR NO KEY UPDATE",
-                &[&team_id.0, &campaign_id.as_str()],
-            )
+            .row(sql, &[&team_id.0, &campaign_id.as_str()])
             .await?
             .ok_or_else(|| StoreError::NotFound(format!("the campaign {campaign_id}")))?;
         Ok(LockedCampaign { is_active: row.get(0), budget_left_cents: row.get(1) })
+    }
+
+    /// Reads what [`Self::campaign_lock`] reads without holding anybody up: it may change at any time.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has no such campaign.
+    pub async fn campaign_glance(&self, team_id: TeamId, campaign_id: &CampaignId) -> Result<LockedCampaign> {
+        self.campaign_read(GLANCE, team_id, campaign_id).await
     }
 
     /// Takes from the campaign's budget, or gives back when negative.

@@ -61,10 +61,14 @@ pub struct Charge {
     pub campaign_id: CampaignId,
     /// For which step.
     pub step: i16,
+    /// What caused it.
+    pub kind: ChargeKind,
     /// How far it is.
     pub state: ChargeState,
     /// What all cards cost.
     pub amount_cents: i64,
+    /// How many cards.
+    pub pieces: i32,
     /// `balance` or `stripe`.
     pub payment: String,
     /// When its cards were made.
@@ -76,7 +80,8 @@ impl ChargeKind {
         [Self::Send, Self::Recheck, Self::Step].into_iter().find(|kind| kind.as_str() == name)
     }
 
-    const fn as_str(self) -> &'static str {
+    /// The name in the schema.
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Send => "send",
             Self::Recheck => "recheck",
@@ -103,14 +108,17 @@ fn charge(row: &Row) -> Result<Charge> {
         team_id: TeamId(row.get("team_id")),
         campaign_id: row.get::<_, &str>("campaign_id").parse().map_err(|_| corrupt("campaign"))?,
         step: row.get("step"),
+        kind: ChargeKind::from_name(row.get("kind")).ok_or_else(|| corrupt("kind"))?,
         state: ChargeState::from_name(row.get("state")).ok_or_else(|| corrupt("state"))?,
         amount_cents: row.get("amount_cents"),
+        pieces: row.get("pieces"),
         payment: row.get("payment"),
         created_at: row.get("created_at"),
     })
 }
 
-const COLUMNS: &str = "charge_id, team_id, campaign_id, step, state, amount_cents, payment, created_at";
+const COLUMNS: &str =
+    "charge_id, team_id, campaign_id, step, kind, state, amount_cents, pieces, payment, created_at";
 
 impl Store {
     /// A charge.

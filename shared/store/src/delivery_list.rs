@@ -207,35 +207,4 @@ impl Store {
         )
         .await
     }
-
-    /// Forgets ended deliveries from before `before` with their attempts, at most `limit` of them.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the database cannot be asked.
-    pub async fn delivery_purge(&self, before: DateTime<Utc>, limit: i64) -> Result<()> {
-        self.execute(
-            "WITH old AS (
-                 DELETE FROM deliveries WHERE ctid = ANY (ARRAY(
-                     SELECT ctid FROM deliveries WHERE created_at < $1 AND state <> 'waiting' LIMIT $2))
-                 RETURNING team_id, endpoint_id, delivery_id
-             )
-             DELETE FROM attempts USING old
-             WHERE attempts.team_id = old.team_id AND attempts.endpoint_id = old.endpoint_id
-                 AND attempts.delivery_id = old.delivery_id",
-            &[&before, &limit],
-        )
-        .await?;
-        Ok(())
-    }
-
-    /// Forgets events from before `before`, at most `limit` of them. It must lie so much earlier than that of
-    /// [`Store::delivery_purge`] that no delivery of them can still be waiting.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the database cannot be asked.
-    pub async fn event_purge(&self, before: DateTime<Utc>, limit: i64) -> Result<()> {
-        let sql = "DELETE FROM events WHERE ctid = ANY (ARRAY(SELECT ctid FROM events WHERE created_at < $1 LIMIT $2))";
-        self.execute(sql, &[&before, &limit]).await?;
-        Ok(())
-    }
 }

@@ -100,7 +100,7 @@ where
     for _ in 1..ATTEMPTS {
         match work().await {
             Err(error) if error.is_conflict() => {
-                metrics::counter!("store_conflicts_total").increment(1);
+                metrics::counter!("pillarbox_database_conflicts_total").increment(1);
                 tokio::time::sleep(pause).await;
                 pause *= 2;
             }

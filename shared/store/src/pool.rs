@@ -2,19 +2,20 @@
 
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use deadpool_postgres::{Client, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
 use futures_util::future;
 use serde::Deserialize;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Config, Row, Statement};
+use tokio_postgres::{Config, Row};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::address_import::CopySink;
-use crate::busy::busy;
+use crate::busy::{busy, timed};
 use crate::error::{Result, StoreError};
+use crate::statement::{Pooler, Ready, Session, Statements};
 
 /// How to reach the database and what to ask of it.
 #[derive(Debug, Clone, Deserialize)]
@@ -22,6 +23,8 @@ use crate::error::{Result, StoreError};
 pub struct Settings {
     /// `postgres://` URL; `sslmode=require` asks for TLS.
     pub url: String,
+    /// What stands between us and Postgres.
+    pub pooler: Pooler,
     /// Connections that this process holds at most.
     pub pool_size: usize,
     /// How long a request waits for a free connection, in milliseconds.
@@ -36,16 +39,32 @@ pub struct Settings {
 #[derive(Clone)]
 pub struct Store {
     pool: Pool,
+    statements: Statements,
+}
+
+/// How a pool is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PoolStatus {
+    /// Connections that it may hold.
+    pub limit: usize,
+    /// Connections in use.
+    pub busy: usize,
+    /// Connections that wait for use.
+    pub idle: usize,
+    /// Tasks that wait for a connection.
+    pub waiting: usize,
 }
 
 /// A transaction under way. Dropped without [`Transaction::commit`], it is rolled back.
 pub struct Transaction<'a> {
     inner: deadpool_postgres::Transaction<'a>,
+    statements: &'a Statements,
 }
 
 /// A pooled connection.
 pub struct Connection {
     client: Client,
+    statements: Statements,
 }
 
 impl Store {
@@ -60,7 +79,7 @@ impl Store {
         config.application_name("pillarbox");
         let manager_config = ManagerConfig { recycling_method: RecyclingMethod::Fast };
         let manager = Manager::from_config(config.clone(), tls(&config)?, manager_config);
-        let statement_timeout_ms = settings.statement_timeout_ms;
+        let (pooler, statement_timeout_ms) = (settings.pooler, settings.statement_timeout_ms);
         let pool = Pool::builder(manager)
             .max_size(settings.pool_size)
             .runtime(Runtime::Tokio1)
@@ -70,16 +89,28 @@ impl Store {
                 recycle: Some(Duration::from_millis(settings.connect_timeout_ms)),
             })
             .post_create(deadpool_postgres::Hook::async_fn(move |client, _| {
-                Box::pin(async move { prepare_session(client, statement_timeout_ms).await })
+                Box::pin(async move {
+                    match pooler {
+                        Pooler::None => prepare_session(client, statement_timeout_ms).await,
+                        // What is set here would stay on a connection that the next transaction does not have.
+                        Pooler::Transaction => Ok(()),
+                    }
+                })
             }))
             .build()
             .map_err(|error| unusable(&error))?;
-        Ok(Self { pool })
+        Ok(Self { pool, statements: Statements::through(pooler) })
     }
 
     /// A connection of the pool, waiting for one as long as the settings say.
     pub(crate) async fn client(&self) -> Result<Client> {
-        Ok(self.pool.get().await?)
+        let begun = Instant::now();
+        let client = self.pool.get().await;
+        metrics::histogram!("pillarbox_database_wait_duration_seconds").record(begun.elapsed().as_secs_f64());
+        if client.is_err() {
+            metrics::counter!("pillarbox_database_unavailable_total").increment(1);
+        }
+        Ok(client?)
     }
 
     /// A connection to hold for a transaction.
@@ -87,7 +118,18 @@ impl Store {
     /// # Errors
     /// [`StoreError::Unavailable`] when none can be had in time.
     pub async fn connection(&self) -> Result<Connection> {
-        Ok(Connection { client: self.client().await? })
+        Ok(Connection { client: self.client().await?, statements: self.statements.clone() })
+    }
+
+    /// How the pool is used at the moment.
+    pub fn pool_status(&self) -> PoolStatus {
+        let status = self.pool.status();
+        PoolStatus {
+            limit: status.max_size,
+            busy: status.size.saturating_sub(status.available),
+            idle: status.available,
+            waiting: status.waiting,
+        }
     }
 
     /// Whether the database answers.
@@ -99,30 +141,50 @@ impl Store {
         Ok(())
     }
 
+    /// A statement that can be sent.
+    pub(crate) async fn ready(&self, sql: &str) -> Result<Ready> {
+        match self.statements.ready(sql) {
+            Some(ready) => Ok(ready),
+            // Boxed, as it is rare and large.
+            None => Box::pin(self.learn(sql)).await,
+        }
+    }
+
+    /// Finds out what it takes to send a statement, on a connection of its own, in a transaction.
+    async fn learn(&self, sql: &str) -> Result<Ready> {
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await?;
+        let ready = self.statements.learn(transaction.client(), sql).await?;
+        transaction.commit().await?;
+        Ok(ready)
+    }
+
     /// Runs one statement and returns its rows.
     pub(crate) async fn rows(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>> {
-        let client = self.client().await?;
-        let statement = busy(client.prepare_cached(sql)).await?;
-        Ok(busy(client.query(&statement, parameters)).await?)
+        let ready = self.ready(sql).await?;
+        Ok(session(&self.client().await?).rows(ready, sql, parameters).await?)
     }
 
     /// Runs one statement that gives a row or none.
     pub(crate) async fn row(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Option<Row>> {
-        let client = self.client().await?;
-        let statement = busy(client.prepare_cached(sql)).await?;
-        Ok(busy(client.query_opt(&statement, parameters)).await?)
+        let ready = self.ready(sql).await?;
+        Ok(session(&self.client().await?).row(ready, sql, parameters).await?)
     }
 
     /// Runs one statement and returns how many rows it changed.
     pub(crate) async fn execute(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<u64> {
-        let client = self.client().await?;
-        let statement = busy(client.prepare_cached(sql)).await?;
-        Ok(busy(client.execute(&statement, parameters)).await?)
+        let ready = self.ready(sql).await?;
+        Ok(session(&self.client().await?).execute(ready, sql, parameters).await?)
     }
 }
 
 /// A statement and its parameters.
 pub(crate) type Query<'a> = (&'a str, &'a [&'a (dyn ToSql + Sync)]);
+
+/// Where statements that are no part of a transaction are sent.
+pub(crate) fn session(client: &Client) -> Session<'_> {
+    Session { client, cache: &client.statement_cache }
+}
 
 /// What every connection has: bounds on what a statement and an abandoned transaction may hold up, and no compiled
 /// plans: every statement is a short one, and compiling takes longer than any of them. One statement, because connections through a pooler may not take start-up options.
@@ -158,7 +220,8 @@ impl Connection {
     /// # Errors
     /// [`StoreError::Unavailable`] when the connection was lost.
     pub async fn begin(&mut self) -> Result<Transaction<'_>> {
-        Ok(Transaction { inner: busy(self.client.transaction()).await? })
+        let inner = timed("BEGIN", Box::pin(self.client.transaction())).await?;
+        Ok(Transaction { inner, statements: &self.statements })
     }
 }
 
@@ -168,39 +231,54 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError::Unavailable`] leaves open whether it was.
     pub async fn commit(self) -> Result<()> {
-        Ok(busy(self.inner.commit()).await?)
+        Ok(timed("COMMIT", Box::pin(self.inner.commit())).await?)
     }
 
-    pub(crate) async fn prepare(&self, sql: &str) -> Result<Statement> {
-        Ok(busy(self.inner.prepare_cached(sql)).await?)
+    async fn ready(&self, sql: &str) -> Result<Ready> {
+        match self.statements.ready(sql) {
+            Some(ready) => Ok(ready),
+            // Boxed, as it is rare and large.
+            None => Ok(Box::pin(self.statements.learn(self.inner.client(), sql)).await?),
+        }
+    }
+
+    /// A statement that takes no trip to the database but its own.
+    async fn prepared(&self, sql: &str) -> Result<Ready> {
+        let ready = self.ready(sql).await?;
+        if matches!(ready, Ready::Prepared) {
+            busy(self.inner.prepare_cached(sql)).await?;
+        }
+        Ok(ready)
+    }
+
+    fn session(&self) -> Session<'_> {
+        Session { client: self.inner.client(), cache: &self.inner.statement_cache }
     }
 
     pub(crate) async fn rows(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>> {
-        let statement = self.prepare(sql).await?;
-        Ok(busy(self.inner.query(&statement, parameters)).await?)
+        Ok(self.session().rows(self.ready(sql).await?, sql, parameters).await?)
     }
 
     pub(crate) async fn row(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Option<Row>> {
-        let statement = self.prepare(sql).await?;
-        Ok(busy(self.inner.query_opt(&statement, parameters)).await?)
+        Ok(self.session().row(self.ready(sql).await?, sql, parameters).await?)
     }
 
     /// Runs two statements, one after the other, in one trip to the database. The second sees what was committed until
     /// the first was through.
     pub(crate) async fn row_each(&self, first: Query<'_>, second: Query<'_>) -> Result<[Option<Row>; 2]> {
         // Both are prepared before either is sent: otherwise one that is known already would overtake the other.
-        let statements = [self.prepare(first.0).await?, self.prepare(second.0).await?];
+        let ready = [self.prepared(first.0).await?, self.prepared(second.0).await?];
+        let ([first_ready, second_ready], session) = (ready, self.session());
         // Sent in this order, because they are polled in it.
         let rows = future::try_join(
-            self.inner.query_opt(&statements[0], first.1),
-            self.inner.query_opt(&statements[1], second.1),
+            session.row(first_ready, first.0, first.1),
+            session.row(second_ready, second.0, second.1),
         );
-        Ok(busy(rows).await?.into())
+        Ok(rows.await?.into())
     }
 
     pub(crate) async fn execute(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<u64> {
-        let statement = self.prepare(sql).await?;
-        Ok(busy(self.inner.execute(&statement, parameters)).await?)
+        Ok(self.session().execute(self.ready(sql).await?, sql, parameters).await?)
     }
 
     /// Runs statements that take no parameters and give nothing.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, NaiveDate, Utc};
 use contract::id::{EndpointId, PieceId, TeamId};
+use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::campaign_day::SCANS;
@@ -76,16 +77,12 @@ pub struct NewScan {
     pub body: String,
 }
 
-const FIND: &str = "
-    SELECT piece.code, piece.team_id, piece.piece_id, piece.campaign_id, campaign.name, team.time_zone, piece.destinations,
-        piece.first_name, piece.last_name, piece.line_1, piece.line_2, piece.city, piece.state,
-        piece.zip || coalesce('-' || piece.plus4, '') AS zip,
-        coalesce(entry.email, '') AS email, coalesce(entry.phone, '') AS phone
-    FROM pieces piece
-    JOIN campaigns campaign USING (campaign_id)
-    JOIN teams team ON team.team_id = piece.team_id
-    LEFT JOIN address_entries entry ON entry.team_id = piece.team_id AND entry.entry_id = piece.entry_id
-    WHERE piece.code = ANY ($1)";
+/// The columns of a [`ScannedCard`], of `piece`, its `campaign`, its `team` and its address-book `entry`.
+pub(crate) const CARD: &str = "
+    piece.team_id, piece.piece_id, piece.campaign_id, campaign.name, team.time_zone, piece.destinations,
+    piece.first_name, piece.last_name, piece.line_1, piece.line_2, piece.city, piece.state,
+    piece.zip || coalesce('-' || piece.plus4, '') AS zip,
+    coalesce(entry.email, '') AS email, coalesce(entry.phone, '') AS phone";
 
 // An endpoint that is paused while this runs may still get a delivery: it is cancelled when it is found.
 // OFFSET 0 keeps the look-up of endpoints one by team, whatever the planner thinks of the table's size.
@@ -124,36 +121,43 @@ const RECORD: &str = "
     )
     SELECT DISTINCT endpoint_id FROM target";
 
+/// A card from a row with the columns of [`CARD`].
+pub(crate) fn card(row: &Row) -> ScannedCard {
+    ScannedCard {
+        team_id: TeamId(row.get("team_id")),
+        piece_id: PieceId(row.get("piece_id")),
+        campaign_id: row.get("campaign_id"),
+        campaign_name: row.get("name"),
+        time_zone: row.get("time_zone"),
+        destinations: row.get("destinations"),
+        first_name: row.get("first_name"),
+        last_name: row.get("last_name"),
+        line_1: row.get("line_1"),
+        line_2: row.get("line_2"),
+        city: row.get("city"),
+        state: row.get("state"),
+        zip: row.get("zip"),
+        email: row.get("email"),
+        phone: row.get("phone"),
+    }
+}
+
 impl Store {
     /// The cards with these codes, by code. A code that is nobody's is not among them.
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
     pub async fn scan_find_cards(&self, codes: &[&str]) -> Result<HashMap<String, ScannedCard>> {
-        let rows = self.rows(FIND, &[&codes]).await?;
-        Ok(rows
-            .iter()
-            .map(|row| {
-                let card = ScannedCard {
-                    team_id: TeamId(row.get("team_id")),
-                    piece_id: PieceId(row.get("piece_id")),
-                    campaign_id: row.get("campaign_id"),
-                    campaign_name: row.get("name"),
-                    time_zone: row.get("time_zone"),
-                    destinations: row.get("destinations"),
-                    first_name: row.get("first_name"),
-                    last_name: row.get("last_name"),
-                    line_1: row.get("line_1"),
-                    line_2: row.get("line_2"),
-                    city: row.get("city"),
-                    state: row.get("state"),
-                    zip: row.get("zip"),
-                    email: row.get("email"),
-                    phone: row.get("phone"),
-                };
-                (row.get("code"), card)
-            })
-            .collect())
+        let sql = format!(
+            "SELECT piece.code, {CARD}
+             FROM pieces piece
+             JOIN campaigns campaign USING (campaign_id)
+             JOIN teams team ON team.team_id = piece.team_id
+             LEFT JOIN address_entries entry ON entry.team_id = piece.team_id AND entry.entry_id = piece.entry_id
+             WHERE piece.code = ANY ($1)"
+        );
+        let rows = self.rows(&sql, &[&codes]).await?;
+        Ok(rows.iter().map(|row| (row.get("code"), card(row))).collect())
     }
 
     /// Records scans, each with its event and a delivery to every active endpoint whose scope it is in, all or
@@ -190,14 +194,5 @@ impl Store {
             )
             .await?;
         Ok(rows.iter().map(|row| EndpointId(row.get(0))).collect())
-    }
-
-    /// Forgets scans from before `before`, at most `limit` of them. Returns how many.
-    ///
-    /// # Errors
-    /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn scan_purge(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
-        let sql = "DELETE FROM scans WHERE ctid = ANY (ARRAY(SELECT ctid FROM scans WHERE scanned_at < $1 LIMIT $2))";
-        self.execute(sql, &[&before, &limit]).await
     }
 }

@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use crate::error::{Result, StoreError, retry};
 use crate::pool::{Store, Transaction};
+use crate::send_key::SendKey;
 
 /// The right to work on a send until it runs out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,8 +30,17 @@ pub enum Claim {
     Resumed(ReservedSend),
     /// It, or an equal one, is being worked on: ask again for this one.
     Running(RequestId),
-    /// It, or an equal one within the replay window, is finished: the stored response.
-    Finished(Bytes),
+    /// It, an equal one within the replay window, or the one with its key is finished.
+    Finished {
+        /// Whose response it is.
+        send_id: RequestId,
+        /// As it is stored.
+        response: Bytes,
+    },
+    /// The first request with its key is being worked on.
+    InProgress,
+    /// Its key was used for another request.
+    KeyReused,
 }
 
 /// A send whose cards are reserved and whose charge is open.
@@ -64,45 +74,47 @@ pub struct FinishedSend {
     pub response: Bytes,
 }
 
-/// Equal requests and the times that decide about them.
+/// A request to be claimed, what makes another one equal, and the times that decide about them.
 #[derive(Debug, Clone, Copy)]
-struct Request<'a> {
-    lease: Lease,
-    campaign_id: &'a CampaignId,
-    fingerprint: &'a [u8; 32],
-    replay_since: DateTime<Utc>,
-    now: DateTime<Utc>,
-    leased_until: DateTime<Utc>,
+pub struct NewSend<'a> {
+    /// Under which it is worked on when it is new.
+    pub lease: Lease,
+    /// Where it is sent.
+    pub campaign_id: &'a CampaignId,
+    /// Campaign and addresses as sent: equal for equal requests.
+    pub fingerprint: &'a [u8; 32],
+    /// The key that its sender gave it.
+    pub key: Option<SendKey<'a>>,
+    /// Equal requests that finished since then, and mailed somebody, are its answer.
+    pub replay_since: DateTime<Utc>,
+    /// The time.
+    pub now: DateTime<Utc>,
+    /// The end of the lease.
+    pub leased_until: DateTime<Utc>,
 }
 
 impl Store {
     /// Claims a request, or finds that it needs no work: it was answered before, an equal one was answered
-    /// since `replay_since` and mailed somebody, or one of these is under way.
+    /// since `replay_since` and mailed somebody, or one of these is under way. What its key says comes first.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn send_claim(
-        &self,
-        lease: Lease,
-        campaign_id: &CampaignId,
-        fingerprint: &[u8; 32],
-        replay_since: DateTime<Utc>,
-        now: DateTime<Utc>,
-        leased_until: DateTime<Utc>,
-    ) -> Result<Claim> {
-        let request = Request { lease, campaign_id, fingerprint, replay_since, now, leased_until };
+    pub async fn send_claim(&self, request: NewSend<'_>) -> Result<Claim> {
         retry(|| self.send_claim_once(request)).await
     }
 
-    async fn send_claim_once(&self, request: Request<'_>) -> Result<Claim> {
+    async fn send_claim_once(&self, request: NewSend<'_>) -> Result<Claim> {
         let mut connection = self.connection().await?;
         let transaction = connection.begin().await?;
         // Losing this claim with the database's last moments costs nothing: nothing was decided yet.
         transaction.execute("SET LOCAL synchronous_commit = off", &[]).await?;
-        let claim = match transaction.send_find(request).await? {
-            None => transaction.send_insert(request).await?,
-            Some(found) => transaction.send_take_over(request, found).await?,
-        };
+        let claim = transaction.send_claim(request).await?;
+        if let Some(key) = request.key
+            && !transaction.send_key_keep(request, key, &claim).await?
+        {
+            // Nothing of this claim stays; the next look finds who has the key.
+            return Ok(Claim::Running(request.lease.send_id));
+        }
         transaction.commit().await?;
         Ok(claim)
     }
@@ -201,15 +213,27 @@ const FIND: &str = "
      ORDER BY finished_at DESC LIMIT 1)
     ORDER BY preference LIMIT 1";
 
-/// What [`FIND`] found.
-struct Found {
-    send_id: Uuid,
-    state: String,
-    leased_until: DateTime<Utc>,
+/// A send that stands already.
+pub(crate) struct Found {
+    pub(crate) send_id: Uuid,
+    pub(crate) state: String,
+    pub(crate) leased_until: DateTime<Utc>,
 }
 
 impl Transaction<'_> {
-    async fn send_find(&self, request: Request<'_>) -> Result<Option<Found>> {
+    async fn send_claim(&self, request: NewSend<'_>) -> Result<Claim> {
+        if let Some(key) = request.key
+            && let Some(claim) = self.send_claim_by_key(request, key).await?
+        {
+            return Ok(claim);
+        }
+        match self.send_find(request).await? {
+            None => self.send_insert(request).await,
+            Some(found) => self.send_take_over(request, found).await,
+        }
+    }
+
+    async fn send_find(&self, request: NewSend<'_>) -> Result<Option<Found>> {
         let Lease { team_id, send_id, .. } = request.lease;
         let campaign = request.campaign_id.as_str();
         let fingerprint: &[u8] = request.fingerprint;
@@ -218,7 +242,7 @@ impl Transaction<'_> {
         Ok(row.map(|row| Found { send_id: row.get(0), state: row.get(1), leased_until: row.get(2) }))
     }
 
-    async fn send_insert(&self, request: Request<'_>) -> Result<Claim> {
+    async fn send_insert(&self, request: NewSend<'_>) -> Result<Claim> {
         let fingerprint: &[u8] = request.fingerprint;
         let inserted = self
             .execute(
@@ -239,14 +263,14 @@ impl Transaction<'_> {
         Ok(if inserted == 1 { Claim::New(request.lease) } else { Claim::Running(request.lease.send_id) })
     }
 
-    async fn send_take_over(&self, request: Request<'_>, found: Found) -> Result<Claim> {
+    pub(crate) async fn send_take_over(&self, request: NewSend<'_>, found: Found) -> Result<Claim> {
         let team_id = request.lease.team_id.0;
         match found.state.as_str() {
             "finished" => {
                 let sql = "SELECT response FROM sends WHERE team_id = $1 AND send_id = $2";
                 let row = self.row(sql, &[&team_id, &found.send_id]).await?;
                 let row = row.ok_or_else(|| StoreError::Corrupt("a finished send is gone".to_owned()))?;
-                Ok(Claim::Finished(bytes(&row, 0)))
+                Ok(Claim::Finished { send_id: RequestId(found.send_id), response: bytes(&row, 0) })
             }
             _ if found.leased_until >= request.now => Ok(Claim::Running(RequestId(found.send_id))),
             "reserved" => {

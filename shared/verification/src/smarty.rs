@@ -13,6 +13,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Response, StatusCode, Url};
 use serde::Serialize;
 use serde_json::Value;
+use service::measure::{Provided, provider_call};
 use tokio::sync::Semaphore;
 
 use crate::breaker::Breaker;
@@ -121,7 +122,12 @@ impl Smarty {
             if !self.with_breaker(|breaker| breaker.allows(Instant::now())) {
                 return Err("the provider failed again and again, and is left alone for a while".to_owned());
             }
-            let (reason, wanted_pause) = match self.try_batch(inputs).await {
+            let tried = provider_call("smarty", self.try_batch(inputs), |tried| match tried {
+                Ok(_) => Provided::Ok,
+                Err(Failed::Again(..)) => Provided::Failed,
+                Err(Failed::ForGood(_)) => Provided::Refused,
+            });
+            let (reason, wanted_pause) = match tried.await {
                 Ok(answers) => {
                     self.with_breaker(Breaker::succeeded);
                     return Ok(answers);
@@ -129,7 +135,6 @@ impl Smarty {
                 Err(Failed::Again(reason, wanted)) if attempt < self.attempts => (reason, wanted),
                 Err(Failed::Again(reason, _) | Failed::ForGood(reason)) => {
                     self.with_breaker(|breaker| breaker.failed(Instant::now()));
-                    metrics::counter!("verification_batches_failed_total").increment(1);
                     return Err(reason);
                 }
             };

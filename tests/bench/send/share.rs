@@ -1,7 +1,7 @@
 //! One recipient on an idle system: what gateway, broker and codec cost.
 //!
 //! The sender's time from the first byte of the request to the last of the answer, less the time in which gateway or
-//! mailer waited for Postgres (`store_busy_seconds`, which counts round trips and, once, statements that travel
+//! mailer waited for Postgres (`pillarbox_database_busy_seconds`, which counts round trips and, once, statements that travel
 //! together). The two never wait at the same time: the gateway admits before it calls, and calls before the mailer
 //! begins. Both counters are read after each request, so that the median is one of requests and not of means. The
 //! embedded verifier needs microseconds for one address; they stay in the share.

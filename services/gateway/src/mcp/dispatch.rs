@@ -108,7 +108,7 @@ fn tool_outcome(
         Err(Unanswered::Error(error)) => return Err(error),
     };
     let code = failure.unwrap_or("ok");
-    metrics::counter!("mcp_tool_calls_total", "tool" => tool, "code" => code).increment(1);
+    metrics::counter!("pillarbox_mcp_tool_calls_total", "tool" => tool, "code" => code).increment(1);
     let result = if failure.is_some() { ToolResult::failure(&json) } else { ToolResult::success(&json) };
     Ok(Outcome::Answered(mcp::response(id, &result), code))
 }

@@ -87,7 +87,7 @@ fn idempotency_key(arguments: &[u8]) -> Result<IdempotencyKey, PushError> {
         Some(Value::String(text)) if !text.is_empty() => text,
         Some(_) => return Err(PushError::InvalidIdempotencyKey),
     };
-    text.parse()
+    Ok(text.parse()?)
 }
 
 async fn status(request: Request<'_>, access: IntegrationAccess) -> Result<Bytes, PushError> {

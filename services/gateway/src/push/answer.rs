@@ -14,7 +14,7 @@ use crate::request::RETRY_AFTER;
 pub(crate) const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm=\"Pillarbox\"");
 
 /// Header of an answer that an earlier attempt was given.
-const REPLAYED: &str = "idempotency-replayed";
+pub(crate) const REPLAYED: &str = "idempotency-replayed";
 
 /// A successful answer.
 pub(crate) struct Answered {

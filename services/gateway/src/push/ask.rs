@@ -68,7 +68,7 @@ impl Question {
 
 fn idempotency_key(headers: &HeaderMap) -> Result<IdempotencyKey, PushError> {
     let value = headers.get("idempotency-key").map_or(&b""[..], HeaderValue::as_bytes);
-    std::str::from_utf8(value).map_err(|_| PushError::InvalidIdempotencyKey)?.parse()
+    Ok(std::str::from_utf8(value).map_err(|_| PushError::InvalidIdempotencyKey)?.parse()?)
 }
 
 /// Asks a syncer. When the answer gets lost on the way the client is told to retry: its key finds what was done.

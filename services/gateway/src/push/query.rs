@@ -12,7 +12,7 @@ pub(crate) struct Query(HashMap<String, String>);
 
 impl Query {
     /// Reads what stands behind the question mark.
-    pub(super) fn read(query: &str) -> Self {
+    pub(crate) fn read(query: &str) -> Self {
         Self(url::form_urlencoded::parse(query.as_bytes()).into_owned().collect())
     }
 
@@ -27,7 +27,7 @@ impl Query {
     }
 
     /// A parameter as it was sent.
-    pub(super) fn value(&self, name: &str) -> Option<&str> {
+    pub(crate) fn value(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
 

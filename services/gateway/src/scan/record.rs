@@ -13,13 +13,13 @@ use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
 use contract::message::{DELIVERIES_QUEUE, DELIVERIES_WAITING_V1};
 use contract::scan::ScanTarget;
-use contract::webhook::{EventCampaign, EventId, EventLocation, EventRecipient, QrScanned, known};
 use queue::Announcer;
 use service::{Process, fail_point};
 use store::{NewScan, ScannedCard, Store, StoreError, retry};
 use tokio::sync::{Mutex, mpsc, oneshot};
 use uuid::Uuid;
 
+use super::event::Scanned;
 use super::location::{Locator, Place};
 use super::visitor::Visitor;
 
@@ -167,7 +167,7 @@ fn answer(
     match new_scan(card, destination, visit) {
         Ok(scan) => {
             if recordings.try_send(Recording { scan, recorded }).is_err() {
-                count_unrecorded(1);
+                count("unrecorded", 1);
                 tracing::error!(
                     "too many scans wait for the database: a phone was redirected without a record"
                 );
@@ -182,32 +182,16 @@ fn new_scan(card: &ScannedCard, destination: &str, visit: Visit) -> serde_json::
     let scan_id = Uuid::now_v7();
     // A name that cannot be read was never stored; UTC stands in for it.
     let zone: Tz = card.time_zone.parse().unwrap_or(Tz::UTC);
-    let (latitude, longitude) = place.point.unzip();
-    let event = QrScanned {
-        id: EventId { id: scan_id, is_test: false },
-        scanned_at,
-        campaign: EventCampaign { id: &card.campaign_id, name: &card.campaign_name },
-        recipient: EventRecipient {
-            first_name: known(&card.first_name),
-            last_name: known(&card.last_name),
-            email: known(&card.email),
-            phone: known(&card.phone),
-            address_1: known(&card.line_1),
-            address_2: known(&card.line_2),
-            city: known(&card.city),
-            state: known(&card.state),
-            zip: known(&card.zip),
-        },
-        location: EventLocation {
-            city: place.city.as_deref(),
-            region: place.region.as_deref(),
-            latitude,
-            longitude,
-        },
+    let scanned = Scanned {
+        scan_id,
+        card,
         destination,
+        place: &place,
+        scanned_at,
         is_automated: visitor == Visitor::Program,
     };
-    let body = event.to_json()?;
+    let body = scanned.to_json()?;
+    let (latitude, longitude) = place.point.unzip();
     Ok(NewScan {
         scan_id,
         team_id: card.team_id,
@@ -232,12 +216,13 @@ async fn write(store: Store, waiting: Arc<Mutex<mpsc::Receiver<Recording>>>, ann
         match again_when_unavailable(|| retry(|| store.scan_record(&scans))).await {
             Ok(endpoints) => {
                 fail_point::pass("scan.recorded");
+                count("recorded", scans.len());
                 announcer.announce(endpoints.into_iter().map(|id| id.0));
             }
             // The first try was recorded after all; its announcement is found in the database.
-            Err(StoreError::Refused { constraint }) if constraint == "scans_pkey" => {}
+            Err(StoreError::Refused { constraint }) if is_scans_key(&constraint) => {}
             Err(error) => {
-                count_unrecorded(scans.len());
+                count("unrecorded", scans.len());
                 tracing::error!(%error, scans = scans.len(), "phones were redirected without a record");
             }
         }
@@ -247,8 +232,13 @@ async fn write(store: Store, waiting: Arc<Mutex<mpsc::Receiver<Recording>>>, ann
     }
 }
 
-fn count_unrecorded(scans: usize) {
-    metrics::counter!("scans_unrecorded_total").increment(scans as u64);
+/// Each partition of scans has a key of its own, named after it.
+fn is_scans_key(constraint: &str) -> bool {
+    constraint.starts_with("scans_") && constraint.ends_with("_pkey")
+}
+
+fn count(result: &'static str, scans: usize) {
+    metrics::counter!("pillarbox_scans_total", "result" => result).increment(scans as u64);
 }
 
 async fn again_when_unavailable<T, F>(mut work: impl FnMut() -> F) -> Result<T, StoreError>

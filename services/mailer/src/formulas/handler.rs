@@ -4,7 +4,7 @@ use bytes::Bytes;
 use columns::Asker;
 use contract::id::{RequestId, TeamId};
 use contract::mcp::{FormulaContext, FormulaError, FormulaTool, read_arguments};
-use contract::message::{REPLY_ERROR, REPLY_OK};
+use contract::message::{FORMULA_QUEUE, REPLY_ERROR, REPLY_OK};
 use queue::{Call, Handler, Reply};
 use serde::Serialize;
 use service::Process;
@@ -61,7 +61,8 @@ impl Handler for FormulaHandler {
         let context: FormulaContext = serde_json::from_str(&call.context).ok()?;
         let trace = TraceContext::from_header(Some(&call.trace));
         let span = tracing::info_span!("formula", request_id = %call.id, trace_id = trace.trace_id(), tool = tool.name());
-        Some(reply(self.answer(&call, tool, context).instrument(span).await))
+        let work = Box::pin(self.answer(&call, tool, context)).instrument(span);
+        Some(reply(trace.work(FORMULA_QUEUE, work).await))
     }
 }
 

@@ -7,6 +7,7 @@ use contract::id::ChargeId;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
+use service::measure::{Provided, provider_call};
 
 use super::answer::{self, Answer, CHARGE_ID, Found};
 use super::{Payment, PaymentSettingsError, explained};
@@ -123,10 +124,18 @@ impl Stripe {
         let mut pause = self.first_pause;
         let mut attempt = 1;
         loop {
-            let (answer, request_id) = match answer_of(request().send().await).await {
-                Ok((status, request_id, body)) => (judge(status, &body), request_id),
-                Err(reason) => (Answer::Again(reason), String::new()),
+            let tried = async {
+                match answer_of(request().send().await).await {
+                    Ok((status, request_id, body)) => (judge(status, &body), request_id),
+                    Err(reason) => (Answer::Again(reason), String::new()),
+                }
             };
+            let (answer, request_id) = provider_call("stripe", tried, |(answer, _)| match answer {
+                Answer::Final(_) => Provided::Ok,
+                Answer::Again(_) => Provided::Failed,
+                Answer::Unclear(_) => Provided::Refused,
+            })
+            .await;
             let (reason, is_last) = match answer {
                 Answer::Final(answer) => return Ok(answer),
                 Answer::Again(reason) => (reason, attempt == ATTEMPTS),

@@ -1,5 +1,5 @@
 use contract::id::TeamId;
-use store::ChargeState;
+use store::{ChargeKind, ChargeState};
 
 use super::*;
 
@@ -16,6 +16,7 @@ fn payments() -> Payments {
         wait_timeout_ms: 1_000,
         connect_timeout_ms: 1_000,
         statement_timeout_ms: 1_000,
+        pooler: store::Pooler::None,
     };
     let stripe = service::config::Stripe {
         url: "https://api.stripe.com".to_owned(),
@@ -32,8 +33,10 @@ fn charge(payment: &str) -> Charge {
         team_id: TeamId::new(),
         campaign_id: "PA-ABC123".parse().unwrap(),
         step: 1,
+        kind: ChargeKind::Send,
         state: ChargeState::Reserved,
         amount_cents: 79,
+        pieces: 1,
         payment: payment.to_owned(),
         created_at: time("2026-08-03T12:00:00Z"),
     }

@@ -8,7 +8,6 @@ pub(crate) mod body;
 mod check;
 mod error;
 mod field;
-mod idempotency;
 mod issue;
 mod read;
 mod standing;
@@ -16,11 +15,11 @@ mod sync;
 mod value;
 mod values;
 
+pub use crate::idempotency::{IdempotencyKey, RequestHash};
 pub use batch::{Batch, Operation, Record, split_batch};
 pub use check::{AcceptedUpsert, CheckedBatch, Schema, check_batch};
 pub use error::PushError;
 pub use field::{Field, FieldType, Semantic, read_declaration};
-pub use idempotency::{IdempotencyKey, RequestHash};
 pub use issue::{
     DryRunAnswer, IssueCode, IssueKind, PushAnswer, Rejection, Warning, WarningGroup, group_warnings,
 };

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::id::{IntegrationId, SyncId};
+use crate::idempotency::{IdempotencyKey, RequestHash};
 use crate::push::PushError;
 use crate::push::body::{read_optional_object, string};
-use crate::push::idempotency::{IdempotencyKey, RequestHash};
 
 /// What a sync does with contacts that it did not receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

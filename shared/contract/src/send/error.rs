@@ -27,6 +27,19 @@ pub enum SendError {
     /// The body cannot be read; the text says where and why.
     #[error("{0}")]
     InvalidPayload(String),
+    /// The `Idempotency-Key` header cannot be used.
+    #[error("The Idempotency-Key must be text of at most 200 characters.")]
+    InvalidIdempotencyKey,
+    /// The `Idempotency-Key` was sent with another request before.
+    #[error(
+        "This Idempotency-Key was used for another request. Nothing was mailed or charged; send each request with a key of its own."
+    )]
+    IdempotencyKeyReused,
+    /// The first request with this `Idempotency-Key` has no answer yet.
+    #[error(
+        "The first request with this Idempotency-Key is still being worked on: send it again with the same key in a moment."
+    )]
+    InProgress,
     /// Over the requests per minute of the key or of the source address.
     #[error("Too many requests: wait a minute and send again.")]
     RateLimited,
@@ -54,8 +67,8 @@ impl From<InvalidRequest> for SendError {
 }
 
 impl SendError {
-    /// The `code` of the contract's table. `timeout`, for a passed deadline, is an added code:
-    /// the contract gives the status 504 without one.
+    /// The `code` of the contract's table. Added are `timeout`, for a passed deadline (the contract gives the status
+    /// 504 without one), and those about an `Idempotency-Key`, which are named as the push API's.
     pub const fn code(&self) -> &'static str {
         match self {
             Self::InvalidApiKey => "invalid_api_key",
@@ -64,6 +77,9 @@ impl SendError {
             Self::DesignCannotRender(_) => "design_cannot_render",
             Self::PayloadTooLarge(_) => "payload_too_large",
             Self::InvalidPayload(_) => "invalid_payload",
+            Self::InvalidIdempotencyKey => "invalid_idempotency_key",
+            Self::IdempotencyKeyReused => "idempotency_key_reused",
+            Self::InProgress => "in_progress",
             Self::RateLimited => "rate_limited",
             Self::InternalError => "internal_error",
             Self::DeadlinePassed => "timeout",

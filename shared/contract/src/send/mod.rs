@@ -1,11 +1,19 @@
 //! POST /api/v1/recipients: the request, its answer and its errors.
 
+mod context;
 mod error;
 mod request;
 mod response;
+mod status;
+mod validation;
 
+pub use context::SendContext;
 pub use error::SendError;
-pub use request::{InvalidRequest, Recipient, SendRequest, api_key_in, check, fingerprint, parse};
+pub use request::{
+    InvalidRequest, Recipient, SendRequest, api_key_in, check, fingerprint, parse, request_hash,
+};
 pub use response::{
     Outcome, Postage, Reason, ReturnAddressReason, SendResponse, Summary, Warning, write_response,
 };
+pub use status::{RequestAnswer, RequestStatus};
+pub use validation::{SendValidation, ValidationSummary, write_validation};

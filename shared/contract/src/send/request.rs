@@ -14,6 +14,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 use serde_json::value::RawValue;
 
 use crate::id::CampaignId;
+use crate::idempotency::RequestHash;
 use crate::key::PresentedKey;
 use crate::limits::{FIELD_NAME_CHARS, RECIPIENTS_PER_REQUEST};
 
@@ -193,6 +194,18 @@ pub fn fingerprint(campaign: &CampaignId, recipients: &[Recipient<'_>]) -> [u8; 
         }
     }
     *hasher.finalize().as_bytes()
+}
+
+/// What makes two requests with the same `Idempotency-Key` the same: all that they ask for, as it was written. The API
+/// key in a body is no part of it, so a retry may come with a new one.
+///
+/// # Errors
+/// [`InvalidRequest`] when the body is no JSON object.
+pub fn request_hash(body: &[u8]) -> Result<RequestHash, InvalidRequest> {
+    let Envelope { campaign_id, recipients, field_types, require_variable_images, .. } =
+        Envelope::read(body)?;
+    let words = [campaign_id, recipients, field_types, require_variable_images];
+    Ok(RequestHash::of_words("send", &words.map(|word| word.map(RawValue::get))))
 }
 
 struct FieldTypesVisitor;

@@ -106,6 +106,8 @@ impl Postage {
 enum Status {
     Mailed,
     NotMailed,
+    /// In a dry run only.
+    WouldMail,
 }
 
 /// A card that mails with a fallback (contract: Warning codes).
@@ -248,6 +250,27 @@ impl Outcome {
         }
     }
 
+    /// The same recipient in the answer to a dry run.
+    #[must_use]
+    pub(super) fn foreseen(mut self) -> Self {
+        if let (Status::Mailed, Some(mail_by_date)) = (self.status, self.mail_by_date) {
+            self.status = Status::WouldMail;
+            self.detail = match (self.homes_found, self.homes_mailed) {
+                (Some(found), Some(mailed)) => {
+                    let cards = if mailed == 1 { "1 card".to_owned() } else { format!("{mailed} cards") };
+                    format!(
+                        "{cards} would print for {found} homes inside the radius, to mail by {mail_by_date}."
+                    )
+                }
+                _ => format!("A card would print, to mail by {mail_by_date}."),
+            };
+        }
+        if self.reason == Some(Reason::PaymentFailed) {
+            self.detail = "The payment would be declined, so no card would be mailed.".to_owned();
+        }
+        self
+    }
+
     /// Whether a card was queued.
     pub fn is_mailed(&self) -> bool {
         self.status == Status::Mailed
@@ -260,7 +283,9 @@ impl Outcome {
 
     /// Whether it stays in a truncated response: not mailed, or mailed with a fallback.
     fn needs_attention(&self) -> bool {
-        !self.is_mailed() || !self.warnings.is_empty() || self.return_address_fallback.is_some()
+        self.status == Status::NotMailed
+            || !self.warnings.is_empty()
+            || self.return_address_fallback.is_some()
     }
 }
 
@@ -283,7 +308,7 @@ pub struct Summary {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
-fn is_zero(count: &usize) -> bool {
+pub(super) fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
@@ -336,9 +361,10 @@ impl SendResponse {
 }
 
 #[derive(Serialize)]
-struct Truncated<'a> {
+struct Written<'a> {
     summary: Summary,
     results: &'a [&'a Outcome],
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     results_truncated: bool,
 }
 
@@ -348,17 +374,26 @@ struct Truncated<'a> {
 /// # Errors
 /// Only what serde_json gives for a value that cannot be written, which these types do not hold.
 pub fn write_response(response: &SendResponse) -> Result<Vec<u8>, serde_json::Error> {
-    let full = serde_json::to_vec(response)?;
-    if full.len() <= RESPONSE_BYTES { Ok(full) } else { write_truncated(response) }
+    let summary = response.summary;
+    write_bounded(&response.results, |results, results_truncated| {
+        serde_json::to_vec(&Written { summary, results, results_truncated })
+    })
 }
 
-fn write_truncated(response: &SendResponse) -> Result<Vec<u8>, serde_json::Error> {
-    let write = |results: &[&Outcome]| {
-        serde_json::to_vec(&Truncated { summary: response.summary, results, results_truncated: true })
-    };
-    let mut size = write(&[])?.len();
+/// Writes all of these outcomes, or when that is too long those that need attention and fit. `write` is given the
+/// outcomes and whether some are left out.
+pub(super) fn write_bounded(
+    outcomes: &[Outcome],
+    write: impl Fn(&[&Outcome], bool) -> serde_json::Result<Vec<u8>>,
+) -> serde_json::Result<Vec<u8>> {
+    let all: Vec<&Outcome> = outcomes.iter().collect();
+    let full = write(&all, false)?;
+    if full.len() <= RESPONSE_BYTES {
+        return Ok(full);
+    }
+    let mut size = write(&[], true)?.len();
     let mut listed = Vec::new();
-    for outcome in response.results.iter().filter(|outcome| outcome.needs_attention()) {
+    for outcome in all.into_iter().filter(|outcome| outcome.needs_attention()) {
         // One more for the comma before it.
         size += serde_json::to_vec(outcome)?.len() + usize::from(!listed.is_empty());
         if size > RESPONSE_BYTES {
@@ -366,7 +401,7 @@ fn write_truncated(response: &SendResponse) -> Result<Vec<u8>, serde_json::Error
         }
         listed.push(outcome);
     }
-    write(&listed)
+    write(&listed, true)
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::limits::IDEMPOTENCY_KEY_CHARS;
-use crate::push::PushError;
 
 /// The value of an `Idempotency-Key` header: 1 to 200 characters, compared as they are.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -24,18 +23,39 @@ impl IdempotencyKey {
     }
 }
 
-impl FromStr for IdempotencyKey {
-    type Err = PushError;
+/// A text that is no key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidIdempotencyKey {
+    /// It is empty, which is as good as none.
+    #[error("an Idempotency-Key is empty")]
+    Empty,
+    /// It has too many characters, or one that cannot be stored.
+    #[error(
+        "an Idempotency-Key has more than {IDEMPOTENCY_KEY_CHARS} characters, or one that cannot be stored"
+    )]
+    Unusable,
+}
 
-    /// Errors: `missing_idempotency_key` when empty, `invalid_idempotency_key` when too long.
-    fn from_str(text: &str) -> Result<Self, PushError> {
+impl FromStr for IdempotencyKey {
+    type Err = InvalidIdempotencyKey;
+
+    fn from_str(text: &str) -> Result<Self, InvalidIdempotencyKey> {
         if text.is_empty() {
-            return Err(PushError::MissingIdempotencyKey);
+            return Err(InvalidIdempotencyKey::Empty);
         }
         if text.chars().count() > IDEMPOTENCY_KEY_CHARS || text.contains('\0') {
-            return Err(PushError::InvalidIdempotencyKey);
+            return Err(InvalidIdempotencyKey::Unusable);
         }
         Ok(Self(text.to_owned()))
+    }
+}
+
+impl From<InvalidIdempotencyKey> for crate::push::PushError {
+    fn from(error: InvalidIdempotencyKey) -> Self {
+        match error {
+            InvalidIdempotencyKey::Empty => Self::MissingIdempotencyKey,
+            InvalidIdempotencyKey::Unusable => Self::InvalidIdempotencyKey,
+        }
     }
 }
 
@@ -72,10 +92,10 @@ mod tests {
     #[test]
     fn an_idempotency_key_has_1_to_200_characters() {
         let parse = |text: String| text.parse::<IdempotencyKey>();
-        assert_eq!(parse(String::new()), Err(PushError::MissingIdempotencyKey));
+        assert_eq!(parse(String::new()), Err(InvalidIdempotencyKey::Empty));
         assert!(parse("k".repeat(200)).is_ok());
         assert!(parse("é".repeat(200)).is_ok());
-        assert_eq!(parse("k".repeat(201)), Err(PushError::InvalidIdempotencyKey));
+        assert_eq!(parse("k".repeat(201)), Err(InvalidIdempotencyKey::Unusable));
     }
 
     #[test]

@@ -1,0 +1,95 @@
+//! GET /api/v1/requests/{id}: what became of a send whose answer was lost. An addition to the contract.
+//!
+//! It reads what the mailers write for their own sake, so that a gateway which was killed and one that never saw the
+//! request know the same.
+
+use axum::extract::{Request, State};
+use axum::response::Response;
+use bytes::Bytes;
+use chrono::TimeDelta;
+use contract::id::{RequestId, TeamId};
+use contract::send::{RequestAnswer, RequestStatus, SendError};
+use serde_json::value::RawValue;
+use service::source::source_address;
+use store::SendStatus;
+
+use crate::recipients::{key_in_headers, respond};
+use crate::request::RequestIdentity;
+use crate::{Gateway, Peer};
+
+/// Where it is.
+pub(crate) const PATH: &str = "/api/v1/requests/{id}";
+
+/// Answers with what became of a request of the key's team.
+pub(crate) async fn get(
+    State(gateway): State<Gateway>,
+    Peer { 0: peer }: Peer,
+    request: Request,
+) -> Response {
+    let (parts, _) = request.into_parts();
+    let identity = RequestIdentity::new(&parts.headers);
+    let source = source_address(peer.ip(), &parts.headers, &gateway.process.config.gateway.trusted_proxies);
+    let key = key_in_headers(&parts.headers);
+    let result = async {
+        gateway.requests_gate.check_shield(source)?;
+        let team_id = gateway.requests_gate.admit(source, key.as_ref(), None).await?.team_id;
+        answer(&gateway, team_id, asked_for(parts.uri.path())?).await
+    };
+    let result = result.await;
+    let code = result.as_ref().map_or_else(SendError::code, |_| "ok");
+    let mut response = respond(result);
+    identity.finish("requests", code, &mut response);
+    response
+}
+
+fn asked_for(path: &str) -> Result<RequestId, SendError> {
+    let id = path.rsplit('/').next().and_then(|id| id.parse().ok());
+    id.ok_or_else(|| SendError::InvalidPayload("This is not the X-Request-Id of a request.".to_owned()))
+}
+
+async fn answer(gateway: &Gateway, team_id: TeamId, request_id: RequestId) -> Result<Bytes, SendError> {
+    // Past the deadline of its call no mailer begins a request.
+    let patience = i64::try_from(gateway.process.config.gateway.call_deadline_ms).unwrap_or(i64::MAX);
+    let given_up_before = gateway.process.clock.now() - TimeDelta::milliseconds(patience);
+    let status = gateway.process.store.send_status(team_id, request_id, given_up_before).await;
+    let status = status.map_err(|error| {
+        tracing::error!(error = &error as &dyn std::error::Error, "cannot look a request up");
+        SendError::InternalError
+    })?;
+    tokio::task::block_in_place(|| write(request_id, &status)).map_err(|error| {
+        tracing::error!(%error, "a stored response cannot be read");
+        SendError::InternalError
+    })
+}
+
+fn write(request_id: RequestId, status: &SendStatus) -> serde_json::Result<Bytes> {
+    let (status, response): (_, Option<&RawValue>) = match status {
+        SendStatus::Running => (RequestStatus::Running, None),
+        SendStatus::Unknown => (RequestStatus::Unknown, None),
+        SendStatus::Done(response) => (RequestStatus::Done, Some(serde_json::from_slice(response)?)),
+    };
+    serde_json::to_vec(&RequestAnswer { request_id, status, response }).map(Bytes::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_stored_response_stands_in_the_answer_byte_for_byte() {
+        let request_id = RequestId::new();
+        let stored = r#"{"summary" : {"received":1},"price":1.50}"#;
+        let written = write(request_id, &SendStatus::Done(Bytes::from_static(stored.as_bytes()))).unwrap();
+        let expected = format!(r#"{{"request_id":"{request_id}","status":"done","response":{stored}}}"#);
+        assert_eq!(written, expected.as_bytes());
+        let unknown = write(request_id, &SendStatus::Unknown).unwrap();
+        assert_eq!(unknown, format!(r#"{{"request_id":"{request_id}","status":"unknown"}}"#).as_bytes());
+    }
+
+    #[test]
+    fn only_a_uuid_names_a_request() {
+        let id = RequestId::new();
+        assert_eq!(asked_for(&format!("/api/v1/requests/{id}")), Ok(id));
+        assert!(matches!(asked_for("/api/v1/requests/7"), Err(SendError::InvalidPayload(_))));
+    }
+}

@@ -1,0 +1,57 @@
+//! A dry run: everything that a send does until it would take effect. No row of the request is written, and nobody waits
+//! for it. What it looks up elsewhere (addresses, pictures) is remembered as for every send.
+
+use bytes::Bytes;
+use contract::send::{SendError, SendResponse, SendValidation, parse, write_validation};
+use store::StoreError;
+
+use crate::Mailer;
+use crate::reserve::{Plan, ReserveError, Reserved, decide_with, one_line, respond};
+use crate::send::{Incoming, campaign_of, internal, steps_of};
+use crate::take_effect::{Effect, Taking, take_effect};
+
+/// Answers what would become of a request.
+pub(crate) async fn validate(mailer: &Mailer, incoming: &Incoming) -> Result<Bytes, SendError> {
+    if mailer.process.clock.now().timestamp_millis() > incoming.deadline_ms {
+        // Nobody waits any more.
+        return Err(SendError::InternalError);
+    }
+    let request = tokio::task::block_in_place(|| parse(&incoming.body))?;
+    let campaign = campaign_of(mailer, incoming.team_id, &request).await?;
+    let steps = steps_of(mailer, &campaign).await?;
+    // A campaign that passed the check has a step.
+    let step = steps.first().ok_or(SendError::InternalError)?;
+    let deadline_ms = incoming.deadline_ms;
+    let taking =
+        Taking { effect: Effect::Foresee, campaign: &campaign, step, request: &request, deadline_ms };
+    match take_effect(mailer, &taking).await {
+        Ok(Reserved::Finished(answer)) => Ok(answer),
+        // A dry run reserves nothing.
+        Ok(Reserved::Open(_)) => Err(SendError::InternalError),
+        Err(ReserveError::Refused(error)) => Err(error),
+        Err(ReserveError::Store(error)) => Err(internal(error)),
+    }
+}
+
+/// What would come of the plan now: decided as when it is reserved, with the campaign as it stands and not held.
+pub(crate) async fn foresee(mailer: &Mailer, plan: &Plan<'_>) -> Result<Bytes, StoreError> {
+    let (store, campaign) = (&mailer.process.store, plan.campaign);
+    let decided = {
+        let mut connection = store.connection().await?;
+        let transaction = connection.begin().await?;
+        let standing = transaction.campaign_glance(campaign.team_id, &campaign.campaign_id).await?;
+        decide_with(&transaction, plan, standing).await?
+    };
+    // A request is bounded, and so is its number of cards.
+    let cost_cents = plan.step.price_cents * decided.cards() as i64;
+    // Whether a card at a payment provider would pay, only the provider can say.
+    let is_covered =
+        campaign.payment != "balance" || store.balance_get(campaign.team_id).await? >= cost_cents;
+    let answer = tokio::task::block_in_place(|| {
+        let addresses: Vec<String> = plan.assessed.iter().map(one_line).collect();
+        let response: SendResponse = respond(plan, &decided, &addresses);
+        let response = if is_covered { response } else { response.declined(&decided.copies()) };
+        write_validation(&SendValidation::new(response, cost_cents))
+    })?;
+    Ok(Bytes::from(answer))
+}

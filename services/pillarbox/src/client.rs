@@ -1,0 +1,285 @@
+//! The API as its users meet it: requests with a key, repeated while that can help.
+
+mod retry;
+
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use bytes::Bytes;
+use contract::limits::RESPONSE_BYTES;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
+use reqwest::{Method, Response, StatusCode, Url};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use self::retry::{Attempt, Patience, Step};
+use crate::sender_command::Service;
+use crate::upload::Progress;
+
+/// How long to try to connect.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long to wait for the whole answer: longer than the gateway waits for its worker by default.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(150);
+
+/// A gateway and the key to it.
+pub(crate) struct Client {
+    http: reqwest::Client,
+    base: Url,
+    key: String,
+    patience: Patience,
+}
+
+/// One request. It is the same one however often it is sent.
+#[derive(Clone)]
+pub(crate) struct Request {
+    method: Method,
+    path: String,
+    body: Bytes,
+    idempotency_key: Option<String>,
+}
+
+/// Why there is no answer to work with.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RequestError {
+    /// The service said no, and would again. Nothing of the request was done.
+    #[error("{status} {code}: {message}")]
+    Refused {
+        /// The HTTP status.
+        status: u16,
+        /// One of the contract's error codes.
+        code: String,
+        /// A sentence.
+        message: String,
+        /// What the push API adds to some errors; else null.
+        details: serde_json::Value,
+        /// Whether an earlier attempt of the same request may have been carried out.
+        after_lost_answer: bool,
+    },
+    /// It was tried again and again.
+    #[error("gave up after {attempts} attempts; the last one ended with: {last}")]
+    GaveUp {
+        /// How many.
+        attempts: u32,
+        /// What came of the last one.
+        last: String,
+    },
+    /// The answer cannot be read.
+    #[error("the answer cannot be read: {0}")]
+    Unreadable(String),
+}
+
+/// The two envelopes of errors, of the Dynamic Audience API and of the push API.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Failure {
+    Push { error: Told },
+    Dynamic(Told),
+}
+
+#[derive(Debug, Deserialize)]
+struct Told {
+    code: String,
+    message: String,
+    #[serde(default)]
+    details: serde_json::Value,
+}
+
+impl Request {
+    pub(crate) fn get(path: impl Into<String>) -> Self {
+        Self { method: Method::GET, path: path.into(), body: Bytes::new(), idempotency_key: None }
+    }
+
+    pub(crate) fn post(path: impl Into<String>, body: impl Into<Bytes>) -> Self {
+        Self { method: Method::POST, path: path.into(), body: body.into(), idempotency_key: None }
+    }
+
+    pub(crate) fn patch(path: impl Into<String>, body: impl Into<Bytes>) -> Self {
+        Self { method: Method::PATCH, ..Self::post(path, body) }
+    }
+
+    /// The same request with a key by which the service knows it again.
+    #[must_use]
+    pub(crate) fn once(self, idempotency_key: String) -> Self {
+        Self { idempotency_key: Some(idempotency_key), ..self }
+    }
+}
+
+impl Client {
+    /// A client for the service at `service.url`.
+    ///
+    /// # Errors
+    /// When the address is none, or the key holds characters that a header cannot.
+    pub(crate) fn new(service: &Service) -> anyhow::Result<Self> {
+        let base: Url = service.url.parse().with_context(|| format!("{} is not a URL", service.url))?;
+        if !matches!(base.scheme(), "http" | "https") {
+            bail!("{base} must begin with https:// or http://");
+        }
+        if service.key.is_empty() || !service.key.bytes().all(|byte| byte.is_ascii_graphic()) {
+            bail!("the key is empty or holds blanks: give it as it was shown, in PILLARBOX_KEY or --key");
+        }
+        service::install_crypto();
+        let http = reqwest::Client::builder()
+            .connect_timeout(CONNECT_TIMEOUT)
+            .timeout(ANSWER_TIMEOUT)
+            // A redirect would turn a POST into a GET.
+            .redirect(reqwest::redirect::Policy::none())
+            .user_agent(concat!("pillarbox/", env!("CARGO_PKG_VERSION")))
+            .build()?;
+        let patience = Patience { tries: service.tries, pause: Duration::from_millis(service.pause_ms) };
+        Ok(Self { http, base, key: service.key.clone(), patience })
+    }
+
+    /// Where the service is, as the journal notes it.
+    pub(crate) fn base(&self) -> &str {
+        self.base.as_str().trim_end_matches('/')
+    }
+
+    /// Sends a request until there is an answer with status 200, and reads it. Attempts whose end is not known, that the
+    /// service could not carry out or that came too early are repeated, always with the same bytes and the same key.
+    pub(crate) async fn ask<T: DeserializeOwned>(
+        &self,
+        request: &Request,
+        progress: &Progress,
+    ) -> Result<T, RequestError> {
+        let body = self.exchange(request, progress).await?;
+        serde_json::from_slice(&body).map_err(|error| RequestError::Unreadable(error.to_string()))
+    }
+
+    async fn exchange(&self, request: &Request, progress: &Progress) -> Result<Vec<u8>, RequestError> {
+        let mut course = retry::Course::new(self.patience);
+        loop {
+            let attempt = self.attempt(request).await;
+            match course.after(&attempt) {
+                Step::Take => match attempt {
+                    Attempt::Answered { body, .. } => return Ok(body),
+                    Attempt::Lost(why) => return Err(RequestError::Unreadable(why)),
+                },
+                Step::Stop => return Err(refusal(&attempt, course.has_lost_an_answer())),
+                Step::GiveUp => {
+                    let last = sentence(&attempt);
+                    return Err(RequestError::GaveUp { attempts: course.attempts(), last });
+                }
+                Step::Again(pause) => {
+                    progress.waits(&sentence(&attempt), pause);
+                    tokio::time::sleep(pause).await;
+                    progress.goes_on();
+                }
+            }
+        }
+    }
+
+    /// Sends a request once.
+    async fn attempt(&self, request: &Request) -> Attempt {
+        let url = format!("{}{}", self.base(), request.path);
+        let mut builder = self.http.request(request.method.clone(), url).bearer_auth(&self.key);
+        if request.method != Method::GET {
+            builder = builder.header(CONTENT_TYPE, "application/json").body(request.body.clone());
+        }
+        if let Some(key) = &request.idempotency_key {
+            builder = builder.header("idempotency-key", key);
+        }
+        match builder.send().await {
+            Ok(response) => {
+                let (status, retry_after) = (response.status().as_u16(), retry_after(response.headers()));
+                match bounded_body(response).await {
+                    Ok(body) => Attempt::Answered { status, retry_after, body },
+                    Err(why) => Attempt::Lost(why),
+                }
+            }
+            Err(error) => Attempt::Lost(causes(&error)),
+        }
+    }
+}
+
+/// Seconds that the service asks to wait; a date, which the contract never gives, counts as absent.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok().map(Duration::from_secs)
+}
+
+async fn bounded_body(mut response: Response) -> Result<Vec<u8>, String> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| causes(&error))? {
+        if body.len() + chunk.len() > RESPONSE_BYTES {
+            return Err(format!("the answer is longer than {RESPONSE_BYTES} bytes"));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+/// What went wrong, down to its cause.
+fn causes(error: &reqwest::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
+}
+
+fn told(body: &[u8]) -> Option<Told> {
+    match serde_json::from_slice(body).ok()? {
+        Failure::Push { error } => Some(error),
+        Failure::Dynamic(told) => Some(told),
+    }
+}
+
+fn refusal(attempt: &Attempt, after_lost_answer: bool) -> RequestError {
+    let Attempt::Answered { status, body, .. } = attempt else {
+        return RequestError::Unreadable(sentence(attempt));
+    };
+    match told(body) {
+        Some(Told { code, message, details }) => {
+            RequestError::Refused { status: *status, code, message, details, after_lost_answer }
+        }
+        None => RequestError::Unreadable(sentence(attempt)),
+    }
+}
+
+fn sentence(attempt: &Attempt) -> String {
+    match attempt {
+        Attempt::Lost(why) => why.clone(),
+        Attempt::Answered { status, body, .. } => match told(body) {
+            Some(Told { code, message, .. }) => format!("{status} {code}: {message}"),
+            None => {
+                let name = StatusCode::from_u16(*status).ok().and_then(|status| status.canonical_reason());
+                format!("{status} {}, not in Pillarbox's words: is the URL right?", name.unwrap_or_default())
+            }
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answered(status: u16, body: &str) -> Attempt {
+        Attempt::Answered { status, retry_after: None, body: body.as_bytes().to_vec() }
+    }
+
+    #[test]
+    fn both_envelopes_of_errors_are_read() {
+        let dynamic = answered(401, r#"{"code": "invalid_api_key", "message": "The API key is wrong."}"#);
+        assert_eq!(sentence(&dynamic), "401 invalid_api_key: The API key is wrong.");
+        let push = answered(409, r#"{"error": {"code": "no_open_sync", "message": "None."}}"#);
+        assert_eq!(sentence(&push), "409 no_open_sync: None.");
+        assert!(sentence(&answered(502, "<html>")).contains("is the URL right?"));
+    }
+
+    #[test]
+    fn an_address_or_a_key_that_cannot_be_used_is_told() {
+        let client = |url: &str, key: &str| {
+            let service = Service { url: url.to_owned(), key: key.to_owned(), tries: 1, pause_ms: 1 };
+            Client::new(&service).map(|client| client.base().to_owned()).map_err(|error| error.to_string())
+        };
+        assert_eq!(
+            client("https://mail.example.com/", "pk_live_1"),
+            Ok("https://mail.example.com".to_owned())
+        );
+        assert!(client("mail.example.com", "pk_live_1").unwrap_err().contains("is not a URL"));
+        assert!(client("ftp://mail.example.com", "pk_live_1").unwrap_err().contains("https://"));
+        assert!(client("https://mail.example.com", "pk live").unwrap_err().contains("PILLARBOX_KEY"));
+    }
+}

@@ -1,0 +1,184 @@
+//! What follows an attempt (pure).
+
+use std::time::Duration;
+
+use rand::RngExt;
+
+/// Longest pause after a failure.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// What is waited after 429 without a Retry-After, and at the most with one.
+const RATE_WINDOW: Duration = Duration::from_secs(60);
+const LONGEST_RATE_WAIT: Duration = Duration::from_secs(600);
+
+/// Times in a row that 429 is waited out: a quota that others use up all the time.
+const RATE_WAITS: u32 = 60;
+
+/// How often and how long.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Patience {
+    /// Attempts that fail, one at least.
+    pub(super) tries: u32,
+    /// The pause after the first failure; each further one is twice as long.
+    pub(super) pause: Duration,
+}
+
+/// What came of sending a request once.
+#[derive(Debug)]
+pub(super) enum Attempt {
+    /// An answer.
+    Answered {
+        /// The HTTP status.
+        status: u16,
+        /// What the service asks to wait.
+        retry_after: Option<Duration>,
+        /// The body.
+        body: Vec<u8>,
+    },
+    /// None, or not all of one: nobody knows whether the request was carried out.
+    Lost(String),
+}
+
+/// What follows.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// It is the answer.
+    Take,
+    /// The same again, after this time.
+    Again(Duration),
+    /// The service would say the same again.
+    Stop,
+    /// It was tried often enough.
+    GiveUp,
+}
+
+/// The attempts at one request so far.
+#[derive(Debug)]
+pub(super) struct Course {
+    patience: Patience,
+    attempts: u32,
+    failures: u32,
+    rate_waits: u32,
+    has_lost_an_answer: bool,
+}
+
+impl Course {
+    pub(super) const fn new(patience: Patience) -> Self {
+        Self { patience, attempts: 0, failures: 0, rate_waits: 0, has_lost_an_answer: false }
+    }
+
+    pub(super) const fn attempts(&self) -> u32 {
+        self.attempts
+    }
+
+    /// Whether an attempt may have been carried out without our knowing.
+    pub(super) const fn has_lost_an_answer(&self) -> bool {
+        self.has_lost_an_answer
+    }
+
+    /// Notes an attempt and says what follows.
+    pub(super) fn after(&mut self, attempt: &Attempt) -> Step {
+        self.attempts += 1;
+        match attempt {
+            Attempt::Answered { status: 200..=299, .. } => Step::Take,
+            Attempt::Answered { status: 429, retry_after, .. } => {
+                self.rate_waits += 1;
+                if self.rate_waits > RATE_WAITS {
+                    return Step::GiveUp;
+                }
+                Step::Again(retry_after.unwrap_or(RATE_WINDOW).min(LONGEST_RATE_WAIT))
+            }
+            // Nothing was done (contract: Errors); 409 in_progress is our own earlier attempt, still running.
+            Attempt::Answered { status: 500 | 502 | 503, .. } => self.fail(),
+            Attempt::Answered { status: 409, body, .. } if is_in_progress(body) => self.fail(),
+            Attempt::Answered { status: 408 | 504, .. } | Attempt::Lost(_) => {
+                self.has_lost_an_answer = true;
+                self.fail()
+            }
+            Attempt::Answered { .. } => Step::Stop,
+        }
+    }
+
+    fn fail(&mut self) -> Step {
+        self.failures += 1;
+        self.rate_waits = 0;
+        if self.failures >= self.patience.tries {
+            return Step::GiveUp;
+        }
+        let doubled = self.patience.pause.saturating_mul(1 << (self.failures - 1).min(16));
+        // Clients that failed together do not come back together.
+        Step::Again(doubled.min(LONGEST_PAUSE).mul_f64(rand::rng().random_range(0.75..=1.0)))
+    }
+}
+
+fn is_in_progress(body: &[u8]) -> bool {
+    super::told(body).is_some_and(|told| told.code == "in_progress")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const PATIENCE: Patience = Patience { tries: 4, pause: Duration::from_secs(1) };
+
+    fn answer(status: u16) -> Attempt {
+        Attempt::Answered { status, retry_after: None, body: Vec::new() }
+    }
+
+    #[test]
+    fn what_the_service_says_for_good_is_not_repeated() {
+        for status in [301, 400, 401, 403, 404, 405, 409, 413, 422] {
+            assert_eq!(Course::new(PATIENCE).after(&answer(status)), Step::Stop, "{status}");
+        }
+    }
+
+    #[test]
+    fn pauses_double_and_the_tries_end() {
+        let mut course = Course::new(PATIENCE);
+        for seconds in [1.0, 2.0, 4.0] {
+            let Step::Again(pause) = course.after(&Attempt::Lost(String::new())) else {
+                panic!("{course:?}")
+            };
+            assert!((0.75 * seconds..=seconds).contains(&pause.as_secs_f64()), "{pause:?}");
+        }
+        assert_eq!(course.after(&answer(503)), Step::GiveUp);
+        assert!(course.has_lost_an_answer());
+    }
+
+    #[test]
+    fn a_rate_limit_is_waited_out_as_told_and_uses_up_no_try() {
+        let mut course = Course::new(PATIENCE);
+        let limited = |seconds| Attempt::Answered {
+            status: 429,
+            retry_after: Some(Duration::from_secs(seconds)),
+            body: Vec::new(),
+        };
+        for _ in 0..RATE_WAITS {
+            assert_eq!(course.after(&limited(7)), Step::Again(Duration::from_secs(7)));
+        }
+        assert_eq!(course.after(&limited(7)), Step::GiveUp);
+        assert_eq!(Course::new(PATIENCE).after(&limited(9_999)), Step::Again(LONGEST_RATE_WAIT));
+    }
+
+    #[test]
+    fn an_attempt_that_is_still_running_is_waited_for() {
+        let body = br#"{"error": {"code": "in_progress", "message": "."}}"#.to_vec();
+        let mut course = Course::new(PATIENCE);
+        let running = Attempt::Answered { status: 409, retry_after: None, body };
+        assert!(matches!(course.after(&running), Step::Again(_)));
+    }
+
+    proptest! {
+        #[test]
+        fn every_course_ends(statuses in proptest::collection::vec(prop_oneof![Just(0_u16), Just(429), 400_u16..600], 400)) {
+            let mut course = Course::new(PATIENCE);
+            let ends = statuses.iter().any(|status| {
+                let attempt = if *status == 0 { Attempt::Lost(String::new()) } else { answer(*status) };
+                !matches!(course.after(&attempt), Step::Again(_))
+            });
+            prop_assert!(ends);
+        }
+    }
+}

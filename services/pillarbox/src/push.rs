@@ -1,0 +1,205 @@
+//! `push`: the contacts in a file become those of an integration, as one sync.
+
+mod answer;
+mod declare;
+
+use anyhow::{Context, bail};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use self::answer::{Pushed, Warnings};
+use self::declare::Declared;
+use crate::client::{Client, Request, RequestError};
+use crate::report::Report;
+use crate::send::describe_columns;
+use crate::sender_command::PushCommand;
+use crate::sheet::{CONTACT, Columns, Row, Sheet, Unknown, map_columns};
+use crate::upload::{Batch, Envelope, Job, Progress, RowResult, Run, Uploaded};
+
+/// Where the push API begins.
+const BASE: &str = "/api/integrations/push/v1";
+
+/// What an undeclared column is told.
+const UNDECLARED: Unknown = Unknown::Refused("is not declared: say --declare to declare it");
+
+/// A file on its way into an integration.
+struct Pushing<'c> {
+    command: &'c PushCommand,
+    client: Client,
+    columns: Columns,
+    /// The open sync and what it has dropped so far.
+    warnings: Warnings,
+}
+
+#[derive(Debug, Deserialize)]
+struct Integration {
+    limits: Limits,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Limits {
+    records_per_batch: usize,
+    bytes_per_batch: usize,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Begun {
+    sync_id: String,
+}
+
+/// Pushes the file, or goes on with it.
+///
+/// # Errors
+/// When the file cannot be pushed as it is, or the service says no or nothing; the same command goes on then.
+pub(crate) async fn push(command: &PushCommand) -> anyhow::Result<Report> {
+    let sheet = Sheet::open(&command.upload.file)?;
+    let client = Client::new(&command.service)?;
+    let integration: Integration = client.ask(&Request::get(BASE), &Progress::none()).await?;
+    let declared = Declared::read(&client).await?;
+    let columns = columns(command, &sheet, &declared)?;
+    let missing = declared.missing(&sheet, &columns);
+    let mut pushing = Pushing { command, client, columns, warnings: Warnings::default() };
+    let envelope = Envelope {
+        before: r#"{"records":["#.to_owned(),
+        after: "]}".to_owned(),
+        most_rows: integration.limits.records_per_batch,
+        most_bytes: integration.limits.bytes_per_batch,
+    };
+    if command.upload.dry_run {
+        let rows = sheet.examine(|row| envelope.check(pushing.encode(row).len()))?;
+        return describe_columns(&sheet, &pushing.columns, rows);
+    }
+    let mut run = Run::begin(&pushing, &sheet, &command.upload, envelope)?;
+    let completed = pushing.sync(&mut run, &declared, &missing).await?;
+    describe(command, &run.finish()?, &completed)
+}
+
+fn columns(command: &PushCommand, sheet: &Sheet, declared: &Declared) -> anyhow::Result<Columns> {
+    let mut own = declared.names();
+    if command.declare {
+        own.extend(declared.unclaimed());
+    }
+    let unknown = if command.declare || command.delete { Unknown::OwnColumn } else { UNDECLARED };
+    let mappings = &command.upload.mappings;
+    let mut columns = map_columns(&sheet.headings, CONTACT, &own, mappings, &["external_id"], unknown)
+        .or_else(|problems| bail!("{}: {}", command.upload.file.display(), problems.join("; ")))?;
+    if command.delete {
+        for field in &mut columns.fields {
+            *field = field.take().filter(|field| field == "external_id");
+        }
+    }
+    Ok(columns)
+}
+
+impl Pushing<'_> {
+    /// The whole sync: declares, begins, pushes what is left, completes. Each request is the same one when it is sent
+    /// again after an interruption.
+    async fn sync(
+        &mut self,
+        run: &mut Run<'_>,
+        declared: &Declared,
+        missing: &[Value],
+    ) -> anyhow::Result<Value> {
+        let progress = run.progress();
+        if !missing.is_empty() {
+            declared.declare(&self.client, missing, &progress).await.map_err(|error| run.failed(error))?;
+        }
+        let body = json!({"mode": self.command.mode.as_str()}).to_string();
+        let request = Request::post(format!("{BASE}/sync"), body).once(run.key("begin"));
+        let begun: Result<Begun, _> = self.client.ask(&request, &progress).await;
+        let Begun { sync_id } = begun.map_err(|error| run.failed(explained(error)))?;
+        self.warnings = Warnings::of(sync_id.clone());
+        run.post_all(self, &progress).await?;
+        let body = json!({ "syncId": sync_id }).to_string();
+        let request = Request::patch(format!("{BASE}/sync"), body).once(run.key("complete"));
+        let completed = self.client.ask(&request, &progress).await;
+        completed
+            .map_err(explained)
+            .context("every row is pushed, but the sync is not completed: the same command completes it")
+    }
+}
+
+impl Job for Pushing<'_> {
+    const KIND: &'static str = "push";
+    const HEADINGS: &'static [&'static str] = answer::HEADINGS;
+
+    fn encode(&self, row: &Row) -> String {
+        let mut record = Map::new();
+        let mut fields = Map::new();
+        for (field, cell) in self.columns.fields.iter().zip(&row.cells) {
+            let Some(field) = field else { continue };
+            let value = if cell.is_empty() { Value::Null } else { json!(cell) };
+            if field != "external_id" && field != "op" {
+                // An empty cell is a blank, whatever stood there before.
+                fields.insert(field.clone(), value);
+            } else if !cell.is_empty() {
+                record.insert(field.clone(), value);
+            }
+        }
+        if self.command.delete {
+            record.insert("op".to_owned(), json!("delete"));
+        } else {
+            record.insert("fields".to_owned(), Value::Object(fields));
+        }
+        Value::Object(record).to_string()
+    }
+
+    fn fingerprint(&self) -> Value {
+        json!([self.client.base(), self.columns.fields, self.command.mode.as_str(), self.command.delete])
+    }
+
+    async fn post(
+        &mut self,
+        batch: &Batch,
+        key: String,
+        progress: &Progress,
+    ) -> anyhow::Result<Vec<RowResult>> {
+        let request = Request::post(format!("{BASE}/records"), batch.body.clone()).once(key);
+        let pushed: Result<Pushed, _> = self.client.ask(&request, progress).await;
+        let pushed = pushed.map_err(explained)?;
+        let rows: Vec<answer::SentRow> = batch.rows.iter().map(|row| self.sent_row(row)).collect();
+        let dropped = self.warnings.of_batch(&self.client, &pushed, &rows, progress).await?;
+        Ok(pushed.for_each(&rows, &dropped))
+    }
+}
+
+impl Pushing<'_> {
+    fn sent_row(&self, row: &Row) -> answer::SentRow {
+        let cell = |field| self.columns.position(field).map(|position| row.cells[position].clone());
+        let is_delete = self.command.delete || cell("op").is_some_and(|operation| operation == "delete");
+        answer::SentRow { external_id: cell("external_id").unwrap_or_default(), is_delete }
+    }
+}
+
+/// What the service says, and for two of its errors what to do about it.
+fn explained(error: RequestError) -> anyhow::Error {
+    let RequestError::Refused { code, details, .. } = &error else { return error.into() };
+    let help = match code.as_str() {
+        "sync_in_progress" => format!(
+            "another sync is open until {}: complete it where it was begun, or wait",
+            details["expiresAt"].as_str().unwrap_or("it expires")
+        ),
+        "no_open_sync" => {
+            "the sync of this upload has expired or was completed by somebody else: remove the journal and the results, and \
+             begin anew"
+                .to_owned()
+        }
+        _ => return error.into(),
+    };
+    anyhow::Error::from(error).context(help)
+}
+
+fn describe(command: &PushCommand, uploaded: &Uploaded, completed: &Value) -> anyhow::Result<Report> {
+    let Uploaded { tally, rows, results } = uploaded;
+    let mut text = format!("{rows} rows were pushed.");
+    for (outcome, count) in tally {
+        text.push_str(&format!("\n{count:>8} {outcome}"));
+    }
+    if command.mode.as_str() == "full" {
+        text.push_str(&format!("\n{:>8} marked as removed", completed["markedRemoved"]));
+    }
+    text.push_str(&format!("\nEach row's outcome is in {}.", results.display()));
+    Report::new(&json!({"rows": rows, "outcomes": tally, "results": results, "sync": completed}), text)
+}

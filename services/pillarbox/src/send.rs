@@ -1,0 +1,145 @@
+//! `send`: the people in a file become recipients of a campaign.
+
+mod answer;
+
+use anyhow::bail;
+use contract::limits::BODY_BYTES;
+use serde_json::{Map, Value, json};
+
+use self::answer::Answer;
+use crate::client::{Client, Request};
+use crate::report::{Report, table};
+use crate::sender_command::SendCommand;
+use crate::sheet::{Columns, RECIPIENT, Row, Sheet, Unknown, map_columns};
+use crate::upload::{Batch, Envelope, Job, Progress, RowResult, Run, Uploaded};
+
+/// Where recipients are posted.
+const RECIPIENTS_PATH: &str = "/api/v1/recipients";
+
+/// What a card needs.
+const REQUIRED: [&str; 4] = ["address_1", "city", "state", "zip"];
+
+/// A file on its way to a campaign.
+struct Sending<'c> {
+    command: &'c SendCommand,
+    client: Client,
+    columns: Columns,
+}
+
+/// Sends the file, or goes on with it.
+///
+/// # Errors
+/// When the file cannot be sent as it is, or the service says no or nothing; the same command goes on then.
+pub(crate) async fn send(command: &SendCommand) -> anyhow::Result<Report> {
+    let sheet = Sheet::open(&command.upload.file)?;
+    let mappings = &command.upload.mappings;
+    let columns = map_columns(&sheet.headings, RECIPIENT, &[], mappings, &REQUIRED, Unknown::OwnColumn)
+        .or_else(|problems| bail!("{}: {}", command.upload.file.display(), problems.join("; ")))?;
+    check_types(command, &columns)?;
+    let mut sending = Sending { command, client: Client::new(&command.service)?, columns };
+    let envelope = sending.envelope();
+    if command.upload.dry_run {
+        let rows = sheet.examine(|row| envelope.check(sending.encode(row).len()))?;
+        return describe_columns(&sheet, &sending.columns, rows);
+    }
+    let mut run = Run::begin(&sending, &sheet, &command.upload, envelope)?;
+    let progress = run.progress();
+    run.post_all(&mut sending, &progress).await?;
+    drop(progress);
+    describe(&run.finish()?)
+}
+
+fn check_types(command: &SendCommand, columns: &Columns) -> anyhow::Result<()> {
+    for (field, _) in &command.types {
+        if columns.position(field).is_none() {
+            bail!("--type \"{field}\": no column fills this field");
+        }
+        if RECIPIENT.iter().any(|known| known.field == field) {
+            bail!("--type \"{field}\": this field has its type; only custom ones can be given one");
+        }
+    }
+    Ok(())
+}
+
+impl Sending<'_> {
+    fn envelope(&self) -> Envelope {
+        let mut rest = Map::new();
+        if !self.command.types.is_empty() {
+            rest.insert("field_types".to_owned(), self.command.types.iter().cloned().collect());
+        }
+        if self.command.require_variable_images {
+            rest.insert("require_variable_images".to_owned(), json!(true));
+        }
+        rest.insert("campaign_id".to_owned(), json!(self.command.campaign_id.to_string()));
+        let rest = Value::Object(rest).to_string();
+        Envelope {
+            before: r#"{"recipients":["#.to_owned(),
+            // The rest is an object with one entry at least.
+            after: format!("],{}", rest.trim_start_matches('{')),
+            most_rows: self.command.batch.into(),
+            most_bytes: BODY_BYTES,
+        }
+    }
+
+    /// The caller's own id of a row; where the file has none, its line, so that an answer can be told apart by it.
+    fn reference(&self, row: &Row) -> String {
+        let own = self.columns.position("reference").map(|position| row.cells[position].clone());
+        own.filter(|own| !own.is_empty()).unwrap_or_else(|| format!("line {}", row.line))
+    }
+}
+
+impl Job for Sending<'_> {
+    const KIND: &'static str = "send";
+    const HEADINGS: &'static [&'static str] = answer::HEADINGS;
+
+    fn encode(&self, row: &Row) -> String {
+        let mut recipient = Map::new();
+        for (field, cell) in self.columns.fields.iter().zip(&row.cells) {
+            if let Some(field) = field.as_ref().filter(|_| !cell.is_empty()) {
+                recipient.insert(field.clone(), json!(cell));
+            }
+        }
+        recipient.insert("reference".to_owned(), json!(self.reference(row)));
+        Value::Object(recipient).to_string()
+    }
+
+    fn fingerprint(&self) -> Value {
+        json!([self.client.base(), self.columns.fields])
+    }
+
+    async fn post(
+        &mut self,
+        batch: &Batch,
+        key: String,
+        progress: &Progress,
+    ) -> anyhow::Result<Vec<RowResult>> {
+        let request = Request::post(RECIPIENTS_PATH, batch.body.clone()).once(key);
+        let answer: Answer = self.client.ask(&request, progress).await?;
+        let references: Vec<String> = batch.rows.iter().map(|row| self.reference(row)).collect();
+        Ok(answer.for_each(&references))
+    }
+}
+
+/// What a dry run shows: how each column is read.
+pub(crate) fn describe_columns(sheet: &Sheet, columns: &Columns, rows: u64) -> anyhow::Result<Report> {
+    let mut lines = table(["Column", "Heading", "Field"]);
+    let mut mapped = Vec::new();
+    for (index, (heading, field)) in sheet.headings.iter().zip(&columns.fields).enumerate() {
+        let number = (index + 1).to_string();
+        lines.add_row([number.as_str(), heading, field.as_deref().unwrap_or("(left out)")]);
+        mapped.push(json!({"column": index + 1, "heading": heading, "field": field}));
+    }
+    let text = format!("{}\n\n{rows} rows can be sent. Nothing was.", lines.trim_fmt());
+    Report::new(&json!({"rows": rows, "columns": mapped}), text)
+}
+
+fn describe(uploaded: &Uploaded) -> anyhow::Result<Report> {
+    let Uploaded { tally, rows, results } = uploaded;
+    let mailed = tally.get(answer::MAILED).copied().unwrap_or_default();
+    let mut text = format!("{mailed} of {rows} rows were mailed.");
+    for (outcome, count) in tally.iter().filter(|(outcome, _)| *outcome != answer::MAILED) {
+        text.push_str(&format!("\n{count:>8} {outcome}"));
+    }
+    text.push_str(&format!("\nEach row's outcome is in {}.", results.display()));
+    Report::new(&json!({"rows": rows, "outcomes": tally, "results": results}), text)
+}

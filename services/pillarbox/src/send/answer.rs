@@ -1,0 +1,159 @@
+//! The answer to a send, row by row (pure). What a later version of the service adds is ignored.
+
+use serde::Deserialize;
+
+use crate::upload::RowResult;
+
+/// The headings of a row's result.
+pub(super) const HEADINGS: &[&str] = &[
+    "reference",
+    "status",
+    "reason",
+    "detail",
+    "address",
+    "product_type",
+    "postage",
+    "mail_by_date",
+    "homes_found",
+    "homes_mailed",
+    "warnings",
+    "return_address_reason",
+];
+
+/// What a mailed row counts as.
+pub(super) const MAILED: &str = "mailed";
+
+/// What a row counts as that a shortened answer does not tell of.
+const UNKNOWN: &str = "unknown";
+
+/// An answer with status 200.
+#[derive(Debug, Deserialize)]
+pub(super) struct Answer {
+    summary: Summary,
+    results: Vec<Outcome>,
+    #[serde(default)]
+    results_truncated: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Summary {
+    not_mailed: usize,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+struct Outcome {
+    reference: Option<String>,
+    address: String,
+    status: String,
+    reason: String,
+    detail: String,
+    product_type: String,
+    postage: String,
+    mail_by_date: String,
+    #[serde(rename = "homesFound")]
+    homes_found: Option<u64>,
+    #[serde(rename = "homesMailed")]
+    homes_mailed: Option<u64>,
+    warnings: Vec<Warning>,
+    return_address_reason: String,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+struct Warning {
+    code: String,
+    field: String,
+}
+
+impl Answer {
+    /// One result for each reference that was sent. A shortened answer leaves recipients out that were mailed without
+    /// anything to say of them, and from some place on all that do not fit.
+    pub(super) fn for_each(self, references: &[String]) -> Vec<RowResult> {
+        if !self.results_truncated {
+            return self.results.iter().map(Outcome::result).collect();
+        }
+        let is_mailed = |outcome: &Outcome| outcome.status == MAILED;
+        let told_not_mailed = self.results.iter().filter(|outcome| !is_mailed(outcome)).count();
+        let all_told = told_not_mailed == self.summary.not_mailed;
+        let mut told = self.results.iter().peekable();
+        references
+            .iter()
+            .map(|reference| {
+                let own = told.next_if(|outcome| outcome.reference.as_deref() == Some(reference));
+                // Before the last one that is told of, and when everybody is, who is left out was mailed.
+                let left_out = || Outcome::left_out(reference, all_told || told.peek().is_some());
+                own.map_or_else(left_out, Outcome::clone).result()
+            })
+            .collect()
+    }
+}
+
+impl Outcome {
+    fn left_out(reference: &str, is_mailed: bool) -> Self {
+        Self {
+            reference: Some(reference.to_owned()),
+            status: if is_mailed { MAILED } else { UNKNOWN }.to_owned(),
+            detail: "The answer was too long to tell more: the campaign's page does.".to_owned(),
+            ..Self::default()
+        }
+    }
+
+    fn result(&self) -> RowResult {
+        let number = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
+        let warnings: Vec<String> =
+            self.warnings.iter().map(|warning| format!("{} ({})", warning.code, warning.field)).collect();
+        let cells = vec![
+            self.reference.clone().unwrap_or_default(),
+            self.status.clone(),
+            self.reason.clone(),
+            self.detail.clone(),
+            self.address.clone(),
+            self.product_type.clone(),
+            self.postage.clone(),
+            self.mail_by_date.clone(),
+            number(self.homes_found),
+            number(self.homes_mailed),
+            warnings.join("; "),
+            self.return_address_reason.clone(),
+        ];
+        let counts_as = if self.reason.is_empty() { &self.status } else { &self.reason };
+        RowResult { cells, counts_as: counts_as.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn counted(answer: Value, references: &[&str]) -> Vec<String> {
+        let references: Vec<String> = references.iter().map(|&reference| reference.to_owned()).collect();
+        let answer: Answer = serde_json::from_value(answer).unwrap();
+        answer.for_each(&references).into_iter().map(|result| result.counts_as).collect()
+    }
+
+    fn outcome(reference: &str, status: &str, reason: &str) -> Value {
+        json!({"reference": reference, "address": "", "status": status, "reason": reason, "detail": ".", "new_field": 1})
+    }
+
+    #[test]
+    fn a_whole_answer_tells_of_every_row_in_order() {
+        let answer = json!({"summary": {"received": 2, "mailed": 1, "notMailed": 1},
+            "results": [{"reference": "a", "status": "mailed", "detail": "."}, outcome("b", "not_mailed", "a_new_reason")]});
+        assert_eq!(counted(answer, &["a", "b"]), ["mailed", "a_new_reason"]);
+    }
+
+    #[test]
+    fn in_a_shortened_answer_who_is_left_out_before_the_last_was_mailed() {
+        let results =
+            json!([outcome("b", "not_mailed", "do_not_mail"), {"reference": "d", "status": "mailed"}]);
+        let whole = json!({"summary": {"notMailed": 1}, "results": results, "results_truncated": true});
+        let references = ["a", "b", "c", "d", "e"];
+        assert_eq!(counted(whole, &references), ["mailed", "do_not_mail", "mailed", "mailed", "mailed"]);
+        let cut_off = json!({"summary": {"notMailed": 2}, "results": results, "results_truncated": true});
+        assert_eq!(counted(cut_off, &references), ["mailed", "do_not_mail", "mailed", "mailed", "unknown"]);
+    }
+}

@@ -1,0 +1,255 @@
+//! How far an upload is: a small file beside its results.
+//!
+//! The first line says which upload it is; each further one, written when a batch's results are on disk, how far it is. A
+//! last line that was cut off by a crash does not count.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::RowResult;
+
+/// Bytes of a journal at the most: hundreds of thousands of batches.
+const JOURNAL_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Rows by what they count as.
+pub(crate) type Tally = BTreeMap<String, u64>;
+
+/// Which upload it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Header {
+    pillarbox: String,
+    /// A hash of the file.
+    file: String,
+    /// A hash of where it goes and how it is read.
+    plan: String,
+    /// What the keys of its requests begin with.
+    run: Uuid,
+}
+
+/// How far it is.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Mark {
+    batches: u64,
+    rows: u64,
+    results_bytes: u64,
+    tally: Tally,
+}
+
+/// The journal of an upload, locked against a second one.
+pub(super) struct Journal {
+    path: PathBuf,
+    file: File,
+    header: Header,
+    mark: Mark,
+    was_there: bool,
+}
+
+impl Header {
+    /// Of a new upload.
+    pub(super) fn new(kind: &str, file: String, plan: &str) -> Self {
+        Self { pillarbox: kind.to_owned(), file, plan: plan.to_owned(), run: Uuid::new_v4() }
+    }
+}
+
+impl Journal {
+    /// Makes the journal of these results, or takes up the one that is there.
+    ///
+    /// # Errors
+    /// When there are results without a journal, the journal is of another upload, or somebody is at it.
+    pub(super) fn open(results: &Path, header: Header) -> anyhow::Result<Self> {
+        let path = path_of(results);
+        if results.exists() && !path.exists() {
+            bail!(
+                "{} is there already, from an upload that ended: remove it, or name another with --results",
+                results.display()
+            );
+        }
+        let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+        let file = open.with_context(|| format!("cannot write {}", path.display()))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => bail!("another upload into {} is under way", results.display()),
+            Err(TryLockError::Error(error)) => return Err(error).context("cannot lock the journal"),
+        }
+        let mut journal = Self { path, file, header, mark: Mark::default(), was_there: false };
+        journal.take_up()?;
+        Ok(journal)
+    }
+
+    /// Reads what is there, and cuts off what a crash left of a last line.
+    fn take_up(&mut self) -> anyhow::Result<()> {
+        let mut text = Vec::new();
+        (&self.file).take(JOURNAL_BYTES).read_to_end(&mut text)?;
+        let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let mut lines = text[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        match lines.next() {
+            None => {
+                self.file.set_len(0)?;
+                return self.write(&self.header.clone());
+            }
+            Some(line) => self.header = self.check(line)?,
+        }
+        self.was_there = true;
+        if let Some(last) = lines.next_back() {
+            self.mark = serde_json::from_slice(last).map_err(|error| self.damaged(&error))?;
+        }
+        self.file.set_len(whole as u64)?;
+        self.file.seek(SeekFrom::End(0))?;
+        Ok(())
+    }
+
+    fn check(&self, line: &[u8]) -> anyhow::Result<Header> {
+        let found: Header = serde_json::from_slice(line).map_err(|error| self.damaged(&error))?;
+        let difference = if found.pillarbox != self.header.pillarbox {
+            "a different command"
+        } else if found.file != self.header.file {
+            "other contents of the file"
+        } else if found.plan != self.header.plan {
+            "other options, another address or other columns"
+        } else {
+            return Ok(found);
+        };
+        bail!(
+            "{} is of an upload that was interrupted and had {difference}: run that one again to finish it, or remove the \
+             journal and its results to begin anew",
+            self.path.display()
+        )
+    }
+
+    fn damaged(&self, error: &serde_json::Error) -> anyhow::Error {
+        anyhow::anyhow!("{} cannot be read ({error}): is it a journal?", self.path.display())
+    }
+
+    fn write(&mut self, line: &impl Serialize) -> anyhow::Result<()> {
+        let mut text = serde_json::to_vec(line)?;
+        text.push(b'\n');
+        self.file.write_all(&text).and_then(|()| self.file.sync_data()).context("cannot write the journal")
+    }
+
+    /// What the keys of the upload's requests begin with.
+    pub(super) const fn run(&self) -> Uuid {
+        self.header.run
+    }
+
+    /// Batches whose results are kept.
+    pub(super) const fn batches(&self) -> u64 {
+        self.mark.batches
+    }
+
+    /// Rows whose results are kept.
+    pub(super) const fn rows(&self) -> u64 {
+        self.mark.rows
+    }
+
+    /// Rows by what they count as.
+    pub(super) const fn tally(&self) -> &Tally {
+        &self.mark.tally
+    }
+
+    /// How long the results are; `None` while there are none.
+    pub(super) const fn results_bytes(&self) -> Option<u64> {
+        if self.mark.batches == 0 { None } else { Some(self.mark.results_bytes) }
+    }
+
+    /// Whether the upload is new and nothing of it is done.
+    pub(super) const fn is_untouched(&self) -> bool {
+        !self.was_there && self.mark.batches == 0
+    }
+
+    /// A batch's results are kept, up to this length of the file.
+    pub(super) fn note(
+        &mut self,
+        rows: u64,
+        results_bytes: u64,
+        results: &[RowResult],
+    ) -> anyhow::Result<()> {
+        self.mark.batches += 1;
+        self.mark.rows += rows;
+        self.mark.results_bytes = results_bytes;
+        for result in results {
+            *self.mark.tally.entry(result.counts_as.clone()).or_default() += 1;
+        }
+        self.write(&self.mark.clone())
+    }
+
+    /// The upload is over.
+    pub(super) fn remove(self) -> anyhow::Result<()> {
+        std::fs::remove_file(&self.path).with_context(|| format!("cannot remove {}", self.path.display()))
+    }
+
+    /// Nothing has happened: takes away what was made for the upload. What cannot be removed only asks for a hand.
+    pub(super) fn forget(&self, results: &Path) {
+        let _ = std::fs::remove_file(results);
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+fn path_of(results: &Path) -> PathBuf {
+    let mut name = results.as_os_str().to_owned();
+    name.push(".journal");
+    name.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(file: &str, plan: &str) -> Header {
+        Header::new("send", file.to_owned(), plan)
+    }
+
+    fn result(counts_as: &str) -> RowResult {
+        RowResult { cells: Vec::new(), counts_as: counts_as.to_owned() }
+    }
+
+    #[test]
+    fn an_interrupted_upload_is_taken_up_with_its_run_and_without_a_torn_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let results = folder.path().join("r.csv");
+        let mut journal = Journal::open(&results, header("f", "p")).unwrap();
+        assert!(journal.is_untouched());
+        let run = journal.run();
+        journal.note(2, 100, &[result("mailed"), result("do_not_mail")]).unwrap();
+        let path = journal.path.clone();
+        drop(journal);
+        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all(br#"{"batches":2,"rows"#).unwrap();
+        let mut journal = Journal::open(&results, header("f", "p")).unwrap();
+        assert_eq!((journal.run(), journal.batches(), journal.rows()), (run, 1, 2));
+        assert_eq!((journal.results_bytes(), journal.tally()["mailed"]), (Some(100), 1));
+        assert!(!journal.is_untouched());
+        journal.note(1, 150, &[result("mailed")]).unwrap();
+        drop(journal);
+        let journal = Journal::open(&results, header("f", "p")).unwrap();
+        assert_eq!((journal.batches(), journal.tally()["mailed"]), (2, 2));
+    }
+
+    #[test]
+    fn the_journal_of_another_upload_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let results = folder.path().join("r.csv");
+        drop(Journal::open(&results, header("f", "p")).unwrap());
+        for (other, expected) in [(header("g", "p"), "other contents"), (header("f", "q"), "other options")] {
+            let error = Journal::open(&results, other).err().unwrap().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+        let _held = Journal::open(&results, header("f", "p")).unwrap();
+        let error = Journal::open(&results, header("f", "p")).err().unwrap().to_string();
+        assert!(error.contains("is under way"), "{error}");
+    }
+
+    #[test]
+    fn results_of_an_upload_that_ended_are_not_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let results = folder.path().join("r.csv");
+        std::fs::write(&results, "line\n").unwrap();
+        let error = Journal::open(&results, header("f", "p")).err().unwrap().to_string();
+        assert!(error.contains("is there already"), "{error}");
+    }
+}

@@ -1,0 +1,133 @@
+//! The answer to a dry run: POST /api/v1/recipients?validate=1, an addition to the contract.
+
+use serde::Serialize;
+
+use super::response::{Outcome, SendResponse, write_bounded};
+
+/// What would become of a send: as its response, but nothing in it says that anything was mailed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SendValidation {
+    summary: ValidationSummary,
+    results: Vec<Outcome>,
+}
+
+/// The `summary` of a dry run; it counts every recipient, also in a truncated one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ValidationSummary {
+    /// Recipients in the request.
+    pub received: usize,
+    /// Of these, those that would be mailed.
+    pub would_mail: usize,
+    /// Of these, those that would not.
+    pub not_mailed: usize,
+    /// What the cards would cost together, in whole US cents, also when the payment would fail.
+    pub cost_cents: i64,
+    /// Custom values that do not fit their column's type.
+    #[serde(skip_serializing_if = "super::response::is_zero")]
+    pub unparseable_typed_values: usize,
+    /// Values sent for formula or AI columns.
+    #[serde(skip_serializing_if = "super::response::is_zero")]
+    pub computed_fields_ignored: usize,
+}
+
+#[derive(Serialize)]
+struct Written<'a> {
+    validated: bool,
+    summary: ValidationSummary,
+    results: &'a [&'a Outcome],
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    results_truncated: bool,
+}
+
+impl SendValidation {
+    /// The dry run of the send that would be answered so, and whose cards would cost so much.
+    pub fn new(response: SendResponse, cost_cents: i64) -> Self {
+        let SendResponse { summary, results } = response;
+        let summary = ValidationSummary {
+            received: summary.received,
+            would_mail: summary.mailed,
+            not_mailed: summary.not_mailed,
+            cost_cents,
+            unparseable_typed_values: summary.unparseable_typed_values,
+            computed_fields_ignored: summary.computed_fields_ignored,
+        };
+        Self { summary, results: results.into_iter().map(Outcome::foreseen).collect() }
+    }
+}
+
+/// The bytes of a dry run's answer, bounded as those of a send.
+///
+/// # Errors
+/// Only what serde_json gives for a value that cannot be written, which these types do not hold.
+pub fn write_validation(validation: &SendValidation) -> Result<Vec<u8>, serde_json::Error> {
+    write_bounded(&validation.results, |results, results_truncated| {
+        serde_json::to_vec(&Written {
+            validated: true,
+            summary: validation.summary,
+            results,
+            results_truncated,
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::NaiveDate;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::limits::RESPONSE_BYTES;
+    use crate::send::{Postage, Reason};
+
+    fn mailed(reference: &str) -> Outcome {
+        let day = NaiveDate::from_ymd_opt(2026, 11, 25).unwrap();
+        Outcome::mailed(Some(reference.to_owned()), "1 Main St".to_owned(), "letter", Postage::Standard, day)
+    }
+
+    fn written(response: SendResponse) -> Value {
+        let bytes = write_validation(&SendValidation::new(response, 79)).unwrap();
+        assert!(bytes.len() <= RESPONSE_BYTES);
+        serde_json::from_slice(&bytes).unwrap()
+    }
+
+    #[test]
+    fn a_dry_run_says_nowhere_that_anything_was_mailed() {
+        let listed = Outcome::not_mailed(None, "x".to_owned(), Reason::DoNotMail, "Listed.".to_owned());
+        let center = mailed("center").with_homes(5, 3);
+        let answer = written(SendResponse::new(vec![mailed("a"), listed, center], 2, 0));
+        assert_eq!(
+            answer["summary"],
+            json!({"received": 3, "wouldMail": 2, "notMailed": 1, "costCents": 79, "unparseableTypedValues": 2})
+        );
+        assert_eq!((&answer["validated"], &answer["results_truncated"]), (&json!(true), &Value::Null));
+        let statuses: Vec<_> = (0..3).map(|at| answer["results"][at]["status"].as_str().unwrap()).collect();
+        assert_eq!(statuses, ["would_mail", "not_mailed", "would_mail"]);
+        assert_eq!(answer["results"][0]["detail"], "A card would print, to mail by 2026-11-25.");
+        assert_eq!(
+            answer["results"][2]["detail"],
+            "3 cards would print for 5 homes inside the radius, to mail by 2026-11-25."
+        );
+    }
+
+    #[test]
+    fn a_payment_that_would_fail_is_foreseen() {
+        let answer = written(SendResponse::new(vec![mailed("a")], 0, 0).declined(&[]));
+        assert_eq!(answer["results"][0]["reason"], "payment_failed");
+        assert_eq!(
+            answer["results"][0]["detail"],
+            "The payment would be declined, so no card would be mailed."
+        );
+        assert_eq!(answer["summary"]["costCents"], 79);
+    }
+
+    #[test]
+    fn a_dry_run_is_truncated_as_a_response_is() {
+        let mut results: Vec<_> = (0..5000).map(|_| mailed(&"r".repeat(1200))).collect();
+        results[17] = Outcome::not_mailed(None, "x".to_owned(), Reason::DoNotMail, "Listed.".to_owned());
+        let answer = written(SendResponse::new(results, 0, 0));
+        assert_eq!(answer["results_truncated"], true);
+        assert_eq!(answer["results"].as_array().unwrap().len(), 1);
+        assert_eq!(answer["summary"]["wouldMail"], 4999);
+    }
+}

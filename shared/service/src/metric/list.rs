@@ -1,0 +1,332 @@
+//! The list, in the order of the documentation.
+
+use super::{Kind, Label, Metric};
+
+/// Calls and messages wait in these.
+pub(crate) const QUEUES: [&str; 5] = ["send", "push", "formula", "deliveries", "dead"];
+
+const HTTP: &[&str] = &["gateway", "console"];
+const GATEWAY: &[&str] = &["gateway"];
+const MAILER: &[&str] = &["mailer"];
+const SYNCER: &[&str] = &["syncer"];
+const DISPATCHER: &[&str] = &["dispatcher"];
+const WORKERS: &[&str] = &["mailer", "syncer"];
+const ALL: &[&str] = &[];
+
+const fn label(name: &'static str, values: &'static [&'static str]) -> Label {
+    Label { name, values }
+}
+
+const fn metric(
+    kind: Kind,
+    name: &'static str,
+    by: &'static [&'static str],
+    labels: &'static [Label],
+    help: &'static str,
+) -> Metric {
+    Metric { name, kind, by, labels, help }
+}
+
+const CALL_QUEUE: Label = label("queue", &["send", "push", "formula"]);
+const QUEUE: Label = label("queue", &QUEUES);
+const PROVIDER: Label = label("provider", &["smarty", "stripe", "language_model"]);
+const BACKLOG: Label = label("kind", &store::BACKLOG_KINDS);
+
+/// All of them, in the order of the documentation.
+pub const METRICS: &[Metric] = {
+    use Kind::{Counter, Gauge, Histogram};
+    &[
+        metric(
+            Counter,
+            "pillarbox_http_requests_total",
+            HTTP,
+            &[label("route", &[]), label("method", &[]), label("status", &[]), label("code", &[])],
+            "Requests answered; status \"gone\" is a client that hung up before its answer.",
+        ),
+        metric(
+            Histogram,
+            "pillarbox_http_request_duration_seconds",
+            HTTP,
+            &[label("route", &[]), label("method", &[])],
+            "From a request's headers to its answer.",
+        ),
+        metric(Gauge, "pillarbox_http_requests_running", HTTP, &[], "Requests being answered."),
+        metric(
+            Counter,
+            "pillarbox_rate_limit_shielded_total",
+            GATEWAY,
+            &[],
+            "Requests over a rate limit that were refused without asking the database.",
+        ),
+        metric(
+            Counter,
+            "pillarbox_mcp_tool_calls_total",
+            GATEWAY,
+            &[label("tool", &[]), label("code", &[])],
+            "Calls of tools of the two MCP servers.",
+        ),
+        metric(
+            Counter,
+            "pillarbox_scans_total",
+            GATEWAY,
+            &[label("result", &["recorded", "unrecorded"])],
+            "Scans of cards; the unrecorded are lost, their phones were redirected.",
+        ),
+        metric(Gauge, "pillarbox_working", ALL, &[], "1 while the process takes work, else 0."),
+        metric(Gauge, "pillarbox_build_info", ALL, &[label("version", &[])], "1, labelled with the version."),
+        metric(
+            Counter,
+            "pillarbox_log_events_total",
+            ALL,
+            &[label("level", &["error", "warn"])],
+            "Lines logged at these levels.",
+        ),
+        metric(
+            Gauge,
+            "pillarbox_broker_connected",
+            ALL,
+            &[],
+            "1 while the connection to RabbitMQ stands, else 0.",
+        ),
+        metric(
+            Gauge,
+            "pillarbox_broker_blocked",
+            ALL,
+            &[],
+            "1 while RabbitMQ takes no publishes because it is short of memory or disk, else 0.",
+        ),
+        metric(Counter, "pillarbox_broker_connections_total", ALL, &[], "Connections to RabbitMQ opened."),
+        metric(
+            Counter,
+            "pillarbox_calls_total",
+            GATEWAY,
+            &[CALL_QUEUE, label("result", &["replied", "unavailable", "lost", "deadline_passed"])],
+            "Calls of workers over RabbitMQ.",
+        ),
+        metric(
+            Histogram,
+            "pillarbox_call_duration_seconds",
+            GATEWAY,
+            &[CALL_QUEUE],
+            "From a call to its reply, waiting in the queue included.",
+        ),
+        metric(
+            Histogram,
+            "pillarbox_work_duration_seconds",
+            WORKERS,
+            &[CALL_QUEUE],
+            "A worker's time for one call.",
+        ),
+        metric(Gauge, "pillarbox_work_running", WORKERS, &[CALL_QUEUE], "Calls being worked on."),
+        metric(
+            Counter,
+            "pillarbox_work_redelivered_total",
+            WORKERS,
+            &[CALL_QUEUE],
+            "Calls taken that a worker had before and did not finish.",
+        ),
+        metric(
+            Counter,
+            "pillarbox_work_parked_total",
+            WORKERS,
+            &[CALL_QUEUE],
+            "Messages of an unknown kind, put into the queue of parked messages.",
+        ),
+        metric(Gauge, "pillarbox_reporter", ALL, &[], "1 in the process that reports for all, else 0."),
+        metric(
+            Gauge,
+            "pillarbox_queue_messages",
+            ALL,
+            &[QUEUE],
+            "Messages that wait in RabbitMQ; reported by one process for all.",
+        ),
+        metric(
+            Gauge,
+            "pillarbox_queue_consumers",
+            ALL,
+            &[QUEUE],
+            "Workers that listen; reported by one process for all.",
+        ),
+        metric(
+            Gauge,
+            "pillarbox_backlog",
+            ALL,
+            &[BACKLOG],
+            "Rows that wait for somebody, counted up to 10,000; reported by one process for all.",
+        ),
+        metric(
+            Gauge,
+            "pillarbox_backlog_age_seconds",
+            ALL,
+            &[BACKLOG],
+            "How long the oldest of them is overdue; reported by one process for all.",
+        ),
+        metric(
+            Gauge,
+            "pillarbox_database_connections",
+            ALL,
+            &[label("state", &["busy", "idle"])],
+            "Connections of the process's pool.",
+        ),
+        metric(
+            Gauge,
+            "pillarbox_database_connections_limit",
+            ALL,
+            &[],
+            "Connections that the pool may hold.",
+        ),
+        metric(
+            Gauge,
+            "pillarbox_database_waiting",
+            ALL,
+            &[],
+            "Tasks that wait for a connection of the pool.",
+        ),
+        metric(
+            Histogram,
+            "pillarbox_database_wait_duration_seconds",
+            ALL,
+            &[],
+            "Waits for a connection of the pool.",
+        ),
+        metric(
+            Counter,
+            "pillarbox_database_unavailable_total",
+            ALL,
+            &[],
+            "Times that no connection could be had.",
+        ),
+        metric(
+            Histogram,
+            "pillarbox_database_statement_duration_seconds",
+            ALL,
+            &[],
+            "From a statement to its result.",
+        ),
+        metric(
+            Histogram,
+            "pillarbox_database_busy_seconds",
+            ALL,
+            &[],
+            "Stretches of time in which at least one statement was under way.",
+        ),
+        metric(
+            Counter,
+            "pillarbox_database_conflicts_total",
+            ALL,
+            &[],
+            "Transactions done again because they met another one.",
+        ),
+        metric(
+            Counter,
+            "pillarbox_recipients_total",
+            MAILER,
+            &[label("outcome", &[])],
+            "Recipients of requests by their outcome before payment: mailed, or the reason.",
+        ),
+        metric(
+            Counter,
+            "pillarbox_charges_total",
+            MAILER,
+            &[
+                label("payment", &["balance", "stripe"]),
+                label("result", &["settled", "declined", "uncertain"]),
+            ],
+            "Charges closed, and tries after which it was uncertain whether the money was taken.",
+        ),
+        metric(
+            Counter,
+            "pillarbox_cards_total",
+            MAILER,
+            &[label("kind", &["send", "recheck", "step"])],
+            "Cards made and paid, by what caused them.",
+        ),
+        metric(
+            Counter,
+            "pillarbox_provider_calls_total",
+            MAILER,
+            &[PROVIDER, label("result", &["ok", "failed", "refused"])],
+            "Requests to providers: failed may succeed later, refused will not.",
+        ),
+        metric(
+            Histogram,
+            "pillarbox_provider_call_duration_seconds",
+            MAILER,
+            &[PROVIDER],
+            "From a request to a provider to its answer.",
+        ),
+        metric(
+            Counter,
+            "pillarbox_ai_values_total",
+            MAILER,
+            &[label("result", &["written", "blank", "postponed"])],
+            "Values of AI columns: written, given up, or left for a later try.",
+        ),
+        metric(
+            Counter,
+            "pillarbox_pictures_total",
+            MAILER,
+            &[label("result", &["known", "fetched", "left"])],
+            "Pictures by link: remembered, asked for, or left out for lack of time.",
+        ),
+        metric(
+            Counter,
+            "pillarbox_push_records_total",
+            SYNCER,
+            &[label("result", &["upserted", "deleted", "rejected"])],
+            "Records of committed batches.",
+        ),
+        metric(
+            Counter,
+            "pillarbox_webhook_attempts_total",
+            DISPATCHER,
+            &[label("result", &["delivered", "refused", "timed_out", "unreachable"])],
+            "Attempts at deliveries: refused is any answer but 2xx.",
+        ),
+        metric(
+            Histogram,
+            "pillarbox_webhook_attempt_duration_seconds",
+            DISPATCHER,
+            &[],
+            "From an attempt's begin to its answer.",
+        ),
+        metric(
+            Counter,
+            "pillarbox_webhook_endpoints_disabled_total",
+            DISPATCHER,
+            &[],
+            "Endpoints disabled for their failures.",
+        ),
+        metric(
+            Counter,
+            "pillarbox_emails_total",
+            DISPATCHER,
+            &[label("result", &["sent", "failed"])],
+            "Tries of e-mails.",
+        ),
+        metric(
+            Gauge,
+            "pillarbox_partitions_ahead_seconds",
+            DISPATCHER,
+            &[],
+            "For how long there are partitions for scans; reported by one process for all.",
+        ),
+        metric(
+            Counter,
+            "pillarbox_purged_rows_total",
+            &["mailer", "syncer", "dispatcher"],
+            &[label(
+                "kind",
+                &["sends", "idempotency_keys", "syncs", "deliveries", "events", "emails", "caches"],
+            )],
+            "Rows deleted because their time was over.",
+        ),
+        metric(
+            Counter,
+            "pillarbox_housekeeping_failures_total",
+            &["mailer", "syncer", "dispatcher"],
+            &[],
+            "Rounds of the periodic jobs that failed.",
+        ),
+    ]
+};

@@ -1,0 +1,96 @@
+//! Forgetting what is old, in bounded portions: each finds its rows by an index in the order of time, and deletes so many
+//! at the most.
+
+use chrono::{DateTime, Utc};
+
+use crate::error::{Result, StoreError};
+use crate::pool::Store;
+
+/// Months for which partitions are made ahead.
+const MONTHS_AHEAD: i32 = 2;
+
+impl Store {
+    /// Makes the partitions that scans will need. Returns until when there are some.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked, or somebody holds the table for longer than two seconds.
+    pub async fn scan_partitions_make(&self, now: DateTime<Utc>) -> Result<DateTime<Utc>> {
+        let row = self.row("SELECT scan_partitions_make($1, $2)", &[&now, &MONTHS_AHEAD]).await?;
+        row.map(|row| row.get(0)).ok_or_else(|| StoreError::Corrupt("the partitions of scans".to_owned()))
+    }
+
+    /// Forgets the months of scans that ended before `before`. Returns how many.
+    ///
+    /// # Errors
+    /// As [`Store::scan_partitions_make`].
+    pub async fn scan_partitions_drop(&self, before: DateTime<Utc>) -> Result<u64> {
+        let row = self.row("SELECT scan_partitions_drop($1)", &[&before]).await?;
+        Ok(row.map_or(0, |row| row.get::<_, i64>(0).unsigned_abs()))
+    }
+
+    /// Forgets ended deliveries from before `before` with their attempts, at most `limit` of them. Returns how many.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn delivery_purge(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
+        let row = self
+            .row(
+                "WITH old AS (
+                     DELETE FROM deliveries WHERE ctid = ANY (ARRAY(
+                         SELECT found.ctid FROM endpoints CROSS JOIN LATERAL (
+                             SELECT ctid FROM deliveries
+                             WHERE deliveries.team_id = endpoints.team_id
+                                 AND deliveries.endpoint_id = endpoints.endpoint_id
+                                 AND delivery_id < first_id_of($1) AND created_at < $1 AND state <> 'waiting'
+                             ORDER BY delivery_id LIMIT $2) found
+                         LIMIT $2))
+                     RETURNING team_id, endpoint_id, delivery_id
+                 ), forgotten AS (
+                     DELETE FROM attempts USING old
+                     WHERE attempts.team_id = old.team_id AND attempts.endpoint_id = old.endpoint_id
+                         AND attempts.delivery_id = old.delivery_id
+                 )
+                 SELECT count(*) FROM old",
+                &[&before, &limit],
+            )
+            .await?;
+        Ok(row.map_or(0, |row| row.get::<_, i64>(0).unsigned_abs()))
+    }
+
+    /// Forgets events from before `before`, at most `limit` of them. It must lie so much earlier than that of
+    /// [`Store::delivery_purge`] that no delivery of them can still be waiting. Returns how many.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn event_purge(&self, before: DateTime<Utc>, limit: i64) -> Result<u64> {
+        self.execute(
+            "DELETE FROM events WHERE ctid = ANY (ARRAY(
+                 SELECT found.ctid FROM teams CROSS JOIN LATERAL (
+                     SELECT ctid FROM events
+                     WHERE events.team_id = teams.team_id AND event_id < first_id_of($1) AND created_at < $1
+                     ORDER BY event_id LIMIT $2) found
+                 LIMIT $2))",
+            &[&before, &limit],
+        )
+        .await
+    }
+
+    /// Forgets e-mails that were made before `before` and sent, or given up after `attempts` tries, at most `limit` of
+    /// them. Returns how many.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn email_purge(&self, before: DateTime<Utc>, attempts: i32, limit: i64) -> Result<u64> {
+        self.execute(
+            "DELETE FROM emails WHERE ctid = ANY (ARRAY(
+                 SELECT found.ctid FROM teams CROSS JOIN LATERAL (
+                     SELECT ctid FROM emails
+                     WHERE emails.team_id = teams.team_id AND email_id < first_id_of($1) AND created_at < $1
+                         AND (sent_at IS NOT NULL OR emails.attempts >= $2)
+                     ORDER BY email_id LIMIT $3) found
+                 LIMIT $3))",
+            &[&before, &attempts, &limit],
+        )
+        .await
+    }
+}

@@ -1,0 +1,159 @@
+//! How statements reach the database: prepared once for each connection, or, through a pooler that gives each
+//! transaction another connection, whole each time.
+//!
+//! A statement without a name lives for one exchange, so it never meets another connection. It must bring the types of its
+//! parameters; these are learned once for each statement, from a prepared one that comes and goes within one transaction.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use deadpool_postgres::StatementCache;
+use futures_util::future::BoxFuture;
+use serde::Deserialize;
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Error, Row};
+
+use crate::busy::{busy, timed};
+
+/// Statements whose types are remembered: many times those that there are.
+const REMEMBERED: usize = 2_000;
+
+/// What stands between us and Postgres.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pooler {
+    /// Nothing, or one that leaves a connection to us until we close it.
+    None,
+    /// One that gives each transaction any connection: PgBouncer in transaction mode. The session's settings are the
+    /// pooler's to make then.
+    Transaction,
+}
+
+/// How statements are sent through a pool.
+#[derive(Debug, Clone)]
+pub(crate) enum Statements {
+    Prepared,
+    Unnamed(Arc<Learned>),
+}
+
+/// Types of parameters, by statement.
+#[derive(Debug, Default)]
+pub(crate) struct Learned(RwLock<HashMap<String, Arc<[Type]>>>);
+
+/// A statement that can be sent.
+pub(crate) enum Ready {
+    /// Under the name that it gets on the connection.
+    Prepared,
+    /// Whole, with its types.
+    Unnamed(Arc<[Type]>),
+}
+
+/// Where a statement is sent.
+#[derive(Clone, Copy)]
+pub(crate) struct Session<'c> {
+    pub(crate) client: &'c Client,
+    pub(crate) cache: &'c StatementCache,
+}
+
+impl Statements {
+    pub(crate) fn through(pooler: Pooler) -> Self {
+        match pooler {
+            Pooler::None => Self::Prepared,
+            Pooler::Transaction => Self::Unnamed(Arc::default()),
+        }
+    }
+
+    /// The statement when nothing has to be learned for it.
+    pub(crate) fn ready(&self, sql: &str) -> Option<Ready> {
+        match self {
+            Self::Prepared => Some(Ready::Prepared),
+            Self::Unnamed(learned) => learned.get(sql).map(Ready::Unnamed),
+        }
+    }
+
+    /// Learns a statement's types on a connection that is in a transaction.
+    pub(crate) async fn learn(&self, client: &Client, sql: &str) -> Result<Ready, Error> {
+        let Self::Unnamed(learned) = self else { return Ok(Ready::Prepared) };
+        // The name is free again before the transaction ends: its end is on the way before that of the transaction.
+        let types: Arc<[Type]> = busy(client.prepare(sql)).await?.params().into();
+        learned.keep(sql, types.clone());
+        Ok(Ready::Unnamed(types))
+    }
+}
+
+impl Learned {
+    fn get(&self, sql: &str) -> Option<Arc<[Type]>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).get(sql).cloned()
+    }
+
+    fn keep(&self, sql: &str, types: Arc<[Type]>) {
+        let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if all.len() < REMEMBERED {
+            all.insert(sql.to_owned(), types);
+        }
+    }
+}
+
+// Boxed: what awaits a statement, and what awaits that, would all carry the driver's large futures within themselves.
+impl<'s> Session<'s> {
+    pub(crate) fn rows(
+        self,
+        ready: Ready,
+        sql: &'s str,
+        parameters: &'s [&'s (dyn ToSql + Sync)],
+    ) -> BoxFuture<'s, Result<Vec<Row>, Error>> {
+        Box::pin(async move {
+            match ready {
+                Ready::Prepared => {
+                    let statement = busy(self.cache.prepare(self.client, sql)).await?;
+                    timed(sql, Box::pin(self.client.query(&statement, parameters))).await
+                }
+                Ready::Unnamed(types) => {
+                    timed(sql, Box::pin(self.client.query_typed(sql, &typed(parameters, &types)))).await
+                }
+            }
+        })
+    }
+
+    pub(crate) fn row(
+        self,
+        ready: Ready,
+        sql: &'s str,
+        parameters: &'s [&'s (dyn ToSql + Sync)],
+    ) -> BoxFuture<'s, Result<Option<Row>, Error>> {
+        Box::pin(async move {
+            match ready {
+                Ready::Prepared => {
+                    let statement = busy(self.cache.prepare(self.client, sql)).await?;
+                    timed(sql, Box::pin(self.client.query_opt(&statement, parameters))).await
+                }
+                Ready::Unnamed(types) => {
+                    timed(sql, Box::pin(self.client.query_typed_opt(sql, &typed(parameters, &types)))).await
+                }
+            }
+        })
+    }
+
+    pub(crate) fn execute(
+        self,
+        ready: Ready,
+        sql: &'s str,
+        parameters: &'s [&'s (dyn ToSql + Sync)],
+    ) -> BoxFuture<'s, Result<u64, Error>> {
+        Box::pin(async move {
+            match ready {
+                Ready::Prepared => {
+                    let statement = busy(self.cache.prepare(self.client, sql)).await?;
+                    timed(sql, Box::pin(self.client.execute(&statement, parameters))).await
+                }
+                Ready::Unnamed(types) => {
+                    timed(sql, Box::pin(self.client.execute_typed(sql, &typed(parameters, &types)))).await
+                }
+            }
+        })
+    }
+}
+
+fn typed<'p>(parameters: &[&'p (dyn ToSql + Sync)], types: &[Type]) -> Vec<(&'p (dyn ToSql + Sync), Type)> {
+    parameters.iter().copied().zip(types.iter().cloned()).collect()
+}

@@ -1,0 +1,85 @@
+//! Failure drills: what happens to a load when parts of the system go, one kind of failure at a time. Each prints what was
+//! recorded, answered, lost and doubled.
+
+mod broker;
+mod clock;
+mod cluster;
+mod postgres;
+mod rolling;
+
+use std::time::Duration;
+
+use pillarbox_tests::{Failed, Load, Member, Sent, Servers, Stack, Tally, eventually};
+use serde_json::json;
+
+/// One gateway and one mailer on servers of their own, under a load whose clients repeat what fails.
+struct Drill {
+    servers: Servers,
+    stack: Stack,
+    load: Load,
+    _members: Vec<Member>,
+}
+
+impl Drill {
+    async fn start() -> Self {
+        let servers = Servers::start().await;
+        let mut settings = vec![
+            ("MAILER__LEASE_MS", "1500".to_owned()),
+            ("GATEWAY__CALL_DEADLINE_MS", "5000".to_owned()),
+            ("DATABASE__STATEMENT_TIMEOUT_MS", "3000".to_owned()),
+        ];
+        settings.extend(servers.settings());
+        Self::on(servers, settings).await
+    }
+
+    async fn on(servers: Servers, mut settings: Vec<(&'static str, String)>) -> Self {
+        for limit in ["GATEWAY__REQUESTS_PER_MINUTE_PER_KEY", "GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE"] {
+            settings.push((limit, "100000".to_owned()));
+        }
+        let stack = Stack::on(settings).await;
+        stack.campaign(json!({})).await;
+        let members =
+            vec![Member::start("gateway", &stack.settings), Member::start("mailer", &stack.settings)];
+        for member in &members {
+            member.until_ready().await;
+        }
+        let load = Load::start(&[members[0].url()], 3, Failed::Repeated);
+        let drill = Self { servers, stack, load, _members: members };
+        drill.until_more_cards("the load begins").await;
+        drill
+    }
+
+    /// Until the load gets further than it is now. The connection for looking is new each time: the drill may cut it.
+    async fn until_more_cards(&self, what: &str) {
+        let url = &self.stack.settings["PILLARBOX__DATABASE__URL"];
+        let before = std::sync::Mutex::new(None);
+        eventually(what, async || {
+            let Some(now) = cards(url).await else { return false };
+            let before = *before.lock().unwrap().get_or_insert(now);
+            now >= before + 30
+        })
+        .await;
+    }
+
+    /// Ends the load and proves that nothing was lost or doubled.
+    async fn end(self, name: &str) {
+        let sent: Sent = self.load.end().await;
+        let stack = self.stack.reconnected().await;
+        eventually("nothing stays open", async || {
+            stack.count("SELECT count(*) FROM sends WHERE state = 'reserved'").await == 0
+        })
+        .await;
+        Tally::of(&stack, &sent).await.print(name, &sent);
+        stack.assert_consistent().await;
+    }
+}
+
+/// How many cards there are; `None` when the database does not say.
+async fn cards(url: &str) -> Option<i64> {
+    let ask = async {
+        let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await.ok()?;
+        tokio::spawn(connection);
+        client.query_one("SELECT count(*) FROM pieces", &[]).await.ok().map(|row| row.get(0))
+    };
+    tokio::time::timeout(Duration::from_secs(2), ask).await.ok().flatten()
+}

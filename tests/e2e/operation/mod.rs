@@ -1,0 +1,153 @@
+//! What operators see: metrics, traces, logs, and that dashboard, alerts, runbook and documentation fit them.
+
+mod metrics;
+mod retention;
+mod rules;
+mod traces;
+
+use std::collections::HashMap;
+
+use pillarbox_tests::{
+    INTEGRATION_KEY, KEY, Options, Sink, Spawned, Stack, cards, eventually, free_port, person, with_qr_codes,
+};
+use reqwest::Method;
+use serde_json::{Value, json};
+use wiremock::matchers::method;
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+/// The processes that stay, by the names of their binaries.
+const PROCESSES: [&str; 5] = ["gateway", "mailer", "syncer", "dispatcher", "console"];
+
+/// Every process as it is run for real, and what they need around them.
+struct Fleet {
+    stack: Stack,
+    sink: Sink,
+    gateway: String,
+    console: String,
+    /// Operational ports by process.
+    ports: HashMap<&'static str, u16>,
+    _processes: Vec<Spawned>,
+    _model: MockServer,
+}
+
+impl Fleet {
+    async fn start(settings: Vec<(&'static str, String)>) -> Self {
+        let model = MockServer::start().await;
+        let choice =
+            json!({"message": {"role": "assistant", "content": "Dear reader"}, "finish_reason": "stop"});
+        let answer = ResponseTemplate::new(200).set_body_json(json!({"choices": [choice]}));
+        Mock::given(method("POST")).respond_with(answer).mount(&model).await;
+        let usual = [
+            ("LANGUAGE_MODEL__URL", model.uri()),
+            ("LANGUAGE_MODEL__MODEL", "test".to_owned()),
+            ("CONSOLE__SECURE_COOKIES", "false".to_owned()),
+        ];
+        let settings = usual.into_iter().chain(settings).collect();
+        let (stack, sink) = with_qr_codes(Options { mailers: 0, settings, ..Options::default() }).await;
+        provide(&stack).await;
+        // Real processes have real clocks.
+        stack.clock.advance(chrono::Utc::now() - stack.now());
+        let (gateway, console) = (free_port(), free_port());
+        let (mut ports, mut processes) = (HashMap::new(), Vec::new());
+        for name in PROCESSES {
+            let port = free_port();
+            let mut settings = stack.settings.clone();
+            let listens = [("ADMIN", port), ("GATEWAY", gateway), ("CONSOLE", console)];
+            for (part, port) in listens {
+                settings.insert(format!("PILLARBOX__{part}__LISTEN"), format!("127.0.0.1:{port}"));
+            }
+            processes.push(Spawned::start(name, &settings, None));
+            ports.insert(name, port);
+        }
+        let local = |port| format!("http://127.0.0.1:{port}");
+        let fleet = Self {
+            stack,
+            sink,
+            gateway: local(gateway),
+            console: local(console),
+            ports,
+            _processes: processes,
+            _model: model,
+        };
+        eventually("all processes are ready", async || fleet.is_ready().await).await;
+        fleet
+    }
+
+    async fn is_ready(&self) -> bool {
+        for port in self.ports.values() {
+            let answer = reqwest::get(format!("http://127.0.0.1:{port}/readyz")).await;
+            if !answer.is_ok_and(|answer| answer.status().is_success()) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// What a process says at `/metrics`.
+    async fn scrape(&self, process: &str) -> String {
+        let url = format!("http://127.0.0.1:{}/metrics", self.ports[process]);
+        reqwest::get(url).await.unwrap().text().await.unwrap()
+    }
+
+    async fn ask(&self, method: Method, path: &str, headers: &[(&str, &str)], body: &Value) -> (u16, String) {
+        let url = format!("{}{path}", self.gateway);
+        let answer = self.stack.request(method, &url, headers, body.to_string()).await;
+        (answer.status.as_u16(), answer.text)
+    }
+
+    /// A bit of everything that clients do: what succeeds, and what is refused.
+    async fn use_everything(&self) {
+        let key = ("authorization", format!("Bearer {KEY}"));
+        let key = [(key.0, key.1.as_str())];
+        let recipients =
+            json!({"campaign_id": pillarbox_tests::CAMPAIGN, "recipients": [person(1), person(1), {}]});
+        eventually("the send is answered", async || {
+            self.ask(Method::POST, "/api/v1/recipients", &key, &recipients).await.0 == 200
+        })
+        .await;
+        let (status, _) = self.ask(Method::POST, "/api/v1/recipients", &[], &recipients).await;
+        assert_eq!(status, 401);
+        assert_eq!(self.ask(Method::GET, "/nowhere", &[], &json!({})).await.0, 404);
+        self.push_contacts().await;
+        let tools = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": {"name": "list_columns", "arguments": {}}});
+        let headers = [key[0], ("content-type", "application/json")];
+        eventually("the tool answers", async || {
+            let (status, text) = self.ask(Method::POST, "/api/formulas/v1/mcp", &headers, &tools).await;
+            status == 200 && text.contains("\"result\"")
+        })
+        .await;
+        let code = cards(&self.stack).await.remove(0);
+        let phone = [("user-agent", "Mozilla/5.0 (iPhone) Safari/604.1")];
+        assert_eq!(self.ask(Method::GET, &format!("/q/{code}"), &phone, &json!({})).await.0, 302);
+        assert!(reqwest::get(format!("{}/sign-in", self.console)).await.unwrap().status().is_success());
+        eventually("the scan is delivered", async || self.sink.count() == 1).await;
+        let written = "SELECT count(*) FROM ai_cells WHERE state = 'written'";
+        eventually("the AI value is written", async || self.stack.count(written).await > 0).await;
+    }
+
+    async fn push_contacts(&self) {
+        let call = async |method, path: &str, body: &Value| {
+            let key = format!("Bearer {INTEGRATION_KEY}");
+            let id = uuid::Uuid::new_v4().to_string();
+            let headers = [("authorization", key.as_str()), ("idempotency-key", id.as_str())];
+            self.ask(method, &format!("/api/integrations/push/v1{path}"), &headers, body).await
+        };
+        let fields = json!({"fields": [{"key": "first", "semantic": "first_name"}]});
+        eventually("a syncer takes calls", async || call(Method::POST, "/schema", &fields).await.0 == 200)
+            .await;
+        let (status, text) = call(Method::POST, "/sync", &json!({"mode": "full"})).await;
+        assert_eq!(status, 200, "{text}");
+        let records = json!({"records": [{"externalId": "1", "fields": {"first": "Pat"}}]});
+        let (status, text) = call(Method::POST, "/records", &records).await;
+        assert_eq!(status, 200, "{text}");
+    }
+}
+
+/// An integration and an AI column.
+async fn provide(stack: &Stack) {
+    let keys = json!([{"name": "Tests", "key": INTEGRATION_KEY}]);
+    let team = json!({"name": "Test", "integrations": [{"name": "CRM", "keys": keys}],
+        "columns": [{"name": "Greeting", "prompt": "Greet {{first_name}} {{last_name}}."}]});
+    stack.apply(json!({"teams": [team]})).await;
+}

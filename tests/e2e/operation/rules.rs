@@ -1,0 +1,153 @@
+//! The files in `deploy` and `docs` that speak of metrics.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use promql_parser::label::MatchOp;
+use promql_parser::parser::{Expr, VectorSelector, parse};
+use promql_parser::util::{ExprVisitor, walk_expr};
+use serde_json::Value;
+use service::metric::{Kind, METRICS};
+
+/// A use of a metric in a query.
+pub(super) struct Query {
+    /// Which alert or panel.
+    pub(super) place: String,
+    pub(super) metric: String,
+    /// Labels that it asks for; with the value where it asks for one.
+    pub(super) labels: Vec<(String, Option<String>)>,
+}
+
+struct Selectors<'a> {
+    place: &'a str,
+    found: Vec<Query>,
+}
+
+impl Selectors<'_> {
+    fn note(&mut self, selector: &VectorSelector) {
+        let labels = selector.matchers.matchers.iter().map(|matcher| {
+            let value = matches!(matcher.op, MatchOp::Equal).then(|| matcher.value.clone());
+            (matcher.name.clone(), value)
+        });
+        self.found.push(Query {
+            place: self.place.to_owned(),
+            metric: selector
+                .name
+                .clone()
+                .unwrap_or_else(|| panic!("{}: a selector without a name", self.place)),
+            labels: labels.collect(),
+        });
+    }
+}
+
+impl ExprVisitor for Selectors<'_> {
+    type Error = std::convert::Infallible;
+
+    fn pre_visit(&mut self, expression: &Expr) -> Result<bool, Self::Error> {
+        match expression {
+            Expr::VectorSelector(selector) => self.note(selector),
+            Expr::MatrixSelector(matrix) => self.note(&matrix.vs),
+            _ => {}
+        }
+        Ok(true)
+    }
+}
+
+fn file(path: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn yaml(path: &str) -> Value {
+    serde_norway::from_str(&file(path)).unwrap()
+}
+
+/// Name and query of each alert.
+fn alerts() -> Vec<Value> {
+    let groups = yaml("deploy/prometheus/alerts.yaml")["groups"].as_array().unwrap().clone();
+    groups.iter().flat_map(|group| group["rules"].as_array().unwrap().clone()).collect()
+}
+
+/// Title and query of each panel's target.
+fn panels() -> Vec<(String, String)> {
+    let dashboard: Value = serde_json::from_str(&file("deploy/grafana/dashboard.json")).unwrap();
+    let targets = |panel: &Value| {
+        let title = panel["title"].as_str().unwrap().to_owned();
+        let targets = panel["targets"].as_array().cloned().unwrap_or_default();
+        targets.into_iter().map(move |target| (title.clone(), target["expr"].as_str().unwrap().to_owned()))
+    };
+    dashboard["panels"].as_array().unwrap().iter().flat_map(targets).collect()
+}
+
+/// Every use of a metric in dashboard and alerts.
+pub(super) fn queries() -> Vec<Query> {
+    let of_alerts = alerts().into_iter().map(|alert| {
+        (alert["alert"].as_str().unwrap().to_owned(), alert["expr"].as_str().unwrap().to_owned())
+    });
+    let mut all = Vec::new();
+    for (place, text) in of_alerts.chain(panels()) {
+        let text = text.replace("$__rate_interval", "5m");
+        let expression = parse(&text).unwrap_or_else(|error| panic!("{place}: {error}"));
+        let mut selectors = Selectors { place: &place, found: Vec::new() };
+        walk_expr(&mut selectors, &expression).unwrap();
+        assert!(!selectors.found.is_empty(), "{place} asks for nothing");
+        all.extend(selectors.found);
+    }
+    all
+}
+
+#[test]
+fn each_alert_has_its_section_in_the_runbook_and_each_section_its_alert() {
+    let runbook = file("docs/runbook.md");
+    let sections: BTreeSet<&str> = runbook
+        .lines()
+        .filter_map(|line| line.strip_prefix("### "))
+        .filter(|name| name.starts_with("Pillarbox"))
+        .collect();
+    let alerts = alerts();
+    for alert in &alerts {
+        let name = alert["alert"].as_str().unwrap();
+        let link = format!("docs/runbook.md#{}", name.to_lowercase());
+        assert_eq!(alert["annotations"]["runbook_url"], link.as_str());
+        assert!(["page", "ticket"].contains(&alert["labels"]["severity"].as_str().unwrap()), "{name}");
+        assert!(alert["annotations"]["summary"].as_str().is_some_and(|text| !text.is_empty()), "{name}");
+    }
+    let names: BTreeSet<&str> = alerts.iter().map(|alert| alert["alert"].as_str().unwrap()).collect();
+    assert_eq!(names, sections);
+}
+
+#[test]
+fn each_section_of_the_runbook_says_what_it_means_what_to_look_at_and_what_to_do() {
+    let runbook = file("docs/runbook.md");
+    for section in runbook.split("\n### ").skip(1).filter(|section| section.starts_with("Pillarbox")) {
+        let (name, text) = section.split_once('\n').unwrap();
+        for part in ["**Means.**", "**Look.**", "**Do.**"] {
+            assert!(text.contains(part), "{name} lacks {part}");
+        }
+    }
+}
+
+#[test]
+fn the_documentation_has_every_metric_with_its_labels() {
+    let page = file("docs/operation.md");
+    let listed: Vec<Vec<&str>> = page
+        .lines()
+        .filter(|line| line.starts_with("| `pillarbox_"))
+        .map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect())
+        .collect();
+    let expected: Vec<Vec<String>> = METRICS
+        .iter()
+        .map(|metric| {
+            let kind = match metric.kind {
+                Kind::Counter => "counter",
+                Kind::Gauge => "gauge",
+                Kind::Histogram => "histogram",
+            };
+            let labels: Vec<String> = metric.labels.iter().map(|label| format!("`{}`", label.name)).collect();
+            let by = if metric.by.is_empty() { "all".to_owned() } else { metric.by.join(", ") };
+            [format!("`{}`", metric.name), kind.to_owned(), labels.join(", "), by, metric.help.to_owned()]
+                .to_vec()
+        })
+        .collect();
+    assert_eq!(listed, expected);
+}

@@ -22,7 +22,7 @@ pub use crm::{Crm, INTEGRATION_KEY};
 pub use database::Database;
 pub use designs::{fixed_picture, postcard, text_box, variable_picture};
 pub use people::{ADDRESS, people, person};
-pub use picture_host::PictureHost;
+pub use picture_host::{PictureHost, SecurePictureHost};
 pub use points::{MAIN_STREET, PointFile, center};
 pub use processes::{Server, ServerKind, Spawned, free_port, operate};
 pub use sink::{Reaction, Received, Sink};

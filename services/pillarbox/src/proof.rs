@@ -1,6 +1,7 @@
 //! `proof`: pictures of a card, from the very PDF that would print.
 
 mod computed;
+mod findings;
 mod pictures;
 mod sample;
 
@@ -16,7 +17,9 @@ use service::Config;
 use storage::Storage;
 use store::PrintPiece;
 
+use self::findings::Findings;
 use self::pictures::Loaded;
+use crate::apply::read_document;
 use crate::print::{Artwork, CardSource, Paper};
 use crate::print_command::ProofCommand;
 use crate::report::Report;
@@ -34,6 +37,8 @@ struct Subject {
     design: (DesignId, i32),
     piece: PrintPiece,
     pictures: Loaded,
+    /// The folded names of the sample values; `None` for a card that was decided.
+    given: Option<Vec<String>>,
 }
 
 /// Makes the proofs.
@@ -54,27 +59,27 @@ pub(crate) async fn proof(
     let paper = Paper::of(&settings)?;
     let crop = if command.bleed { Crop::Bleed } else { Crop::Trim };
     let resolution = command.resolution;
-    let (pdf, pngs) = tokio::task::block_in_place(|| {
-        let pdf = one_card(subject, &paper, now)?;
+    let (pdf, pngs, findings) = tokio::task::block_in_place(|| {
+        let (pdf, findings) = one_card(subject, &paper, now)?;
         let pngs = render(pdf.clone(), product, 1..=Side::ALL.len(), resolution, crop)?;
-        anyhow::Ok((pdf, pngs))
+        anyhow::Ok((pdf, pngs, findings))
     })?;
-    write(command, &pdf, &pngs)
+    write(command, &pdf, &pngs, &findings)
 }
 
 async fn subject(config: &Config, command: &ProofCommand, now: DateTime<Utc>) -> anyhow::Result<Subject> {
     let fields: BTreeMap<String, String> =
         command.fields.iter().map(|(name, value)| (audience::fold_name(name), value.clone())).collect();
+    let given = fields.keys().cloned().collect();
     let mut local = pictures::local(&command.pictures)?;
     if let Some(file) = &command.subject.design {
         let text = text_file::read(file, DESIGN_BYTES)?;
-        let document =
-            Document::parse(&serde_norway::from_str(&text).context("the design is not JSON or YAML")?)
-                .with_context(|| format!("{} cannot print", file.display()))?;
+        let value = read_document(&text).map_err(|why| anyhow::anyhow!("{}: {why}", file.display()))?;
+        let document = Document::parse(&value).with_context(|| format!("{} cannot print", file.display()))?;
         local.stand_in(&document);
         let design = (DesignId(uuid::Uuid::nil()), 1);
         let piece = sample::piece(&document, design, fields, local.names(), now);
-        return Ok(Subject { document, design, piece, pictures: local });
+        return Ok(Subject { document, design, piece, pictures: local, given: Some(given) });
     }
     let store = crate::run::open(config).await?;
     let storage = Storage::new(&config.storage)?;
@@ -85,7 +90,7 @@ async fn subject(config: &Config, command: &ProofCommand, now: DateTime<Utc>) ->
             let document = store.design_version(piece.team_id, design.0, design.1).await?;
             let document = Document::parse(&document).context("the card's design cannot print")?;
             let pictures = pictures::kept(&storage, &piece.content.pictures).await?;
-            Ok(Subject { document, design, piece, pictures })
+            Ok(Subject { document, design, piece, pictures, given: None })
         }
         (None, Some(campaign_id)) => {
             let team_id = store.campaign_team(campaign_id).await?;
@@ -101,16 +106,18 @@ async fn subject(config: &Config, command: &ProofCommand, now: DateTime<Utc>) ->
             local.stand_in(&document);
             let key = (design.design_id, design.version);
             let piece = sample::piece(&document, key, fields, local.names(), now);
-            Ok(Subject { document, design: key, piece, pictures: local })
+            Ok(Subject { document, design: key, piece, pictures: local, given: Some(given) })
         }
         (None, None) => anyhow::bail!("one of --card, --campaign and --design says what to show"),
     }
 }
 
-fn one_card(subject: Subject, paper: &Paper, now: DateTime<Utc>) -> anyhow::Result<Vec<u8>> {
-    let Subject { document, design, piece, mut pictures } = subject;
+/// The PDF of the card, and what a send would say of it.
+fn one_card(subject: Subject, paper: &Paper, now: DateTime<Utc>) -> anyhow::Result<(Vec<u8>, Findings)> {
+    let Subject { document, design, piece, mut pictures, given } = subject;
     let product: Product = document.product();
     let plan = Plan::new(document);
+    let findings = given.map(|given| Findings::of(&plan, &piece.content, &given)).unwrap_or_default();
     let settings = PressSettings {
         product,
         public_url: paper.public_url.clone(),
@@ -122,10 +129,15 @@ fn one_card(subject: Subject, paper: &Paper, now: DateTime<Utc>) -> anyhow::Resu
     let source = CardSource { design, plan: &plan, piece: &piece, serial: 0 };
     let artwork = Artwork::new(&mut Typesetter::new(), paper, &source);
     press.print(&artwork.card(), &mut pictures)?;
-    Ok(press.finish()?)
+    Ok((press.finish()?, findings))
 }
 
-fn write(command: &ProofCommand, pdf: &[u8], pngs: &[Vec<u8>]) -> anyhow::Result<Report> {
+fn write(
+    command: &ProofCommand,
+    pdf: &[u8],
+    pngs: &[Vec<u8>],
+    findings: &Findings,
+) -> anyhow::Result<Report> {
     std::fs::create_dir_all(&command.folder)
         .with_context(|| format!("the folder {} cannot be made", command.folder.display()))?;
     let sides = Side::ALL.iter().map(|side| format!("{}-{side}.png", command.name));
@@ -136,5 +148,7 @@ fn write(command: &ProofCommand, pdf: &[u8], pngs: &[Vec<u8>]) -> anyhow::Result
         std::fs::write(&path, bytes).with_context(|| format!("{} cannot be written", path.display()))?;
         files.push(path.display().to_string());
     }
-    Report::new(&json!({ "files": files }), files.join("\n"))
+    let text: Vec<String> = findings.sentences().into_iter().chain(files.iter().cloned()).collect();
+    let report = Report::new(&json!({ "files": files, "findings": findings }), text.join("\n"))?;
+    Ok(report.failed_when(findings.is_refusal()))
 }

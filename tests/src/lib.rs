@@ -36,7 +36,7 @@ pub use fleet::Member;
 pub use full_disk::FullDisk;
 pub use load::{Failed, Load, Sent, Tally};
 pub use people::{ADDRESS, people, person};
-pub use picture_host::PictureHost;
+pub use picture_host::{PictureHost, SecurePictureHost};
 pub use points::{MAIN_STREET, PointFile, center};
 pub use processes::{Server, ServerKind, Spawned, free_port, operate, program};
 pub use sink::{Reaction, Received, Sink};

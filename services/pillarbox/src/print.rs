@@ -52,6 +52,8 @@ pub struct Printed {
     pub runs: Vec<PrintedRun>,
     /// Runs that other printers are working on.
     pub under_way: i64,
+    /// Cards that are set aside now, by this printer or an earlier one; they wait for `--retry`.
+    pub waiting: i64,
 }
 
 /// A run that was ended.
@@ -67,8 +69,10 @@ pub struct PrintedRun {
     pub set_aside: Vec<SetAsideCard>,
     /// The PDF in the store; none when no card could be printed.
     pub pdf: Option<String>,
-    /// The manifests in the store: CSV and JSON.
-    pub manifests: [String; 2],
+    /// The manifest of its cards in the store, as CSV; none when no card could be printed.
+    pub csv: Option<String>,
+    /// The same as JSON, which tells of cards that were set aside, too.
+    pub json: String,
 }
 
 /// A card that could not be printed.
@@ -105,7 +109,8 @@ impl Printer {
             }
         }
         let under_way = self.store.print_run_under_way(self.clock.now()).await?;
-        Ok(Printed { runs, under_way })
+        let waiting = self.store.pieces_set_aside_count().await?;
+        Ok(Printed { runs, under_way, waiting })
     }
 
     fn leased_until(&self) -> chrono::DateTime<chrono::Utc> {
@@ -162,8 +167,17 @@ impl Printed {
         text.extend(set_aside.clone().map(|card| {
             format!("Set aside: card {} of {}: {}", card.piece_id, card.campaign_id, card.problem)
         }));
-        if self.under_way > 0 {
-            text.push(format!("Other printers are working on {} runs.", self.under_way));
+        match self.waiting {
+            0 => {}
+            1 => text.push("1 card is set aside: `pillarbox print --retry` tries it again.".to_owned()),
+            count => {
+                text.push(format!("{count} cards are set aside: `pillarbox print --retry` tries them again."))
+            }
+        }
+        match self.under_way {
+            0 => {}
+            1 => text.push("Another printer is working on a run.".to_owned()),
+            count => text.push(format!("Other printers are working on {count} runs.")),
         }
         let is_failure = set_aside.count() > 0;
         Ok(Report::new(self, text.join("\n"))?.failed_when(is_failure))

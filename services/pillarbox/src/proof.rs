@@ -5,7 +5,7 @@ mod computed;
 use std::collections::BTreeMap;
 
 use anyhow::Context;
-use artwork::{Loaded, Paper, Proof};
+use artwork::{Findings, Loaded, Paper, Proof};
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use contract::id::{CampaignId, DesignId};
@@ -19,6 +19,7 @@ use service::{Clock, Config};
 use storage::Storage;
 use store::Store;
 
+use crate::apply::read_document;
 use crate::print_command::ProofCommand;
 use crate::report::Report;
 use crate::text_file;
@@ -36,16 +37,23 @@ pub(crate) async fn proof(
     now: DateTime<Utc>,
 ) -> anyhow::Result<Report> {
     let proof = find(config, command, now).await?;
+    // A card that was mailed has been decided.
+    let given: Option<Vec<String>> = command
+        .subject
+        .card
+        .is_none()
+        .then(|| command.fields.iter().map(|(name, _)| audience::fold_name(name)).collect());
     let product = proof.product();
     let paper = Paper::of_proofs(&config.print)?;
     let crop = if command.bleed { Crop::Bleed } else { Crop::Trim };
     let resolution = command.resolution;
+    let findings = given.map(|given| proof.findings(&given)).unwrap_or_default();
     let (pdf, pngs) = tokio::task::block_in_place(|| {
         let pdf = proof.pdf(&paper, now)?;
         let pngs = print::proof(pdf.clone(), product, 1..=Side::ALL.len(), resolution, crop)?;
         anyhow::Ok((pdf, pngs))
     })?;
-    write(command, &pdf, &pngs)
+    write(command, &pdf, &pngs, &findings)
 }
 
 async fn find(config: &Config, command: &ProofCommand, now: DateTime<Utc>) -> anyhow::Result<Proof> {
@@ -54,9 +62,8 @@ async fn find(config: &Config, command: &ProofCommand, now: DateTime<Utc>) -> an
     let pictures = named_pictures(&command.pictures)?;
     if let Some(file) = &command.subject.design {
         let text = text_file::read(file, DESIGN_BYTES)?;
-        let document =
-            Document::parse(&serde_norway::from_str(&text).context("the design is not JSON or YAML")?)
-                .with_context(|| format!("{} cannot print", file.display()))?;
+        let value = read_document(&text).map_err(|why| anyhow::anyhow!("{}: {why}", file.display()))?;
+        let document = Document::parse(&value).with_context(|| format!("{} cannot print", file.display()))?;
         let design = (DesignId(uuid::Uuid::nil()), 1);
         return Ok(Proof::of_sample(document, design, fields, pictures, now));
     }
@@ -116,7 +123,12 @@ fn named_pictures(named: &[(String, String)]) -> anyhow::Result<Loaded> {
     Ok(Loaded::of(named.iter().map(read).collect::<Result<Vec<_>, _>>()?))
 }
 
-fn write(command: &ProofCommand, pdf: &[u8], pngs: &[Vec<u8>]) -> anyhow::Result<Report> {
+fn write(
+    command: &ProofCommand,
+    pdf: &[u8],
+    pngs: &[Vec<u8>],
+    findings: &Findings,
+) -> anyhow::Result<Report> {
     std::fs::create_dir_all(&command.folder)
         .with_context(|| format!("the folder {} cannot be made", command.folder.display()))?;
     let sides = Side::ALL.iter().map(|side| format!("{}-{side}.png", command.name));
@@ -127,5 +139,7 @@ fn write(command: &ProofCommand, pdf: &[u8], pngs: &[Vec<u8>]) -> anyhow::Result
         std::fs::write(&path, bytes).with_context(|| format!("{} cannot be written", path.display()))?;
         files.push(path.display().to_string());
     }
-    Report::new(&json!({ "files": files }), files.join("\n"))
+    let text: Vec<String> = findings.sentences().into_iter().chain(files.iter().cloned()).collect();
+    let report = Report::new(&json!({ "files": files, "findings": findings }), text.join("\n"))?;
+    Ok(report.failed_when(findings.is_refusal()))
 }

@@ -4,12 +4,14 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
 mod card;
+mod findings;
 mod paper;
 mod pictures;
 mod proof;
 mod sample;
 
 pub use card::{Artwork, CardSource};
+pub use findings::Findings;
 pub use paper::{Paper, PaperError};
 pub use pictures::{FetchError, Loaded, sources};
 pub use proof::Proof;

@@ -9,6 +9,7 @@ use print::{Press, PressError, PressSettings};
 use store::PrintPiece;
 
 use crate::card::{Artwork, CardSource};
+use crate::findings::Findings;
 use crate::paper::Paper;
 use crate::pictures::Loaded;
 use crate::sample;
@@ -16,7 +17,7 @@ use crate::sample;
 /// What is shown.
 #[derive(Debug)]
 pub struct Proof {
-    document: Document,
+    plan: Plan,
     piece: PrintPiece,
     pictures: Loaded,
     has_stand_ins: bool,
@@ -34,17 +35,22 @@ impl Proof {
     ) -> Self {
         let has_stand_ins = pictures.stand_in(&document);
         let piece = sample::piece(&document, design, fields, pictures.names(), now);
-        Self { document, piece, pictures, has_stand_ins }
+        Self { plan: Plan::new(document), piece, pictures, has_stand_ins }
     }
 
     /// A card as it is stored, with the pictures that it keeps.
-    pub const fn of_card(document: Document, piece: PrintPiece, pictures: Loaded) -> Self {
-        Self { document, piece, pictures, has_stand_ins: false }
+    pub fn of_card(document: Document, piece: PrintPiece, pictures: Loaded) -> Self {
+        Self { plan: Plan::new(document), piece, pictures, has_stand_ins: false }
     }
 
     /// What it is printed as.
-    pub const fn product(&self) -> Product {
-        self.document.product()
+    pub fn product(&self) -> Product {
+        self.plan.document().product()
+    }
+
+    /// What a send would say of the card. `given` are the folded names of its sample values.
+    pub fn findings(&self, given: &[String]) -> Findings {
+        Findings::of(&self.plan, &self.piece.content, given)
     }
 
     /// Whether one of the design's own pictures is missing.
@@ -58,15 +64,14 @@ impl Proof {
     /// # Errors
     /// [`PressError`] when the card cannot print.
     pub fn pdf(self, paper: &Paper, now: DateTime<Utc>) -> Result<Vec<u8>, PressError> {
-        let Self { document, piece, mut pictures, .. } = self;
+        let Self { plan, piece, mut pictures, .. } = self;
         let settings = PressSettings {
-            product: document.product(),
+            product: plan.document().product(),
             public_url: paper.public_url.clone(),
             title: "Proof".to_owned(),
             created_at: now,
             id: *piece.piece_id.as_bytes(),
         };
-        let plan = Plan::new(document);
         let mut press = Press::new(Vec::new(), settings)?;
         let design = (piece.design_id, piece.design_version);
         let source = CardSource { design, plan: &plan, piece: &piece, serial: 0 };

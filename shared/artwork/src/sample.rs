@@ -6,7 +6,7 @@ use audience::fold_name;
 use chrono::{DateTime, Utc};
 use contract::id::{DesignId, TeamId};
 use contract::scan::CardCode;
-use design::{Document, ImageSource, PostalAddress, Template};
+use design::{Document, ImageSource};
 use store::{PieceContent, PrintPiece};
 use uuid::Uuid;
 
@@ -17,6 +17,10 @@ const CODE: &str = "SampleCard";
 
 /// A campaign that there may be none of.
 const CAMPAIGN: &str = "PA-SAMPLE";
+
+/// The fields of the address, which a design need not have.
+pub(crate) const ADDRESS_FIELDS: [&str; 7] =
+    ["first_name", "last_name", "address_1", "address_2", "city", "state", "zip"];
 
 /// What the person on a proof is called and where that person lives, by built-in column.
 const PERSON: [(&str, &str); 10] = [
@@ -93,26 +97,12 @@ pub(crate) fn piece(
 /// The return address with these values; the fallback where one is missing, as it prints then.
 fn return_address(document: &Document, fields: &BTreeMap<String, String>) -> Vec<String> {
     let Some(design) = document.return_address() else { return Vec::new() };
-    let own = lines(&design.address, fields);
-    match (own, &design.fallback) {
-        (Some(lines), _) => lines,
-        (None, Some(fallback)) => lines(fallback, fields).unwrap_or_default(),
-        (None, None) => Vec::new(),
+    let value = |field: &str| fields.get(&fold_name(field)).map(String::as_str);
+    let own = design.address.render(value);
+    match &design.fallback {
+        Some(fallback) if !own.is_whole => fallback.render(value).lines(),
+        _ => own.lines(),
     }
-}
-
-/// The lines of an address; `None` when a field has neither value nor default.
-fn lines(address: &PostalAddress, fields: &BTreeMap<String, String>) -> Option<Vec<String>> {
-    let text = |template: &Template| {
-        let rendered = template.render(|field| fields.get(&fold_name(field)).map(String::as_str));
-        rendered.empty_fields.is_empty().then_some(rendered.text)
-    };
-    let PostalAddress { name, address_1, address_2, city, state, zip } = address;
-    let last_line = format!("{}, {} {}", text(city)?, text(state)?, text(zip)?);
-    let mut lines = vec![text(name)?, text(address_1)?];
-    lines.extend(address_2.as_ref().and_then(text).filter(|line| !line.trim().is_empty()));
-    lines.push(last_line);
-    Some(lines)
 }
 
 #[cfg(test)]

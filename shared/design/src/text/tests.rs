@@ -225,8 +225,32 @@ fn lines_of_a_block_break_only_when_no_size_keeps_them_whole() {
     assert!(broken.fits && broken.runs.len() > 2);
     let never = typesetter.block(&["A", &"m".repeat(80)], &style, AREA);
     assert!(!never.fits && never.runs.len() == 2);
+    let right = never.runs.iter().flat_map(|run| &run.glyphs).map(|glyph| glyph.x).fold(0.0, f64::max);
+    assert!(right < AREA.x + AREA.width, "what is too long is cut off: {right}");
     let dropped = typesetter.block(&["Zoë 🎉"], &style, AREA);
     assert!(dropped.fits && dropped.unsupported == ["🎉"] && dropped.runs[0].text.starts_with("Zoë"));
+}
+
+#[test]
+fn a_line_of_a_block_stays_one_whatever_stands_in_it() {
+    let mut typesetter = Typesetter::new();
+    let plain = typesetter.block(&["Ann Example", "Austin"], &STYLE, AREA);
+    for feed in ["\n", "\r\n", "\u{b}", "\u{85}", "\u{2028}", "\u{2029}", " \t "] {
+        let same = typesetter.block(&[format!("Ann{feed}Example"), "Austin".to_owned()], &STYLE, AREA);
+        assert_eq!(same, plain, "{feed:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_line_is_no_wider_than_asked(text in "\\PC{0,60}|[a-zA-Z ]{0,200}", width in 1.0_f64..40.0) {
+        let mut typesetter = Typesetter::new();
+        let line = typesetter.line(&text, Font::DejaVuSans, width);
+        let set = typesetter.block(&[&line], &BlockStyle { size: 10.0, smallest_size: 10.0, ..STYLE },
+            Area::new(0.0, 0.0, width * 10.0 + 1e-3, 1000.0));
+        prop_assert!(set.fits && set.unsupported.is_empty(), "{:?} of {:?}", line, text);
+        prop_assert!(!line.contains('\n'));
+    }
 }
 
 #[test]

@@ -55,9 +55,10 @@ pub struct ChargedCards {
 }
 
 const LIST: &str = "
-    SELECT charge_id, campaign_id, campaigns.name, kind, step, state, amount_cents, pieces, payment,
-        payment_reference, charges.created_at, settled_at
-    FROM charges JOIN campaigns USING (team_id, campaign_id) WHERE team_id = $1";
+    SELECT charge.charge_id, charge.campaign_id, campaigns.name, charge.kind, charge.step, charge.state,
+        charge.amount_cents, charge.pieces, charge.payment, charge.payment_reference, charge.created_at,
+        charge.settled_at
+    FROM charges charge JOIN campaigns USING (campaign_id) WHERE charge.team_id = $1";
 
 fn summary(row: &Row) -> Result<ChargeSummary> {
     let corrupt = |what: &str| StoreError::Corrupt(format!("{what} of a charge"));
@@ -89,7 +90,7 @@ impl Store {
         limit: i64,
     ) -> Result<Vec<ChargeSummary>> {
         let before = before.map_or(Uuid::max(), |id| id.0);
-        let sql = format!("{LIST} AND charge_id < $2 ORDER BY charge_id DESC LIMIT $3");
+        let sql = format!("{LIST} AND charge.charge_id < $2 ORDER BY charge.charge_id DESC LIMIT $3");
         self.rows(&sql, &[&team_id.0, &before, &limit]).await?.iter().map(summary).collect()
     }
 
@@ -98,7 +99,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::NotFound`] when the team has none with this id.
     pub async fn charge_summary(&self, team_id: TeamId, charge_id: ChargeId) -> Result<ChargeSummary> {
-        let row = self.row(&format!("{LIST} AND charge_id = $2"), &[&team_id.0, &charge_id.0]).await?;
+        let row = self.row(&format!("{LIST} AND charge.charge_id = $2"), &[&team_id.0, &charge_id.0]).await?;
         summary(&row.ok_or_else(|| StoreError::NotFound(format!("the charge {charge_id}")))?)
     }
 

@@ -4,7 +4,7 @@ SELECT team_id, number, earlier_entry(zip, number) AS entry_id, earlier_address(
     lpad(to_hex(number / 5000 + 1), 32, '0')::uuid AS charge_id, 'Pat' AS first_name,
     (ARRAY['Miles', 'Reader', 'Ortiz', 'Brooks', 'Hall', 'Nguyen', 'Marsh', 'Whitaker'])[1 + number % 8] || number AS last_name,
     number || ' Former St' AS street,
-    CASE WHEN number % 10 = 0 THEN (ARRAY['filtered_conditions', 'invalid_address', 'duplicate'])[1 + number / 10 % 3] END AS reason,
+    CASE WHEN number % 10 = 0 THEN (ARRAY['filtered_conditions', 'invalid_address', 'duplicate_recent'])[1 + number / 10 % 3] END AS reason,
     now() - (199 - number / 5000) * interval '12 hours' AS received_at
 FROM teams, generate_series(0, 999999) number
     JOIN earlier_zips ON position = 1 + number % (SELECT count(*) FROM earlier_zips);

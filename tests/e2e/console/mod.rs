@@ -1,14 +1,20 @@
 //! The console: who may do what, and that it takes effect.
 
 mod address_book;
+mod billing;
 mod browser;
 mod campaign;
 mod design;
+mod endpoint;
 mod home;
+mod integration;
+mod key;
 mod recipient;
+mod team;
+mod walk;
 
 use console::route::{self, Access};
-use pillarbox_tests::{KEY, PASSWORD, Stack, Visitor};
+use pillarbox_tests::{KEY, PASSWORD, Page, Stack, Visitor};
 use reqwest::Method;
 use serde_json::json;
 use store::{Role, Team};
@@ -23,6 +29,12 @@ async fn console() -> (Stack, String) {
 async fn member(stack: &Stack, url: &str, role: Role) -> Visitor {
     let team = stack.store.team_list("", 1).await.unwrap().remove(0);
     Visitor::new(stack, url, team.team_id, role).await
+}
+
+/// The secret with this prefix that a page shows.
+fn secret_in(page: &Page, prefix: &str) -> String {
+    let start = page.html.find(prefix).unwrap_or_else(|| panic!("no {prefix} in {}", page.html));
+    page.html[start..].split('<').next().unwrap().to_owned()
 }
 
 /// The owner of another team.
@@ -68,9 +80,7 @@ async fn a_key_made_here_opens_the_api_until_it_is_revoked_here() {
     let (stack, url) = console().await;
     let admin = member(&stack, &url, Role::Admin).await;
     let made = admin.post("/keys", &[("name", "Website"), ("kind", "full_access")]).await;
-    let start = made.html.find("pk_live_").expect("the key is shown");
-    let key: String =
-        made.html[start..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+    let key = secret_in(&made, "pk_live_");
     assert!(!admin.get("/keys").await.html.contains(&key), "it is shown once");
     let body = json!({"campaign_id": "PA-TEST01", "recipients": [pillarbox_tests::person(1)]}).to_string();
     let bearer = format!("Bearer {key}");

@@ -16,7 +16,7 @@ use self::count::Count;
 use self::form::{Problem, conditions_page};
 pub(super) use self::form::{Sentence, operator_name};
 use self::tree::{Part, Tree, Typed};
-use super::CampaignPath;
+use super::{CampaignPath, find};
 use crate::Console;
 use crate::access::Person;
 use crate::answer::{Notice, Noticed, done};
@@ -62,7 +62,9 @@ async fn change(
     path: CampaignPath,
     form: Result<Form<Vec<(String, String)>>, FormRejection>,
 ) -> Result<Response, Failure> {
-    let (campaign_id, Form(fields)) = (path?.0, form?);
+    let campaign_id = path?.0;
+    find(&console, &person, &campaign_id).await?;
+    let Form(fields) = form?;
     let mut tree = Tree::of_form(&fields).map_err(|error| Failure::Invalid(error.to_string()))?;
     let pressed = fields.iter().find(|(name, _)| name == "do").map_or("", |(_, value)| value);
     let (verb, position) = pressed.split_once(':').unwrap_or((pressed, ""));

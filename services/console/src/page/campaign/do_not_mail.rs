@@ -117,7 +117,9 @@ async fn add(
     path: CampaignPath,
     form: Result<Form<AddForm>, FormRejection>,
 ) -> Result<Response, Failure> {
-    let (campaign_id, Form(AddForm { address })) = (path?.0, form?);
+    let campaign_id = path?.0;
+    let campaign = find(&console, &person, &campaign_id).await?;
+    let Form(AddForm { address }) = form?;
     let listed = match Listed::from_line(&address) {
         Ok(listed) => listed,
         Err(problem) => {
@@ -133,7 +135,6 @@ async fn add(
             .await;
         }
     };
-    let campaign = find(&console, &person, &campaign_id).await?;
     let now = console.process.clock.now();
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
@@ -157,8 +158,9 @@ async fn remove(
     path: CampaignPath,
     form: Result<Form<RemoveForm>, FormRejection>,
 ) -> Result<Response, Failure> {
-    let (campaign_id, Form(RemoveForm { address_id })) = (path?.0, form?);
+    let campaign_id = path?.0;
     let campaign = find(&console, &person, &campaign_id).await?;
+    let Form(RemoveForm { address_id }) = form?;
     let now = console.process.clock.now();
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;

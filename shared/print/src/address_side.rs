@@ -177,8 +177,8 @@ mod tests {
             let name = name_line(&mut typesetter, &name);
             assert!(!name.is_empty());
             for product in Product::ALL {
-                let zones = product.reserved_zones().into_iter();
-                let zone = zones.filter(|zone| zone.purpose == Purpose::Address).next_back().unwrap().area;
+                let mut zones = product.reserved_zones().into_iter();
+                let zone = zones.rfind(|zone| zone.purpose == Purpose::Address).unwrap().area;
                 let (size, right) = size_and_right(product, &[&name, "1100 CONGRESS AVE", "AUSTIN TX 78701"]);
                 assert!(size >= 8.0 && right < zone.x + zone.width, "{product}: {size} {right} {name}");
             }

@@ -140,24 +140,18 @@ async fn a_later_step_uses_the_formula_of_its_day() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_link_of_neighborhood_mail_takes_the_formula_of_its_center() {
+async fn the_links_of_neighborhood_mail_take_the_formula_over_each_home() {
     let stack = Stack::with(Options::default()).await;
     stack.import_main_street(1..41).await;
-    stack
-        .apply(columns(json!([
-            {"name": "job", "type": "text"},
-            {"name": "Slug", "formula": "LOWER(SUBSTITUTE(job, \" \", \"-\"))"},
-        ])))
-        .await;
-    let campaign = json!({"kind": "neighborhood", "radius_metres": 30});
+    let formula = "TEXTBEFORE(address_1, \" \") + \"-\" + LOWER(city)";
+    stack.apply(columns(json!([{"name": "Slug", "formula": formula}]))).await;
+    let campaign = json!({"kind": "neighborhood", "radius_metres": 15});
     stack.design(postcard(&[code("https://a.example/{{slug}}")]), campaign).await;
-    let mut center = center(20);
-    center["job"] = "New Roof".into();
-    assert_eq!(stack.send(&[center]).await.reasons(), ["mailed"]);
-    let rows =
-        stack.sql.query("SELECT DISTINCT array_to_string(destinations, ' ') FROM pieces", &[]).await.unwrap();
+    assert_eq!(stack.send(&[center(20)]).await.reasons(), ["mailed"]);
+    let sql = "SELECT array_to_string(destinations, ' ') AS link FROM pieces ORDER BY link";
+    let rows = stack.sql.query(sql, &[]).await.unwrap();
     let links: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
-    assert_eq!(links, ["https://a.example/new-roof"]);
+    assert_eq!(links, [19, 20, 21].map(|house| format!("https://a.example/{house}-austin")));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -308,7 +308,7 @@ fn a_picture_in_inks_prints_in_its_inks() {
         let mut file = Vec::new();
         jpeg_encoder::Encoder::new(&mut file, 95).encode(&red, 40, 20, colours).unwrap();
         let pdf = print_cards(&["Ada"], &mut kept("pictures/lawn.png", file));
-        let listed = ask("pdfimages", &["-list"], &pdf);
+        let listed = ask("pdfimages", &["-list", "-"], &pdf);
         assert!(listed.contains("cmyk"), "{listed}");
         let pngs = proof(pdf, Product::Postcard4x6, 1..=1, 72, Crop::Trim).unwrap();
         let [r, g, b] = pixel(&pngs[0], (60.0, 60.0));

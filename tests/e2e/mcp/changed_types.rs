@@ -1,6 +1,6 @@
 //! What another type of a column does to the formulas over it.
 
-use pillarbox_tests::{CAMPAIGN, Crm, person};
+use pillarbox_tests::{CAMPAIGN, Crm, Stack, eventually, person};
 use serde_json::{Value, json};
 
 use super::Mcp;
@@ -15,7 +15,11 @@ fn conditions(column: &str, operator: &str) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_field_that_is_declared_with_another_type_leaves_the_formulas_over_it_blank_with_the_reason() {
-    let crm = Crm::start().await;
+    let mut crm = Crm::start().await;
+    crm.stack.add_mailer(None);
+    crm.stack.campaign(json!({})).await;
+    let probe = json!({"campaign_id": CAMPAIGN, "recipients": [person(9)]});
+    eventually("a mailer takes sends", async || crm.stack.post(&probe).await.status == 200).await;
     let (integrations, formulas) = (Mcp::integrations(&crm), Mcp::formulas_ready(&crm.stack).await);
     let declare = |field_type: &str| json!({"fields": [{"key": "x", "type": field_type}]});
     integrations.call("declare_schema", declare("number")).await.unwrap();
@@ -54,8 +58,7 @@ async fn a_field_that_is_declared_with_another_type_leaves_the_formulas_over_it_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_may_not_change_the_type_of_a_formula_that_conditions_use_through_another_column() {
-    let crm = Crm::start().await;
-    let stack = &crm.stack;
+    let stack = Stack::start().await;
     stack
         .apply(apply_columns(json!([
             {"name": "pts", "type": "number"},
@@ -81,7 +84,7 @@ async fn a_file_may_not_change_the_type_of_a_formula_that_conditions_use_through
     assert_eq!(stack.send(&[person(1)]).await.reasons(), ["filtered_conditions"], "nothing was changed");
     // Nothing filters on it: the owner's change goes through, and the formula is that of the new type.
     assert_eq!(refusal(json!([{"name": "pts", "type": "text"}])).await, None);
-    let server = Mcp::formulas_ready(stack).await;
+    let server = Mcp::formulas_ready(&stack).await;
     let explained = server.call("explain_formula", json!({"name": "Up"})).await.unwrap();
     assert_eq!((&explained["type"], &explained["problems"]), (&json!("text"), &json!([])));
 }

@@ -24,7 +24,8 @@ const STYLE: BlockStyle = BlockStyle {
 const AREA: Area = Area::new(10.0, 20.0, 200.0, 100.0);
 
 fn set(style: BlockStyle, text: &str) -> Vec<GlyphRun> {
-    let block = Typesetter::new().block(&[text], &style, AREA);
+    let lines: Vec<&str> = text.split('\n').collect();
+    let block = Typesetter::new().block(&lines, &style, AREA);
     assert!(block.fits, "{text}");
     block.runs
 }
@@ -167,8 +168,9 @@ fn a_run_of_several_words_says_them_as_they_are_read() {
 fn lines_end_at_spaces_and_hyphens_and_where_the_text_says() {
     let lines = |text: &str| -> Vec<String> {
         let style = BlockStyle { smallest_size: 12.0, ..STYLE };
-        let block = Typesetter::new().block(&[text], &style, Area::new(0.0, 0.0, 60.0, 100.0));
-        block.runs.iter().map(|run| run.text.clone()).collect()
+        let setting = Setting::block(&style, Area::new(0.0, 0.0, 60.0, 100.0));
+        let placed = setting.place(&setting.analyse(&mut Typesetter::new(), text), style.size);
+        placed.runs.iter().map(|run| run.text.clone()).collect()
     };
     assert_eq!(lines("one two three four"), ["one two", "three four"]);
     assert_eq!(lines("long-winded text"), ["long-", "winded", "text"]);

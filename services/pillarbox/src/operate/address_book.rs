@@ -33,8 +33,10 @@ struct Shown<'a> {
     #[serde(flatten)]
     line: &'a BookLine,
     /// Values of formula columns as of today, by folded name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     computed: BTreeMap<&'a str, String>,
     /// Why formula and AI columns are blank, by folded name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     blank: BTreeMap<&'a str, String>,
 }
 

@@ -152,7 +152,7 @@ impl Store {
     pub async fn column_page(&self, team_id: TeamId, after: &str, limit: i64) -> Result<Vec<Column>> {
         let rows = self
             .rows(
-                "SELECT name, name_key, type, kind, source, is_locked, formula, prompt FROM address_columns
+                "SELECT name, name_key, type, kind, source, is_locked, formula, formula_uses, prompt FROM address_columns
                  WHERE team_id = $1 AND name_key > $2 ORDER BY name_key LIMIT $3",
                 &[&team_id.0, &after, &limit],
             )
@@ -167,7 +167,7 @@ impl Store {
     pub async fn column_get(&self, team_id: TeamId, name_key: &str) -> Result<Column> {
         let row = self
             .row(
-                "SELECT name, name_key, type, kind, source, is_locked, formula, prompt FROM address_columns
+                "SELECT name, name_key, type, kind, source, is_locked, formula, formula_uses, prompt FROM address_columns
                  WHERE team_id = $1 AND name_key = $2",
                 &[&team_id.0, &name_key],
             )

@@ -107,7 +107,7 @@ async fn purge(mailer: &Mailer) -> Result<(), StoreError> {
     let answers = TimeDelta::days(mailer.process.config.language_model.answer_days);
     in_portions("caches", || store.ai_purge(now - answers, PURGE_ROWS as i64)).await?;
     let days = now.date_naive() - FIGURE_AGE;
-    in_portions("figures", || store.campaign_day_purge(days, PURGE_ROWS as i64)).await?;
+    in_portions("sends", || store.campaign_day_purge(days, PURGE_ROWS as i64)).await?;
     in_portions("sends", || store.send_purge(now - retention, PURGE_ROWS as i64)).await?;
     in_portions("sends", || store.send_key_purge(now - retention, PURGE_ROWS as i64)).await
 }

@@ -7,8 +7,8 @@ use outbound::Client;
 use pictures::{Picture, Pictures};
 use pillarbox::apply::{apply, fetch_pictures};
 use pillarbox_tests::{
-    Options, PictureHost, SecurePictureHost, Spawned, Stack, eventually, fixed_picture, people, person, postcard,
-    variable_picture,
+    Options, PictureHost, SecurePictureHost, Spawned, Stack, eventually, fixed_picture, people, person,
+    postcard, variable_picture,
 };
 use serde_json::{Value, json};
 use service::Config;
@@ -329,7 +329,10 @@ async fn a_designs_picture_is_fetched_again_when_it_is_saved_and_stays_when_that
     assert_eq!(host.asked("/picture/logo"), 2);
     host.go_down();
     let again = pictures.fetch_again(team, [&*link]).await.unwrap();
-    assert_eq!(again[&*link], Picture::Unusable("its host answered with status 503 (the host has a problem)".to_owned()));
+    assert_eq!(
+        again[&*link],
+        Picture::Unusable("its host answered with status 503 (the host has a problem)".to_owned())
+    );
     assert_eq!(resolve().await[&*link], kept);
 }
 

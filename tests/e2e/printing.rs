@@ -232,7 +232,8 @@ async fn a_card_that_cannot_print_is_set_aside_and_holds_up_nobody() {
     let later = shop.print().await;
     assert!(later.runs.is_empty(), "it waits for somebody to look at it");
     assert_eq!(later.waiting, 1, "who is told each time");
-    let retried = shop.printer().print(&PrintRequest { retry: true, ..PrintRequest::default() }).await.unwrap();
+    let retried =
+        shop.printer().print(&PrintRequest { retry: true, ..PrintRequest::default() }).await.unwrap();
     let [run] = &retried.runs[..] else { panic!("{retried:?}") };
     assert_eq!((run.cards, &run.pdf, &run.csv, retried.waiting), (0, &None, &None, 1));
     let told: Value = serde_json::from_slice(&shop.read(&run.json)).unwrap();

@@ -82,7 +82,9 @@ async fn execute(command: Command) -> anyhow::Result<Report> {
         Command::Addresses(command) => on_addresses(command, &config, now).await,
         Command::Integration(command) => operate::integration::run(&open(&config).await?, command).await,
         Command::Sync(command) => operate::sync::run(&open(&config).await?, command, now).await,
-        Command::AddressBook { team } => operate::address_book::write(&open(&config).await?, &team, now).await,
+        Command::AddressBook { team } => {
+            operate::address_book::write(&open(&config).await?, &team, now).await
+        }
         Command::Print(command) => on_print(command, &config).await,
         Command::Proof(command) => proof::proof(&config, &command, now).await,
         Command::Check => operate::check::check(&open(&config).await?, &config, now).await,

@@ -1,7 +1,8 @@
 //! Whose turn it is: none of the hosts that a request's pictures are on may take all the time that there is.
 //!
-//! The host with the fewest pictures under way is next. One that has never answered gets few at a time, and all of these
-//! together half of what the request may fetch at a time: hosts that hang keep no picture of another waiting.
+//! The host with the fewest pictures under way is next, and of several the one that has had the fewest turns. One that has
+//! never answered gets few at a time, and all of these together half of what the request may fetch at a time: hosts that
+//! hang keep no picture of another waiting.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -43,6 +44,8 @@ pub(crate) struct Schedule<T> {
 struct Host<T> {
     waiting: VecDeque<T>,
     under_way: usize,
+    /// How many had their turn.
+    started: usize,
     has_answered: bool,
     failures: u32,
 }
@@ -58,7 +61,7 @@ impl<T> Schedule<T> {
         let at = *self.by_name.entry(host).or_insert(self.hosts.len());
         if at == self.hosts.len() {
             let waiting = VecDeque::new();
-            self.hosts.push(Host { waiting, under_way: 0, has_answered: false, failures: 0 });
+            self.hosts.push(Host { waiting, under_way: 0, started: 0, has_answered: false, failures: 0 });
         }
         self.hosts[at].waiting.push_back(wanted);
         at
@@ -73,8 +76,9 @@ impl<T> Schedule<T> {
         let strangers = self.hosts.iter().filter(|host| !host.has_answered).map(|host| host.under_way).sum();
         let ready =
             self.hosts.iter_mut().enumerate().filter(|(_, host)| host.is_ready(self.bounds, strangers));
-        let (at, host) = ready.min_by_key(|(_, host)| host.under_way)?;
+        let (at, host) = ready.min_by_key(|(_, host)| (host.under_way, host.started))?;
         host.under_way += 1;
+        host.started += 1;
         Some((at, host.waiting.pop_front()?))
     }
 

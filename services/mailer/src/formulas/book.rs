@@ -301,7 +301,8 @@ mod tests {
 
     #[test]
     fn a_formula_that_fits_has_a_type_and_the_columns_that_it_uses_as_they_are_written() {
-        let book = book(&[("Größe M", ColumnType::Number, "1")]);
+        let size = Column::computed("Größe M", ColumnType::Number, "1");
+        let book = Book::new(vec![Column { formula_uses: Some(Uses::new()), ..size }]);
         let fitting = book.fit("{größe m} + LEN(First_Name)", None).ok().unwrap();
         assert_eq!(fitting.result_type, ColumnType::Number);
         assert_eq!(fitting.columns, ["Größe M", "first_name"]);

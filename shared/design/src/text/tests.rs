@@ -248,7 +248,7 @@ proptest! {
     fn a_line_is_no_wider_than_asked(text in "\\PC{0,60}|[a-zA-Z ]{0,200}", width in 1.0_f64..40.0) {
         let mut typesetter = Typesetter::new();
         let line = typesetter.line(&text, Font::DejaVuSans, width);
-        let set = typesetter.block(&[&line], &BlockStyle { size: 10.0, smallest_size: 10.0, ..STYLE },
+        let set = typesetter.block(&[&line], &BlockStyle { font: Font::DejaVuSans, size: 10.0, smallest_size: 10.0, ..STYLE },
             Area::new(0.0, 0.0, width * 10.0 + 1e-3, 1000.0));
         prop_assert!(set.fits && set.unsupported.is_empty(), "{:?} of {:?}", line, text);
         prop_assert!(!line.contains('\n'));

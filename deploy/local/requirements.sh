@@ -33,6 +33,9 @@ missing_test_packages() {
     # Python and Node.js run the official MCP clients and the check of the manifests.
     python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
     command -v npm >/dev/null || echo npm
+    # A browser and what drives it, of one version.
+    [[ -x /usr/bin/chromium ]] || echo chromium
+    command -v chromedriver >/dev/null || echo chromium-driver
 }
 
 # Where packages cannot be had, the tests that need them fail and say so; the others run.
@@ -47,6 +50,15 @@ install_mcp_clients() {
 }
 
 # shellcheck disable=SC2154 # state is set by dev.
+install_browser_tools() {
+    step "install the accessibility checker"
+    if tests/browser/install.sh "$state/browser" >&2; then
+        export PILLARBOX_BROWSER_TOOLS=$state/browser
+    else
+        echo "the accessibility checker could not be installed: its tests will fail" >&2
+    fi
+}
+
 install_manifest_checker() {
     step "install the schemas of Kubernetes"
     if tests/manifests/install.sh "$state/manifests" >&2; then

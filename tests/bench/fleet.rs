@@ -44,6 +44,8 @@ pub struct Fleet {
     pub syncers: Vec<Node>,
     /// The dispatchers.
     pub dispatchers: Vec<Node>,
+    /// The consoles.
+    pub consoles: Vec<Node>,
     settings: HashMap<String, String>,
 }
 
@@ -134,6 +136,7 @@ impl Fleet {
             mailers: Vec::new(),
             syncers: Vec::new(),
             dispatchers: Vec::new(),
+            consoles: Vec::new(),
             settings,
         };
         for _ in 0..mailers {
@@ -179,6 +182,16 @@ impl Fleet {
     pub async fn add_dispatcher(&mut self) -> anyhow::Result<()> {
         self.dispatchers.push(Node::start("dispatcher", &self.settings).await?);
         Ok(())
+    }
+
+    /// A console, ready; where it listens.
+    pub async fn add_console(&mut self) -> anyhow::Result<String> {
+        let listen = free_address()?;
+        let mut settings = self.settings.clone();
+        let own = [("CONSOLE__LISTEN", listen.as_str()), ("CONSOLE__SECURE_COOKIES", "false")];
+        settings.extend(own.map(|(name, value)| (format!("PILLARBOX__{name}"), value.to_owned())));
+        self.consoles.push(Node::start("console", &settings).await?);
+        Ok(format!("http://{listen}"))
     }
 
     /// Seconds that all processes together have waited for the database.

@@ -72,6 +72,7 @@ fn sending() -> anyhow::Result<Figure> {
             name: format!("tier {at}"),
             column_type: ColumnType::Text,
             source: PROMISED.replace("500", &format!("{}00", at + 1)),
+            uses: None,
         })
         .collect();
     let names: Vec<String> = (0..FORMULA_COLUMNS).map(|at| format!("tier {at}")).collect();

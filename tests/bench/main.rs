@@ -2,6 +2,7 @@
 //! the bound that it is to keep. `./dev bench` builds, starts the servers and runs it.
 
 mod addresses;
+mod console;
 mod cpu;
 mod database;
 mod designs;
@@ -40,6 +41,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "addresses", parts: &[], measure: |_| Box::pin(addresses::run()) },
     Bench { name: "webhooks", parts: &webhooks::PARTS, measure: |parts| Box::pin(webhooks::run(parts)) },
     Bench { name: "designs", parts: &[], measure: |_| Box::pin(designs()) },
+    Bench { name: "console", parts: &[], measure: |_| Box::pin(console::run()) },
     Bench { name: "formulas", parts: &[], measure: |_| Box::pin(formulas::run()) },
 ];
 

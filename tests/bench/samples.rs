@@ -25,4 +25,12 @@ impl Samples {
         };
         seconds * 1000.0
     }
+
+    /// The time in milliseconds that this many of a hundred do not exceed; 0 without samples.
+    pub fn percentile_ms(&self, percent: usize) -> f64 {
+        let mut sorted = self.0.clone();
+        sorted.sort_by(f64::total_cmp);
+        let rank = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
+        sorted.get(rank).map_or(0.0, |seconds| seconds * 1000.0)
+    }
 }

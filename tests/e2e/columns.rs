@@ -180,7 +180,7 @@ async fn a_column_that_conditions_use_keeps_its_type() {
     stack.campaign(json!({"conditions": {"column": "score", "operator": "greater", "value": 10}})).await;
     let (file, folder, policy) = (columns("text").to_string(), std::path::Path::new("."), stack.policy());
     let refused = pillarbox::apply::apply(&stack.store, &file, folder, &policy, stack.now()).await;
-    let reason = "conditions of the campaign \"Test\" use the column as it is: take them out first";
+    let reason = "conditions of the campaign \"Test\" use the column \"Score\" as it is: take them out first";
     assert_eq!(refused.unwrap_err().to_string(), format!("teams[0].columns[0].type: {reason}"));
     stack.campaign(json!({})).await;
     stack.apply(columns("text")).await;

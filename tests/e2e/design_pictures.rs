@@ -7,8 +7,8 @@ use outbound::Client;
 use pictures::{Picture, Pictures};
 use pillarbox::apply::{apply, fetch_pictures};
 use pillarbox_tests::{
-    Options, PictureHost, Spawned, Stack, eventually, fixed_picture, people, person, postcard,
-    variable_picture,
+    Options, PictureHost, SecurePictureHost, Spawned, Stack, eventually, fixed_picture, people, person,
+    postcard, variable_picture,
 };
 use serde_json::{Value, json};
 use service::Config;
@@ -102,15 +102,16 @@ async fn variable_image_blank_when_there_is_no_usable_picture_and_no_default() {
     let (stack, host) = (with_photos(&[("PICTURES__MAX_BYTES", "100000")]).await, PictureHost::start().await);
     let cases = [
         ("", "There is no picture in \"Photo\""),
-        ("not a link", "not a URL"),
+        ("not a link", "not a web link"),
         ("ftp://example.com/a.png", "https://"),
         (&host.link("/status/404"), "status 404"),
         (&host.link("/text"), "neither a PNG nor a JPEG"),
         (&host.link("/endless"), "more than 100000 bytes"),
         (&host.link("/bomb"), "20000 by 20000 pixels"),
         (&host.link("/to//text"), "neither a PNG nor a JPEG"),
-        (&host.link("/to//to//to//to//picture/a"), "redirects lead nowhere"),
-        ("http://127.0.0.1:1/a.png", "cannot connect"),
+        (&host.link("/to//to//to//to//picture/a"), "leads on too often"),
+        (&host.link("/half/a"), "damaged"),
+        ("http://127.0.0.1:1/a.png", "cannot be reached"),
     ];
     let send: Vec<Value> = cases.iter().enumerate().map(|(at, (link, _))| with_photo(at + 1, link)).collect();
     let answer = stack.send(&send).await;
@@ -172,8 +173,48 @@ async fn a_host_that_hangs_costs_its_own_pictures_only() {
     let warnings = warnings(&answer.json());
     assert_eq!(warnings[..60], ["variable_image_blank"; 60]);
     assert_eq!(warnings[60], "");
-    // After some that it never delivered it was not asked any more.
+    // After some that it never delivered it was not asked any more, which is what the others' owners are told.
     assert!(slow.asked_in_all() < 60, "{}", slow.asked_in_all());
+    let detail = answer.json()["results"][59]["warnings"][0]["detail"].as_str().unwrap().to_owned();
+    assert!(detail.contains("its host did not deliver 8 other pictures"), "{detail}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hosts_that_hang_take_no_picture_from_a_third() {
+    let settings = [("PICTURES__TIMEOUT_MS", "60000"), ("PICTURES__REQUEST_TIMEOUT_MS", "4000")];
+    let stack = with_photos(&settings).await;
+    let (first, second, good) =
+        (PictureHost::start().await, PictureHost::start().await, PictureHost::start().await);
+    let hanging = |host: &PictureHost, number: usize| host.link(&format!("/hang/{number}"));
+    let links = (1..=20).map(|number| hanging(&first, number));
+    let links = links.chain((1..=20).map(|number| hanging(&second, number)));
+    let links = links.chain((1..=30).map(|number| good.link(&format!("/picture/{number}"))));
+    let send: Vec<Value> = links.enumerate().map(|(at, link)| with_photo(at + 1, &link)).collect();
+    let warnings = warnings(&stack.send(&send).await.json());
+    assert_eq!(warnings[..40], ["variable_image_blank"; 40]);
+    assert_eq!(warnings[40..], [""; 30]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pictures_may_take_longer_than_a_lease() {
+    let (stack, host) = (with_photos(&[("MAILER__LEASE_MS", "1500")]).await, PictureHost::start().await);
+    let answer = stack.send(&[with_photo(1, &host.link("/slow/a"))]).await;
+    assert_eq!(warnings(&answer.json()), [""]);
+    stack.assert_consistent().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_redirect_to_a_private_host_costs_no_picture_beside_it() {
+    let private = PictureHost::start().await;
+    let stack = with_photos(&[("OUTBOUND__ALLOWED_NETWORKS", "127.0.0.2/32")]).await;
+    let public = PictureHost::on("127.0.0.2").await;
+    let inside = |number: usize| public.link(&format!("/to/{}", private.link(&format!("/picture/{number}"))));
+    let mut send: Vec<Value> = (1..=30).map(|number| with_photo(number, &inside(number))).collect();
+    send.extend((31..=40).map(|number| with_photo(number, &public.link(&format!("/picture/{number}")))));
+    let warnings = warnings(&stack.send(&send).await.json());
+    assert_eq!(warnings[..30], ["variable_image_blank"; 30]);
+    assert_eq!(warnings[30..], [""; 10]);
+    assert_eq!(private.asked_in_all(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -247,7 +288,7 @@ async fn design_cannot_render_when_a_fixed_picture_cannot_be_used() {
     let answer = stack.send(&people(1..3)).await;
     assert_eq!(answer.error(), (409, "design_cannot_render".to_owned()));
     let message = answer.json()["message"].as_str().unwrap().to_owned();
-    for part in ["\"Designed\"", "front", "\"logo\"", "cannot connect"] {
+    for part in ["\"Designed\"", "front", "\"logo\"", "cannot be reached"] {
         assert!(message.contains(part), "{message}");
     }
     assert_eq!(stack.count("SELECT count(*) FROM sends").await, 0);
@@ -288,7 +329,10 @@ async fn a_designs_picture_is_fetched_again_when_it_is_saved_and_stays_when_that
     assert_eq!(host.asked("/picture/logo"), 2);
     host.go_down();
     let again = pictures.fetch_again(team, [&*link]).await.unwrap();
-    assert_eq!(again[&*link], Picture::Unusable("its host answered with status 503".to_owned()));
+    assert_eq!(
+        again[&*link],
+        Picture::Unusable("its host answered with status 503 (the host has a problem)".to_owned())
+    );
     assert_eq!(resolve().await[&*link], kept);
 }
 
@@ -349,6 +393,41 @@ async fn a_repeat_gets_the_same_bytes_warnings_included() {
     let first = stack.send(&send).await;
     assert_eq!(warnings(&first.json()), ["variable_image_blank", ""]);
     assert_eq!(stack.send(&send).await.text, first.text);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_designs_own_pictures_come_over_https_from_a_host_with_a_certificate_that_is_trusted() {
+    let stack = Stack::with(Options { mailers: 0, ..Options::default() }).await;
+    let host = SecurePictureHost::start().await;
+    let mut settings = stack.settings.clone();
+    // The one certificate that this process trusts.
+    settings.insert("SSL_CERT_FILE".to_owned(), host.certificate.path().display().to_string());
+    let _mailer = Spawned::start("mailer", &settings, None);
+    let (logo, default, own) =
+        (host.link("/picture/logo"), host.link("/jpeg/default"), host.link("/picture/own"));
+    let elements = [fixed_picture(&logo), variable_picture(default.as_str().into())];
+    stack.design(postcard(&elements), json!({})).await;
+    let send = [with_photo(1, &own), with_photo(2, &host.link("/text")), person(3)];
+    let answered = tokio::sync::Mutex::new(None);
+    eventually("the mailer answers", async || {
+        let answer = stack.send(&send).await;
+        let is_answered = answer.status == 200;
+        *answered.lock().await = Some(answer);
+        is_answered
+    })
+    .await;
+    let answer = answered.into_inner().unwrap().json();
+    assert_eq!(warnings(&answer), ["", "variable_image_fallback", "variable_image_fallback"]);
+    let contents = stack.contents().await;
+    for (content, variable) in contents.iter().zip([&own, &default, &default]) {
+        let kept: Vec<&String> = content["pictures"].as_object().unwrap().keys().collect();
+        assert!(kept.len() == 2 && kept.contains(&&logo) && kept.contains(&variable), "{kept:?}");
+    }
+    // Whoever does not trust the certificate does not get the picture.
+    let other = SecurePictureHost::start().await;
+    let answer = stack.send(&[with_photo(4, &other.link("/picture/a"))]).await.json();
+    let detail = answer["results"][0]["warnings"][0]["detail"].as_str().unwrap();
+    assert!(detail.contains("no valid certificate"), "{detail}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -147,6 +147,8 @@ async fn an_over_long_answer_is_blank_with_the_reason() {
 async fn a_blank_field_leaves_nothing_to_ask() {
     let server = model(vec![answer("Dear Ada!")]).await;
     let stack = stack_with(&server, &[], 1).await;
+    let columns = json!([{"name": "nickname", "type": "text"}]);
+    stack.apply(json!({"teams": [{"name": "Test", "columns": columns}]})).await;
     prompt(&stack, "Greet {{nickname}}.").await;
     stack.send(&[person(1)]).await;
     until(&stack, "blank", Some("nickname is blank"), None).await;
@@ -174,6 +176,11 @@ async fn without_a_model_values_wait_with_the_reason() {
     let (state, reason, value) = cell(&stack).await;
     assert_eq!((state.as_str(), value), ("waiting", None));
     assert!(reason.unwrap().contains("there is none unless one is configured"));
+    // A preview says it of each person.
+    let team = stack.store.team_by_name("Test").await.unwrap().team_id;
+    let entry = stack.sql.query_one("SELECT entry_id FROM address_entries", &[]).await.unwrap().get(0);
+    let reasons = stack.store.ai_cell_reasons(team, &["greeting"], &[entry]).await.unwrap();
+    assert!(reasons[&entry]["greeting"].contains("there is none unless one is configured"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,7 +1,9 @@
 //! Formula columns: computed for conditions and links, never stored, never sent.
 
 use chrono::TimeDelta;
-use pillarbox_tests::{CAMPAIGN, Stack, eventually, person};
+use pillarbox_tests::{
+    CAMPAIGN, Options, Stack, center, eventually, person, postcard, text_box, variable_picture,
+};
 use serde_json::{Value, json};
 
 fn spender(number: usize, value: i64) -> Value {
@@ -103,4 +105,96 @@ async fn what_cannot_be_computed_is_refused_when_it_is_saved() {
     assert!(refused.contains("The column builds on itself"), "{refused}");
     let refused = refusal(&stack, json!([{"name": "lifetime_value", "type": "date"}])).await;
     assert!(refused.contains("the formula of Tier would break"), "{refused}");
+}
+
+/// A QR code that leads to this destination.
+fn code(destination: &str) -> Value {
+    json!({"id": "code", "kind": "qr_code", "area": {"x": 20, "y": 200, "width": 64, "height": 64},
+        "destination": destination, "fallback_link": "https://a.example/none"})
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_text_prints_a_formula_column_as_it_is_computed_for_the_card() {
+    let stack = for_vips().await;
+    stack.design(postcard(&[text_box("greeting", "{{TIER|nobody}}")]), json!({})).await;
+    assert_eq!(stack.send(&[spender(1, 900), spender(2, 5)]).await.reasons(), ["mailed", "mailed"]);
+    let mut printed: Vec<Value> =
+        stack.contents().await.iter().map(|content| content["fields"].clone()).collect();
+    printed.sort_by_key(Value::to_string);
+    assert_eq!(printed, [json!({"tier": "Pat"}), json!({"tier": "VIP"})]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_later_step_uses_the_formula_of_its_day() {
+    let stack = for_vips().await;
+    stack.save_design(postcard(&[text_box("greeting", "{{Tier|nobody}}")])).await;
+    let steps = json!([{"design": "Designed"}, {"design": "Designed", "delay_days": 10}]);
+    stack.campaign(json!({ "steps": steps })).await;
+    assert_eq!(stack.send(&[spender(1, 900)]).await.reasons(), ["mailed"]);
+    stack.apply(columns(json!([{"name": "Tier", "formula": "\"since \" + lifetime_value"}]))).await;
+    stack.clock.advance(TimeDelta::days(11));
+    eventually("the second step is mailed", async || stack.contents().await.len() == 2).await;
+    let printed: Vec<Value> =
+        stack.contents().await.iter().map(|content| content["fields"]["tier"].clone()).collect();
+    assert_eq!(printed, [json!("VIP"), json!("since 900")]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_links_of_neighborhood_mail_take_the_formula_over_each_home() {
+    let stack = Stack::with(Options::default()).await;
+    stack.import_main_street(1..41).await;
+    let formula = "TEXTBEFORE(address_1, \" \") + \"-\" + LOWER(city)";
+    stack.apply(columns(json!([{"name": "Slug", "formula": formula}]))).await;
+    let campaign = json!({"kind": "neighborhood", "radius_metres": 15});
+    stack.design(postcard(&[code("https://a.example/{{slug}}")]), campaign).await;
+    assert_eq!(stack.send(&[center(20)]).await.reasons(), ["mailed"]);
+    let sql = "SELECT array_to_string(destinations, ' ') AS link FROM pieces ORDER BY link";
+    let rows = stack.sql.query(sql, &[]).await.unwrap();
+    let links: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
+    assert_eq!(links, [19, 20, 21].map(|house| format!("https://a.example/{house}-austin")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_formula_that_gives_what_cannot_be_stored_is_blank_and_the_send_runs() {
+    let stack = Stack::start().await;
+    let formula = "SUBSTITUTE(first_name, \"a\", \"\\x00\")";
+    stack.apply(columns(json!([{"name": "Photo", "formula": formula}]))).await;
+    let mut document = postcard(&[
+        text_box("t", "{{photo|none}}"),
+        code("https://a.example/{{photo}}"),
+        variable_picture(Value::Null),
+    ]);
+    let address = |name: &str| json!({"name": name, "address_1": "1 Main St", "city": "Austin", "state": "TX", "zip": "78701"});
+    document["return_address"] = json!({"address": address("{{photo}}"), "fallback": address("Acme")});
+    stack.design(document, json!({})).await;
+    let answer = stack.post(&json!({"campaign_id": CAMPAIGN, "recipients": [person(1)]})).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    stack.assert_consistent().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn prompts_and_names_that_cannot_work_are_refused_when_they_are_saved() {
+    let stack = for_vips().await;
+    let cases = [
+        (
+            json!([{"name": "Hello", "prompt": "Say {{nothing}}."}]),
+            "prompt: the team has no column \"nothing\"",
+        ),
+        (
+            json!([{"name": "Hello", "prompt": "Say {{hello}}."}]),
+            "prompt: The column builds on itself: Hello → Hello.",
+        ),
+        (
+            json!([{"name": "Hello", "prompt": "Say {{loud}}."}, {"name": "Loud", "formula": "UPPER(Hello)"}]),
+            "The column builds on itself",
+        ),
+        (json!([{"name": "br{ace", "formula": "1"}]), "name: must not have braces"),
+    ];
+    for (wanted, why) in cases {
+        let refused = refusal(&stack, wanted).await;
+        assert!(refused.contains(why), "{refused}");
+    }
+    let many: Vec<Value> = (0..101).map(|at| json!({"name": format!("f{at}"), "formula": "1"})).collect();
+    let refused = refusal(&stack, json!(many)).await;
+    assert!(refused.contains("a team has at most 100 formula columns"), "{refused}");
 }

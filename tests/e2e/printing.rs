@@ -124,7 +124,7 @@ async fn queued_cards_become_one_pdf_with_its_manifests() {
     assert_eq!((run.cards, run.product.as_str(), run.set_aside.len()), (3, "postcard_4x6", 0));
     let pdf = run.pdf.clone().unwrap();
     assert!(ask("pdfinfo", &[&shop.path(&pdf)]).contains("Pages:           6"));
-    let manifest: Value = serde_json::from_slice(&shop.read(&run.manifests[1])).unwrap();
+    let manifest: Value = serde_json::from_slice(&shop.read(&run.json)).unwrap();
     assert_eq!(manifest["pdf"]["name"], pdf.as_str());
     assert_eq!(manifest["pdf"]["bytes"], shop.read(&pdf).len());
     let pieces = manifest["pieces"].as_array().unwrap();
@@ -144,7 +144,7 @@ async fn queued_cards_become_one_pdf_with_its_manifests() {
         assert!(barcode.starts_with("00301123456"), "{barcode}");
         assert!(barcode.ends_with(&piece["zip"].as_str().unwrap().replace('-', "")), "{barcode}");
     }
-    let csv = String::from_utf8(shop.read(&run.manifests[0])).unwrap();
+    let csv = String::from_utf8(shop.read(run.csv.as_ref().unwrap())).unwrap();
     assert_eq!(csv.lines().count(), 4);
     assert!(csv.contains(",standard,") && csv.contains(pieces[0]["piece_id"].as_str().unwrap()));
     assert!(shop.print().await.runs.is_empty(), "nothing is printed twice");
@@ -229,7 +229,15 @@ async fn a_card_that_cannot_print_is_set_aside_and_holds_up_nobody() {
     let printed = shop.print().await;
     assert_eq!((printed.runs[0].cards, printed.runs[0].set_aside.len()), (2, 1));
     assert!(printed.runs[0].set_aside[0].problem.contains("is not in the store"));
-    assert!(shop.print().await.runs.is_empty(), "it waits for somebody to look at it");
+    let later = shop.print().await;
+    assert!(later.runs.is_empty(), "it waits for somebody to look at it");
+    assert_eq!(later.waiting, 1, "who is told each time");
+    let retried =
+        shop.printer().print(&PrintRequest { retry: true, ..PrintRequest::default() }).await.unwrap();
+    let [run] = &retried.runs[..] else { panic!("{retried:?}") };
+    assert_eq!((run.cards, &run.pdf, &run.csv, retried.waiting), (0, &None, &None, 1));
+    let told: Value = serde_json::from_slice(&shop.read(&run.json)).unwrap();
+    assert_eq!(told["set_aside"].as_array().unwrap().len(), 1);
     std::fs::write(&lost, kept).unwrap();
     let retry = PrintRequest { retry: true, ..PrintRequest::default() };
     assert_eq!(shop.printer().print(&retry).await.unwrap().runs[0].cards, 1);
@@ -252,6 +260,11 @@ async fn the_code_on_a_proof_leads_through_us_to_its_destination() {
     assert_eq!(answer.headers()["location"], "https://www.example.com/hello");
 }
 
+/// Whether somebody has begun to write the file and not finished it.
+fn is_unfinished(file: &std::path::Path) -> bool {
+    file.to_str().is_some_and(|name| name.contains('#'))
+}
+
 /// A printer dies at this point; the next ones finish what it left.
 async fn dies_at(point: &'static str) {
     let shop = Shop::with_cards(20, &[("PRINT__CARDS_PER_RUN", "12")]).await;
@@ -259,6 +272,7 @@ async fn dies_at(point: &'static str) {
     assert!(!tokio::task::block_in_place(|| doomed.wait()), "it dies at {point}");
     let before: Vec<(PathBuf, Vec<u8>)> = files_below(&shop.folder.path().join("print"))
         .into_iter()
+        .filter(|file| !is_unfinished(file))
         .map(|file| (file.clone(), std::fs::read(file).unwrap()))
         .collect();
     let all = "SELECT count(*) FROM pieces JOIN print_runs ON run_id = print_run_id WHERE print_runs.state = 'printed'";
@@ -273,6 +287,8 @@ async fn dies_at(point: &'static str) {
         assert_eq!(std::fs::read(&file).unwrap(), content, "{} is the same", file.display());
     }
     assert_eq!(shop.manifests().len(), 2, "two runs, as if nobody had died");
+    let left: Vec<PathBuf> = files_below(&shop.folder.path().join("print"));
+    assert!(!left.iter().any(|file| is_unfinished(file)), "{left:?}");
     shop.assert_each_card_once(20).await;
 }
 

@@ -14,6 +14,7 @@ pub const INTEGRATION_KEY: &str = "pk_int_TestTestTestTestTestTe";
 pub struct Crm {
     /// What it runs on.
     pub stack: Stack,
+    key: String,
     keys: AtomicU32,
 }
 
@@ -47,9 +48,14 @@ impl Crm {
     /// As [`Crm::with`], with so many syncers and without waiting for them.
     pub async fn with_syncers(settings: Vec<(&'static str, String)>, syncers: usize) -> Self {
         let options = Options { settings, mailers: 0, syncers, ..Options::default() };
-        let crm = Self { stack: Stack::with(options).await, keys: AtomicU32::new(0) };
+        let crm = Self::on(Stack::with(options).await, INTEGRATION_KEY);
         crm.integration(json!({})).await;
         crm
+    }
+
+    /// The client that holds this key of an integration on this stack.
+    pub fn on(stack: Stack, key: &str) -> Self {
+        Self { stack, key: key.to_owned(), keys: AtomicU32::new(0) }
     }
 
     /// Waits until a syncer answers.
@@ -78,7 +84,7 @@ impl Crm {
 
     /// A request with the integration's key and this `Idempotency-Key`.
     pub async fn call(&self, method: Method, path: &str, key: &str, body: &Value) -> Answer {
-        let authorization = format!("Bearer {INTEGRATION_KEY}");
+        let authorization = format!("Bearer {}", self.key);
         let headers = [("authorization", authorization.as_str()), ("idempotency-key", key)];
         self.raw(method, path, &headers, body.to_string()).await
     }
@@ -90,7 +96,7 @@ impl Crm {
 
     /// GET.
     pub async fn get(&self, path: &str) -> Answer {
-        let authorization = format!("Bearer {INTEGRATION_KEY}");
+        let authorization = format!("Bearer {}", self.key);
         self.raw(Method::GET, path, &[("authorization", &authorization)], String::new()).await
     }
 

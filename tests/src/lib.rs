@@ -3,6 +3,7 @@
 
 mod between;
 mod borrowed;
+mod browser;
 mod chaos;
 mod cluster;
 mod crm;
@@ -25,6 +26,7 @@ mod webhooks;
 
 pub use between::{Between, Fate, Passed};
 pub use borrowed::{LoadBalancer, Pooler};
+pub use browser::Browser;
 pub use chaos::{Servers, Strike, World};
 pub use cluster::Cluster;
 pub use crm::{Crm, INTEGRATION_KEY};
@@ -34,7 +36,7 @@ pub use fleet::Member;
 pub use full_disk::FullDisk;
 pub use load::{Failed, Load, Sent, Tally};
 pub use people::{ADDRESS, people, person};
-pub use picture_host::PictureHost;
+pub use picture_host::{PictureHost, SecurePictureHost};
 pub use points::{MAIN_STREET, PointFile, center};
 pub use processes::{Server, ServerKind, Spawned, free_port, operate, program};
 pub use sink::{Reaction, Received, Sink};

@@ -14,15 +14,57 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream;
 use image::{ImageFormat, RgbImage};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::smtp::{HOST, certified};
+
+/// How long `/slow` takes.
+const SLOW: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// A host with pictures. What it answers is in the path:
-/// `/picture/NAME` a PNG of its own for each name, `/jpeg/NAME` a JPEG, `/status/CODE` that status, `/hang` nothing
+/// `/picture/NAME` a PNG of its own for each name, `/slow/NAME` the same after two seconds, `/jpeg/NAME` a JPEG,
+/// `/half/NAME` its first half, `/status/CODE` that status, `/hang` nothing
 /// ever, `/endless` a body without end, `/bomb` a PNG of 400 million pixels, `/text` no picture, `/to/URL` a redirect.
 #[derive(Clone)]
 pub struct PictureHost {
     address: SocketAddr,
     state: Arc<HostState>,
+}
+
+/// The same over https, as `localhost`.
+pub struct SecurePictureHost {
+    address: SocketAddr,
+    /// The file with the certificate that clients are to trust.
+    pub certificate: tempfile::NamedTempFile,
+}
+
+impl SecurePictureHost {
+    /// Starts one.
+    pub async fn start() -> Self {
+        let behind = PictureHost::start().await.address;
+        let (acceptor, certificate) = certified();
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let acceptor = acceptor.clone();
+                // A client that does not trust us goes away, which is no failure of ours.
+                tokio::spawn(async move {
+                    let mut secure = acceptor.accept(stream).await?;
+                    let mut plain = TcpStream::connect(behind).await?;
+                    tokio::io::copy_bidirectional(&mut secure, &mut plain).await
+                });
+            }
+        });
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(file.path(), certificate).expect("a certificate");
+        Self { address, certificate: file }
+    }
+
+    /// A link to what is at this path, as on a [`PictureHost`].
+    pub fn link(&self, path: &str) -> String {
+        format!("https://{HOST}:{}{path}", self.address.port())
+    }
 }
 
 #[derive(Default)]
@@ -77,6 +119,15 @@ async fn answer(State(state): State<Arc<HostState>>, request: Request) -> Respon
     let (kind, name) = path[1..].split_once('/').unwrap_or((&path[1..], ""));
     match kind {
         "picture" => picture(name, ImageFormat::Png).into_response(),
+        "slow" => {
+            tokio::time::sleep(SLOW).await;
+            picture(name, ImageFormat::Png).into_response()
+        }
+        "half" => {
+            let mut content = picture(name, ImageFormat::Jpeg);
+            content.truncate(content.len() / 2);
+            content.into_response()
+        }
         "jpeg" => picture(name, ImageFormat::Jpeg).into_response(),
         "status" => StatusCode::from_u16(name.parse().expect("a status")).expect("a status").into_response(),
         "hang" => std::future::pending().await,

@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
 /// The name that its certificate is for.
-const HOST: &str = "localhost";
+pub(crate) const HOST: &str = "localhost";
 
 const USER: &str = "pillarbox";
 
@@ -107,7 +107,8 @@ impl Drop for SmtpServer {
     }
 }
 
-fn certified() -> (TlsAcceptor, String) {
+/// What makes connections secure, and the certificate for [`HOST`] that its clients are to trust.
+pub(crate) fn certified() -> (TlsAcceptor, String) {
     service::install_crypto();
     let made = rcgen::generate_simple_self_signed([HOST.to_owned()]).expect("a certificate");
     let key = PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into());

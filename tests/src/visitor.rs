@@ -1,9 +1,7 @@
 //! A person at the console, without a browser: forms, redirects and the session's cookie.
 
-use std::collections::HashMap;
-
 use contract::id::{TeamId, UserId};
-use reqwest::header::{COOKIE, HeaderMap, LOCATION, SET_COOKIE};
+use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderMap, LOCATION, SET_COOKIE};
 use reqwest::{Method, StatusCode};
 use secret::Password;
 use store::Role;
@@ -48,6 +46,15 @@ impl Visitor {
 
     /// A new person of the team with this role, signed in.
     pub async fn new(stack: &Stack, url: &str, team_id: TeamId, role: Role) -> Self {
+        let email = Self::join(stack, team_id, role).await;
+        let mut visitor = Self::stranger(url);
+        let page = visitor.sign_in(&email, PASSWORD).await;
+        assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.html);
+        visitor
+    }
+
+    /// Makes a person of the team with this role and [`PASSWORD`]; the address to sign in with.
+    pub async fn join(stack: &Stack, team_id: TeamId, role: Role) -> String {
         let email = format!("{}@example.com", UserId::new());
         let hash = Password::try_from(PASSWORD.to_owned()).expect("a password").hash().expect("a hash");
         let mut connection = stack.store.connection().await.expect("a connection");
@@ -55,10 +62,7 @@ impl Visitor {
         let now = stack.clock.now();
         transaction.user_save(team_id, &email, "Ada Marsh", role, Some(&hash), now).await.expect("a person");
         transaction.commit().await.expect("a commit");
-        let mut visitor = Self::stranger(url);
-        let page = visitor.sign_in(&email, PASSWORD).await;
-        assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.html);
-        visitor
+        email
     }
 
     /// Signs in and keeps the cookie.
@@ -81,6 +85,22 @@ impl Visitor {
         self.request(Method::POST, path, fields, &[]).await
     }
 
+    /// Sends a form that may bring files.
+    pub async fn upload(&self, path: &str, fields: &[(&str, &str)]) -> Page {
+        const BOUNDARY: &str = "a-line-between-the-fields";
+        let mut body = String::new();
+        for (name, value) in fields {
+            let head = format!("--{BOUNDARY}\r\ncontent-disposition: form-data; name=\"{name}\"\r\n\r\n");
+            body.push_str(&head);
+            body.push_str(value);
+            body.push_str("\r\n");
+        }
+        body.push_str(&format!("--{BOUNDARY}--\r\n"));
+        let content_type = format!("multipart/form-data; boundary={BOUNDARY}");
+        let request = self.prepared(Method::POST, path).header(CONTENT_TYPE, content_type).body(body);
+        Self::sent(request).await
+    }
+
     /// Makes any request, with headers of one's own.
     pub async fn request(
         &self,
@@ -89,16 +109,26 @@ impl Visitor {
         fields: &[(&str, &str)],
         headers: &[(&str, &str)],
     ) -> Page {
-        let mut request = self.client.request(method.clone(), format!("{}{path}", self.url));
-        if let Some(cookie) = &self.cookie {
-            request = request.header(COOKIE, cookie);
-        }
+        let mut request = self.prepared(method.clone(), path);
         if method == Method::POST {
-            request = request.form(&fields.iter().copied().collect::<HashMap<_, _>>());
+            request = request.form(fields);
         }
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
+        Self::sent(request).await
+    }
+
+    /// A request with the cookie.
+    fn prepared(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
+        let request = self.client.request(method, format!("{}{path}", self.url));
+        match &self.cookie {
+            Some(cookie) => request.header(COOKIE, cookie),
+            None => request,
+        }
+    }
+
+    async fn sent(request: reqwest::RequestBuilder) -> Page {
         let response = request.send().await.expect("an answer");
         Page {
             status: response.status(),

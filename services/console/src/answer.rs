@@ -3,6 +3,7 @@
 use askama::Template;
 use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse, Redirect, Response};
+use store::Role;
 
 use crate::access::Person;
 use crate::show::Zone;
@@ -19,6 +20,8 @@ pub(crate) struct Frame {
     pub(crate) notice: Option<&'static str>,
     /// Whether the person manages keys, endpoints, integrations and campaigns.
     pub(crate) is_manager: bool,
+    /// Whether the person manages people and money.
+    pub(crate) is_owner: bool,
     /// The zone of the team's times.
     pub(crate) zone: Zone,
 }
@@ -32,6 +35,7 @@ impl Frame {
             part,
             notice: None,
             is_manager: person.is_manager(),
+            is_owner: person.0.role == Role::Owner,
             zone: Zone::new(&person.0.time_zone),
         }
     }
@@ -53,18 +57,168 @@ impl Frame {
 pub(crate) enum Notice {
     /// A key opens nothing any more.
     KeyRevoked,
+    /// A design has another version.
+    DesignSaved,
+    /// A design is as it was.
+    DesignRestored,
+    /// There is another column, or one has another formula.
+    ColumnSaved,
+    /// A column keeps its type.
+    ColumnLocked,
+    /// A column takes the type that an integration declares.
+    ColumnUnlocked,
+    /// An integration refuses requests until it is resumed.
+    IntegrationPaused,
+    /// An integration takes requests again.
+    IntegrationResumed,
+    /// An integration refuses requests; its owner is done with it.
+    IntegrationDisconnected,
+    /// A large removal asks first.
+    GuardSet,
+    /// No removal asks first.
+    GuardCleared,
+    /// Removed contacts stand again.
+    RemovalUndone,
+    /// Fields fill the columns that the owner chose.
+    FieldsMapped,
+    /// Fields fill the columns that the client declares.
+    FieldsReleased,
+    /// An endpoint hears of other campaigns.
+    EndpointChanged,
+    /// An endpoint gets nothing.
+    EndpointPaused,
+    /// An endpoint gets scans again.
+    EndpointResumed,
+    /// An endpoint is gone.
+    EndpointDeleted,
+    /// An event is on its way to an endpoint.
+    EventSent,
+    /// Failed deliveries are on their way again.
+    FailedReplayed,
+    /// Deliveries carry no signature.
+    SigningStopped,
+    /// A top-up was asked for.
+    TopUpAsked,
+    /// A top-up is not asked for any more.
+    TopUpWithdrawn,
+    /// A person has another role.
+    RoleChanged,
+    /// A person has left the team.
+    PersonRemoved,
+    /// A person has another password.
+    PasswordChanged,
+    /// A campaign takes requests.
+    CampaignActivated,
+    /// A campaign refuses requests.
+    CampaignPaused,
+    /// A campaign mails within another area.
+    AreaChanged,
+    /// A campaign mails everywhere.
+    AreaRemoved,
+    /// A campaign has other conditions.
+    ConditionsSaved,
+    /// An address is not mailed any more.
+    AddressListed,
+    /// An address is mailed again.
+    AddressUnlisted,
+    /// A recipient is not mailed any more.
+    RecipientRemoved,
 }
 
 impl Notice {
     const fn name(self) -> &'static str {
         match self {
+            Self::CampaignActivated => "campaign-activated",
+            Self::CampaignPaused => "campaign-paused",
+            Self::AreaChanged => "area-changed",
+            Self::AreaRemoved => "area-removed",
+            Self::ConditionsSaved => "conditions-saved",
+            Self::AddressListed => "address-listed",
+            Self::AddressUnlisted => "address-unlisted",
+            Self::RecipientRemoved => "recipient-removed",
             Self::KeyRevoked => "key-revoked",
+            Self::DesignSaved => "design-saved",
+            Self::DesignRestored => "design-restored",
+            Self::ColumnSaved => "column-saved",
+            Self::ColumnLocked => "column-locked",
+            Self::ColumnUnlocked => "column-unlocked",
+            Self::IntegrationPaused => "integration-paused",
+            Self::IntegrationResumed => "integration-resumed",
+            Self::IntegrationDisconnected => "integration-disconnected",
+            Self::GuardSet => "guard-set",
+            Self::GuardCleared => "guard-cleared",
+            Self::RemovalUndone => "removal-undone",
+            Self::FieldsMapped => "fields-mapped",
+            Self::FieldsReleased => "fields-released",
+            Self::EndpointChanged => "endpoint-changed",
+            Self::EndpointPaused => "endpoint-paused",
+            Self::EndpointResumed => "endpoint-resumed",
+            Self::EndpointDeleted => "endpoint-deleted",
+            Self::EventSent => "event-sent",
+            Self::FailedReplayed => "failed-replayed",
+            Self::SigningStopped => "signing-stopped",
+            Self::TopUpAsked => "top-up-asked",
+            Self::TopUpWithdrawn => "top-up-withdrawn",
+            Self::RoleChanged => "role-changed",
+            Self::PersonRemoved => "person-removed",
+            Self::PasswordChanged => "password-changed",
         }
     }
 
     const fn sentence(self) -> &'static str {
         match self {
+            Self::CampaignActivated => {
+                "The campaign is active. It takes requests, and its due steps are mailed."
+            }
+            Self::CampaignPaused => {
+                "The campaign is paused. Its requests are refused, and its due steps wait."
+            }
+            Self::AreaChanged => "The map area is changed. It holds from the next request.",
+            Self::AreaRemoved => "The map area is removed. Addresses everywhere are mailed.",
+            Self::ConditionsSaved => "The conditions are saved. They hold from the next request.",
+            Self::AddressListed => "The address is on the list. It is not mailed any more.",
+            Self::AddressUnlisted => "The address is off the list.",
+            Self::RecipientRemoved => {
+                "The recipient is removed. Nobody at the address is mailed for this campaign again; cards queued already still go."
+            }
             Self::KeyRevoked => "The key is revoked. From now on it opens nothing.",
+            Self::DesignSaved => "The design is saved. Campaigns print it from their next send.",
+            Self::DesignRestored => "The design is as it was, in a new version.",
+            Self::ColumnSaved => "The column is saved.",
+            Self::ColumnLocked => "The column is locked: it keeps its type whatever integrations declare.",
+            Self::ColumnUnlocked => "The column is unlocked: it takes the type that an integration declares.",
+            Self::IntegrationPaused => {
+                "The integration is paused. Its requests are refused until you resume it."
+            }
+            Self::IntegrationResumed => "The integration takes requests again.",
+            Self::IntegrationDisconnected => {
+                "The integration is disconnected. Its requests are refused; its contacts stay in your address book."
+            }
+            Self::GuardSet => "The removal guard is set. A full sync that would remove more asks first.",
+            Self::GuardCleared => {
+                "The removal guard is off. A full sync removes whatever it did not receive."
+            }
+            Self::RemovalUndone => "The removal is taken back. Contacts that the sync removed stand again.",
+            Self::FieldsMapped => {
+                "The mapping is saved. It holds for contacts that were received before, too."
+            }
+            Self::FieldsReleased => {
+                "The next declaration of the client sets the mapping. Until then it stays as it is."
+            }
+            Self::EndpointChanged => "The endpoint's campaigns are changed.",
+            Self::EndpointPaused => {
+                "The endpoint is paused. Scans are not queued for it, and what waited is cancelled."
+            }
+            Self::EndpointResumed => "The endpoint is active. It gets scans from now on.",
+            Self::EndpointDeleted => "The endpoint is deleted. What waited for it is cancelled.",
+            Self::EventSent => "The event is on its way. Reload the page to see what came of it.",
+            Self::FailedReplayed => "All failed deliveries since that time are on their way again.",
+            Self::SigningStopped => "Deliveries carry no signature any more.",
+            Self::TopUpAsked => "Your top-up is noted. Put its reference on your payment.",
+            Self::TopUpWithdrawn => "The top-up is withdrawn.",
+            Self::RoleChanged => "The role is changed. The person signs in again.",
+            Self::PersonRemoved => "The person is removed from the team and signed out.",
+            Self::PasswordChanged => "Your password is changed. You are signed out everywhere else.",
         }
     }
 }
@@ -95,6 +249,11 @@ pub(crate) fn page(template: &impl Template) -> Response {
             StatusCode::INTERNAL_SERVER_ERROR.into_response()
         }
     }
+}
+
+/// A page that says beside a field what is wrong with it, and keeps what was typed.
+pub(crate) fn refused(template: &impl Template) -> Response {
+    (StatusCode::UNPROCESSABLE_ENTITY, page(template)).into_response()
 }
 
 /// Leads to a page of ours that says what was done. Reloading that page repeats nothing.

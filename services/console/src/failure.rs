@@ -1,7 +1,7 @@
 //! What goes wrong, as a page that says what to do.
 
 use askama::Template;
-use axum::extract::rejection::{FormRejection, PathRejection, QueryRejection};
+use axum::extract::rejection::{FormRejection, PathRejection, QueryRejection, RawFormRejection};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use store::StoreError;
@@ -15,7 +15,7 @@ pub(crate) enum Failure {
     #[error("There is nothing at this address.")]
     NotFound,
     /// The person's role is not enough.
-    #[error("Your role does not allow this. Owners and Admins of your team can do it, or change your role.")]
+    #[error("Your role does not allow this. An owner of your team can do it, or change your role.")]
     NotAllowed,
     /// What was sent makes no sense; the sentence says why.
     #[error("{0}")]
@@ -23,6 +23,9 @@ pub(crate) enum Failure {
     /// The database failed.
     #[error("Something went wrong on our side, and nothing was changed. Try again in a moment.")]
     Store(#[source] StoreError),
+    /// Something else of ours failed.
+    #[error("Something went wrong on our side, and nothing was changed. Try again in a moment.")]
+    Internal(#[source] anyhow::Error),
 }
 
 impl Failure {
@@ -31,7 +34,7 @@ impl Failure {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::NotAllowed => StatusCode::FORBIDDEN,
             Self::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::Store(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Store(_) | Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 }
@@ -48,6 +51,12 @@ impl From<StoreError> for Failure {
 
 impl From<FormRejection> for Failure {
     fn from(_: FormRejection) -> Self {
+        Self::Invalid("The form could not be read. Go back, reload the page and send it again.".to_owned())
+    }
+}
+
+impl From<RawFormRejection> for Failure {
+    fn from(_: RawFormRejection) -> Self {
         Self::Invalid("The form could not be read. Go back, reload the page and send it again.".to_owned())
     }
 }
@@ -76,11 +85,14 @@ impl IntoResponse for Failure {
         if let Self::Store(error) = &self {
             tracing::error!(error = error as &dyn std::error::Error, "the database failed");
         }
+        if let Self::Internal(error) = &self {
+            tracing::error!(error = error.as_ref() as &dyn std::error::Error, "a page cannot be made");
+        }
         let heading = match &self {
             Self::NotFound => "Not found",
             Self::NotAllowed => "Not allowed",
             Self::Invalid(_) => "That did not work",
-            Self::Store(_) => "Out of order",
+            Self::Store(_) | Self::Internal(_) => "Out of order",
         };
         (self.status(), page(&FailurePage { heading, sentence: self.to_string() })).into_response()
     }

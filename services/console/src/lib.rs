@@ -9,12 +9,15 @@
 mod access;
 mod answer;
 mod asset;
+mod download;
 mod failure;
 mod page;
 mod password;
+mod proof;
 pub mod route;
 mod security;
 mod show;
+mod upload;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -29,6 +32,7 @@ use service::measure::measured;
 use tokio::net::TcpListener;
 
 use crate::password::Passwords;
+use crate::proof::Proofs;
 
 /// Bytes of a form; pages that take files say so themselves.
 const FORM_BYTES: usize = 256 * 1024;
@@ -38,6 +42,7 @@ const FORM_BYTES: usize = 256 * 1024;
 pub(crate) struct Console {
     process: Process,
     passwords: Arc<Passwords>,
+    proofs: Arc<Proofs>,
 }
 
 /// Runs the console on the configured address until the process is to stop.
@@ -53,7 +58,7 @@ pub async fn run(process: Process) -> anyhow::Result<()> {
 /// Runs the console on a listener until the process is to stop.
 ///
 /// # Errors
-/// When the system has no randomness.
+/// When the system has no randomness, or the settings of printing, pictures or storage cannot be used.
 pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()> {
     let settings = &process.config.console;
     let limits = Limits {
@@ -62,7 +67,8 @@ pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()
         grace: process.grace(),
     };
     let (shutdown, is_working) = (process.shutdown.clone(), process.is_working.clone());
-    let router = router(Console { passwords: Arc::new(Passwords::new()?), process });
+    let (passwords, proofs) = (Arc::new(Passwords::new()?), Arc::new(Proofs::new(&process)?));
+    let router = router(Console { passwords, proofs, process });
     is_working.store(true, Ordering::Relaxed);
     service::http::serve(listener, measured(router), limits, shutdown).await;
     is_working.store(false, Ordering::Relaxed);

@@ -1,9 +1,25 @@
 //! The pages, one file for each part of the navigation.
 
 pub(crate) mod activity;
-pub(crate) mod api;
+pub(crate) mod address_book;
+pub(crate) mod billing;
+pub(crate) mod campaign;
+pub(crate) mod design;
+pub(crate) mod endpoint;
 pub(crate) mod home;
+pub(crate) mod integration;
+pub(crate) mod key;
+pub(crate) mod recipient;
 pub(crate) mod sign_in;
+pub(crate) mod team;
 
 /// Lines of a list on one page.
 const LINES: i64 = 50;
+
+/// Cuts off the line past a page, which only says that there are more. Then returns the page's last line, after which
+/// the next page begins.
+fn cut<T>(lines: &mut Vec<T>) -> Option<&T> {
+    let is_more = lines.len() as i64 > LINES;
+    lines.truncate(LINES as usize);
+    lines.last().filter(|_| is_more)
+}

@@ -6,6 +6,8 @@ use anyhow::Context;
 use secret::{Password, Token};
 use tokio::sync::Semaphore;
 
+use crate::failure::Failure;
+
 /// Passwords checked at a time; each takes 19 MiB and a core for some tens of milliseconds.
 const CHECKS: usize = 2;
 
@@ -40,6 +42,22 @@ impl Passwords {
             Password::try_from(text).is_ok_and(|password| password.matches(&hash))
         });
         check.await.unwrap_or(false) && is_somebody
+    }
+}
+
+impl Passwords {
+    /// The hash of a new password, in PHC form.
+    ///
+    /// # Errors
+    /// [`Failure::Internal`] when the system has no randomness for the salt.
+    pub(crate) async fn hash(&self, password: Password) -> Result<String, Failure> {
+        let slot = self.slots.clone().acquire_owned().await.ok();
+        let hashing = tokio::task::spawn_blocking(move || {
+            let _slot = slot;
+            password.hash().ok()
+        });
+        let hash = hashing.await.ok().flatten().context("a password cannot be hashed");
+        hash.map_err(Failure::Internal)
     }
 }
 

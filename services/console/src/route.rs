@@ -1,5 +1,6 @@
 //! Every page and action, and who may use it.
 
+use axum::extract::DefaultBodyLimit;
 use axum::handler::Handler;
 use axum::http::Method;
 use axum::routing::{MethodRouter, get, post};
@@ -21,6 +22,7 @@ pub enum Access {
 }
 
 /// A page or an action.
+#[derive(Clone)]
 pub struct Route {
     /// The path, with the names of its parameters in braces.
     pub path: &'static str,
@@ -33,20 +35,25 @@ pub struct Route {
 
 /// All of them. The router is made of this list, and tests walk it.
 pub fn all() -> Vec<Route> {
-    use Access::{Anyone, Manager, Member};
-    vec![
-        page("/sign-in", Anyone, page::sign_in::show),
-        action("/sign-in", Anyone, page::sign_in::submit),
-        action("/sign-out", Member, page::sign_in::end),
-        page("/", Member, page::home::show),
-        page("/api", Member, page::api::show),
-        action("/api/keys", Manager, page::api::create_key),
-        action("/api/keys/{key_id}/revoke", Manager, page::api::revoke_key),
-        page("/activity", Member, page::activity::show),
+    [
+        page::sign_in::routes(),
+        page::home::routes(),
+        page::campaign::routes(),
+        page::recipient::routes(),
+        page::design::routes(),
+        page::address_book::routes(),
+        page::integration::routes(),
+        page::key::routes(),
+        page::endpoint::routes(),
+        page::billing::routes(),
+        page::team::routes(),
+        page::activity::routes(),
     ]
+    .concat()
 }
 
-fn page<H, T>(path: &'static str, access: Access, handler: H) -> Route
+/// A page.
+pub(crate) fn page<H, T>(path: &'static str, access: Access, handler: H) -> Route
 where
     H: Handler<T, Console>,
     T: 'static,
@@ -54,10 +61,20 @@ where
     Route { path, method: Method::GET, access, handler: get(handler) }
 }
 
-fn action<H, T>(path: &'static str, access: Access, handler: H) -> Route
+/// An action: what a form does.
+pub(crate) fn action<H, T>(path: &'static str, access: Access, handler: H) -> Route
 where
     H: Handler<T, Console>,
     T: 'static,
 {
     Route { path, method: Method::POST, access, handler: post(handler) }
+}
+
+/// An action whose form may bring a file; all of it has so many bytes at the most.
+pub(crate) fn upload<H, T>(path: &'static str, access: Access, bytes: usize, handler: H) -> Route
+where
+    H: Handler<T, Console>,
+    T: 'static,
+{
+    Route { path, method: Method::POST, access, handler: post(handler).layer(DefaultBodyLimit::max(bytes)) }
 }

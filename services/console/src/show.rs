@@ -1,7 +1,9 @@
 //! How values are shown to people.
 
-use chrono::{DateTime, Utc};
+use audience::ColumnType;
+use chrono::{DateTime, NaiveDate, NaiveDateTime, TimeZone as _, Utc};
 use chrono_tz::Tz;
+use contract::money::Dollars;
 
 /// The zone of a team's times.
 #[derive(Debug, Clone, Copy)]
@@ -13,16 +15,30 @@ impl Zone {
         Self(name.parse().unwrap_or(Tz::UTC))
     }
 
+    /// The day of a moment.
+    pub(crate) fn day(self, moment: DateTime<Utc>) -> NaiveDate {
+        moment.with_timezone(&self.0).date_naive()
+    }
+
     /// A moment, such as `Nov 21, 2026, 3:04 PM EST`.
     pub(crate) fn time(self, moment: &DateTime<Utc>) -> String {
         moment.with_timezone(&self.0).format("%b %-d, %Y, %-I:%M %p %Z").to_string()
     }
 }
 
+impl Zone {
+    /// The moment that a form's field of day and time names; `None` when it names none, as in the hour that a clock
+    /// skips. Of the two that an hour which comes twice has, the earlier one.
+    pub(crate) fn moment(self, typed: &str) -> Option<DateTime<Utc>> {
+        let forms = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"];
+        let local = forms.iter().find_map(|form| NaiveDateTime::parse_from_str(typed.trim(), form).ok())?;
+        self.0.from_local_datetime(&local).earliest().map(|moment| moment.to_utc())
+    }
+}
+
 /// Cents as dollars: `$1,234.50`.
 pub(crate) fn dollars(cents: i64) -> String {
-    let sign = if cents < 0 { "-" } else { "" };
-    format!("{sign}${}.{:02}", grouped(cents.unsigned_abs() / 100), cents.unsigned_abs() % 100)
+    Dollars(cents).to_string()
 }
 
 /// A number with its thousands apart: `1,234,567`.
@@ -31,6 +47,16 @@ pub(crate) fn grouped(number: u64) -> String {
     let groups: Vec<&str> =
         digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
     groups.join(",")
+}
+
+/// A column's type as people call it.
+pub(crate) const fn type_name(column_type: &ColumnType) -> &'static str {
+    match column_type {
+        ColumnType::Text => "Text",
+        ColumnType::Number => "Number",
+        ColumnType::Date => "Date",
+        ColumnType::YesNo => "Yes or no",
+    }
 }
 
 #[cfg(test)]
@@ -50,6 +76,11 @@ mod tests {
     fn times_are_the_team_s() {
         let noon = "2026-07-04T16:00:00Z".parse().unwrap();
         assert_eq!(Zone::new("America/New_York").time(&noon), "Jul 4, 2026, 12:00 PM EDT");
+        let zone = Zone::new("America/New_York");
+        assert_eq!(zone.moment("2026-07-04T12:00"), Some(noon));
+        assert_eq!(zone.moment("2026-03-08T02:30"), None, "the clock skips it");
+        assert_eq!(zone.moment("2026-11-01T01:30:00"), "2026-11-01T05:30:00Z".parse().ok(), "it comes twice");
+        assert_eq!(zone.moment("yesterday"), None);
         assert_eq!(Zone::new("nowhere").time(&noon), "Jul 4, 2026, 4:00 PM UTC");
     }
 }

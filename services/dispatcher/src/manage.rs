@@ -1,10 +1,10 @@
-//! What people can do with endpoints: the same calls for the command line, the console and provisioning.
+//! What people can do with endpoints: the same calls for the command line and the console.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use contract::id::{CampaignId, DeliveryId, EndpointId, TeamId};
 use contract::webhook::QrScanned;
 use outbound::{InvalidTarget, Policy, Refusal, Target};
-use store::{EndpointSaved, EndpointState, Store, StoreError};
+use store::{Connection, EndpointSaved, EndpointState, SignedIn, Store, StoreError, Transaction};
 use uuid::Uuid;
 
 pub use crate::signature::SigningSecret;
@@ -21,6 +21,9 @@ pub enum ManageError {
     /// Its host may not be asked.
     #[error("{0}")]
     Host(#[from] Refusal),
+    /// The team has an endpoint with this URL.
+    #[error("your team has an endpoint with this URL already")]
+    Taken,
     /// The database says no, or cannot be asked.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -30,6 +33,25 @@ pub enum ManageError {
 }
 
 type Result<T> = std::result::Result<T, ManageError>;
+
+/// Somebody who manages a team's endpoints, at a moment.
+#[derive(Clone, Copy)]
+pub struct Manager<'a> {
+    store: &'a Store,
+    team_id: TeamId,
+    /// Whose doings are noted in the team's log; the operator's are not.
+    person: Option<&'a SignedIn>,
+    now: DateTime<Utc>,
+}
+
+/// An endpoint that was made.
+#[derive(Debug)]
+pub struct NewEndpoint {
+    /// Its id.
+    pub endpoint_id: EndpointId,
+    /// The key that signs its deliveries, if they are to be signed. It cannot be shown again.
+    pub secret: Option<SigningSecret>,
+}
 
 /// Checks a URL as on every attempt: its form, and that its host is one that may be asked now. Returns the form in
 /// which it is stored.
@@ -42,171 +64,223 @@ pub async fn check_url(policy: &Policy, url: &str) -> Result<Target> {
     Ok(target)
 }
 
-/// Makes an active endpoint for these campaigns (`None`: all, later ones too), or gives the one with this URL another
-/// scope.
-///
-/// # Errors
-/// [`ManageError`].
-pub async fn add(
-    store: &Store,
-    policy: &Policy,
-    team_id: TeamId,
-    url: &str,
-    campaigns: Option<&[CampaignId]>,
-    now: DateTime<Utc>,
-) -> Result<EndpointSaved> {
-    let target = check_url(policy, url).await?;
-    let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
-    let saved = transaction.endpoint_save(team_id, target.as_str(), campaigns, now).await?;
-    transaction.commit().await?;
-    Ok(saved)
-}
-
-/// Pauses an endpoint: scans are not queued for it, and what waits is cancelled.
-///
-/// # Errors
-/// [`ManageError::Store`].
-pub async fn pause(
-    store: &Store,
-    team_id: TeamId,
-    endpoint_id: EndpointId,
-    now: DateTime<Utc>,
-) -> Result<()> {
-    set_state(store, team_id, endpoint_id, EndpointState::Paused, now).await?;
-    cancel(store, team_id, endpoint_id).await
-}
-
-/// Resumes a paused or disabled endpoint. What was meant for it before stays cancelled.
-///
-/// # Errors
-/// [`ManageError::Store`].
-pub async fn resume(
-    store: &Store,
-    team_id: TeamId,
-    endpoint_id: EndpointId,
-    now: DateTime<Utc>,
-) -> Result<()> {
-    if store.endpoint_get(team_id, endpoint_id).await?.state != EndpointState::Active {
-        cancel(store, team_id, endpoint_id).await?;
+impl<'a> Manager<'a> {
+    /// The operator, for a team.
+    pub fn operator(store: &'a Store, team_id: TeamId, now: DateTime<Utc>) -> Self {
+        Self { store, team_id, person: None, now }
     }
-    set_state(store, team_id, endpoint_id, EndpointState::Active, now).await
-}
 
-/// Deletes an endpoint; what waits is cancelled.
-///
-/// # Errors
-/// [`ManageError::Store`].
-pub async fn delete(
-    store: &Store,
-    team_id: TeamId,
-    endpoint_id: EndpointId,
-    now: DateTime<Utc>,
-) -> Result<()> {
-    set_state(store, team_id, endpoint_id, EndpointState::Deleted, now).await?;
-    cancel(store, team_id, endpoint_id).await
-}
+    /// A person of the team, who may do this.
+    pub fn person(store: &'a Store, person: &'a SignedIn, now: DateTime<Utc>) -> Self {
+        Self { store, team_id: person.team_id, person: Some(person), now }
+    }
 
-async fn set_state(
-    store: &Store,
-    team_id: TeamId,
-    endpoint_id: EndpointId,
-    state: EndpointState,
-    now: DateTime<Utc>,
-) -> Result<()> {
-    let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
-    transaction.endpoint_set_state(team_id, endpoint_id, state, now).await?;
-    Ok(transaction.commit().await?)
-}
+    /// Makes an active endpoint for these campaigns (`None`: all, later ones too), or gives the one with this URL
+    /// another scope.
+    ///
+    /// # Errors
+    /// [`ManageError`].
+    pub async fn add(
+        &self,
+        policy: &Policy,
+        url: &str,
+        campaigns: Option<&[CampaignId]>,
+    ) -> Result<EndpointSaved> {
+        let target = check_url(policy, url).await?;
+        let mut connection = self.store.connection().await?;
+        let transaction = connection.begin().await?;
+        let saved = transaction.endpoint_save(self.team_id, target.as_str(), campaigns, self.now).await?;
+        let action = if saved.is_new { "endpoint.created" } else { "endpoint.changed" };
+        self.note(&transaction, action, saved.endpoint_id).await?;
+        transaction.commit().await?;
+        Ok(saved)
+    }
 
-async fn cancel(store: &Store, team_id: TeamId, endpoint_id: EndpointId) -> Result<()> {
-    while store.delivery_cancel(team_id, endpoint_id, ROWS).await? == ROWS.unsigned_abs() {}
-    Ok(())
-}
+    /// Makes an active endpoint for these campaigns (`None`: all, later ones too), with a key that signs its deliveries
+    /// or without.
+    ///
+    /// # Errors
+    /// [`ManageError::Taken`] when the team has one with this URL, and the others.
+    pub async fn create(
+        &self,
+        policy: &Policy,
+        url: &str,
+        campaigns: Option<&[CampaignId]>,
+        secret: Option<SigningSecret>,
+    ) -> Result<NewEndpoint> {
+        let target = check_url(policy, url).await?;
+        let mut connection = self.store.connection().await?;
+        let transaction = connection.begin().await?;
+        let EndpointSaved { endpoint_id, is_new } =
+            transaction.endpoint_save(self.team_id, target.as_str(), campaigns, self.now).await?;
+        if !is_new {
+            return Err(ManageError::Taken);
+        }
+        if let Some(secret) = &secret {
+            let bytes = secret.as_bytes();
+            transaction.endpoint_set_secret(self.team_id, endpoint_id, bytes, self.now, self.now).await?;
+        }
+        self.note(&transaction, "endpoint.created", endpoint_id).await?;
+        transaction.commit().await?;
+        Ok(NewEndpoint { endpoint_id, secret })
+    }
 
-/// Sends an endpoint a test event: example data, never retried, never counted (contract: Delivery rules 5).
-///
-/// # Errors
-/// [`ManageError`].
-pub async fn send_test(
-    store: &Store,
-    team_id: TeamId,
-    endpoint_id: EndpointId,
-    now: DateTime<Utc>,
-) -> Result<DeliveryId> {
-    let event_id = Uuid::now_v7();
-    let body = QrScanned::example(event_id, now).to_json()?;
-    Ok(store.delivery_test(team_id, endpoint_id, event_id, &body, now).await?)
-}
+    /// Gives an endpoint another scope: these campaigns, or all with `None`, later ones too.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`].
+    pub async fn set_scope(&self, endpoint_id: EndpointId, campaigns: Option<&[CampaignId]>) -> Result<()> {
+        let mut connection = self.store.connection().await?;
+        let transaction = connection.begin().await?;
+        let url = transaction.endpoint_get(self.team_id, endpoint_id).await?.url;
+        transaction.endpoint_save(self.team_id, &url, campaigns, self.now).await?;
+        self.note(&transaction, "endpoint.changed", endpoint_id).await?;
+        Ok(transaction.commit().await?)
+    }
 
-/// Sends a delivery's event again with the same id (contract: Delivery rules 4).
-///
-/// # Errors
-/// [`ManageError::Store`].
-pub async fn redeliver(
-    store: &Store,
-    team_id: TeamId,
-    endpoint_id: EndpointId,
-    delivery_id: DeliveryId,
-    now: DateTime<Utc>,
-) -> Result<DeliveryId> {
-    Ok(store.delivery_redeliver(team_id, endpoint_id, delivery_id, now).await?)
-}
+    /// Pauses an endpoint: scans are not queued for it, and what waits is cancelled.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`].
+    pub async fn pause(&self, endpoint_id: EndpointId) -> Result<()> {
+        self.set_state(endpoint_id, EndpointState::Paused, "endpoint.paused").await?;
+        self.cancel(endpoint_id).await
+    }
 
-/// Sends all events again whose delivery was made at `since` or later and has failed. Returns how many.
-///
-/// # Errors
-/// [`ManageError::Store`].
-pub async fn replay_failed(
-    store: &Store,
-    team_id: TeamId,
-    endpoint_id: EndpointId,
-    since: DateTime<Utc>,
-    now: DateTime<Utc>,
-) -> Result<u64> {
-    let mut replayed = 0;
-    loop {
-        let rows = store.delivery_replay_failed(team_id, endpoint_id, since, now, ROWS).await?;
-        replayed += rows;
-        if rows < ROWS.unsigned_abs() {
-            return Ok(replayed);
+    /// Resumes a paused or disabled endpoint. What was meant for it before stays cancelled.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`].
+    pub async fn resume(&self, endpoint_id: EndpointId) -> Result<()> {
+        if self.store.endpoint_get(self.team_id, endpoint_id).await?.state != EndpointState::Active {
+            self.cancel(endpoint_id).await?;
+        }
+        self.set_state(endpoint_id, EndpointState::Active, "endpoint.resumed").await
+    }
+
+    /// Deletes an endpoint; what waits is cancelled.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`].
+    pub async fn delete(&self, endpoint_id: EndpointId) -> Result<()> {
+        self.set_state(endpoint_id, EndpointState::Deleted, "endpoint.deleted").await?;
+        self.cancel(endpoint_id).await
+    }
+
+    async fn set_state(&self, endpoint_id: EndpointId, state: EndpointState, action: &str) -> Result<()> {
+        let mut connection = self.store.connection().await?;
+        let transaction = connection.begin().await?;
+        // Before the change: a deleted endpoint is not found any more.
+        self.note(&transaction, action, endpoint_id).await?;
+        transaction.endpoint_set_state(self.team_id, endpoint_id, state, self.now).await?;
+        Ok(transaction.commit().await?)
+    }
+
+    async fn cancel(&self, endpoint_id: EndpointId) -> Result<()> {
+        while self.store.delivery_cancel(self.team_id, endpoint_id, ROWS).await? == ROWS.unsigned_abs() {}
+        Ok(())
+    }
+
+    /// Sends an endpoint a test event: example data, never retried, never counted (contract: Delivery rules 5).
+    ///
+    /// # Errors
+    /// [`ManageError`].
+    pub async fn send_test(&self, endpoint_id: EndpointId) -> Result<DeliveryId> {
+        let event_id = Uuid::now_v7();
+        let body = QrScanned::example(event_id, self.now).to_json()?;
+        let mut connection = self.store.connection().await?;
+        let transaction = connection.begin().await?;
+        let delivery_id =
+            transaction.delivery_test(self.team_id, endpoint_id, event_id, &body, self.now).await?;
+        self.note(&transaction, "endpoint.tested", endpoint_id).await?;
+        transaction.commit().await?;
+        Ok(delivery_id)
+    }
+
+    /// Sends a delivery's event again with the same id (contract: Delivery rules 4).
+    ///
+    /// # Errors
+    /// [`ManageError::Store`].
+    pub async fn redeliver(&self, endpoint_id: EndpointId, delivery_id: DeliveryId) -> Result<DeliveryId> {
+        let mut connection = self.store.connection().await?;
+        let transaction = connection.begin().await?;
+        let new_id = transaction.delivery_redeliver(self.team_id, endpoint_id, delivery_id, self.now).await?;
+        self.note(&transaction, "endpoint.redelivered", endpoint_id).await?;
+        transaction.commit().await?;
+        Ok(new_id)
+    }
+
+    /// Sends all events again whose delivery was made at `since` or later and has failed. Returns how many.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`].
+    pub async fn replay_failed(&self, endpoint_id: EndpointId, since: DateTime<Utc>) -> Result<u64> {
+        let mut connection = self.store.connection().await?;
+        let mut replayed = 0;
+        loop {
+            let is_first = replayed == 0;
+            let rows = self.replay_some(&mut connection, endpoint_id, since, is_first).await?;
+            replayed += rows;
+            if rows < ROWS.unsigned_abs() {
+                return Ok(replayed);
+            }
         }
     }
-}
 
-/// Signs an endpoint's deliveries from now on, with a new key; the key before, if there was one, signs as well for
-/// `earlier_for`. Returns the key, which cannot be shown again.
-///
-/// # Errors
-/// [`ManageError::Store`].
-pub async fn sign(
-    store: &Store,
-    team_id: TeamId,
-    endpoint_id: EndpointId,
-    earlier_for: TimeDelta,
-    now: DateTime<Utc>,
-) -> Result<SigningSecret> {
-    let secret = SigningSecret::random();
-    let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
-    transaction.endpoint_set_secret(team_id, endpoint_id, secret.as_bytes(), now + earlier_for, now).await?;
-    transaction.commit().await?;
-    Ok(secret)
-}
+    async fn replay_some(
+        &self,
+        connection: &mut Connection,
+        endpoint_id: EndpointId,
+        since: DateTime<Utc>,
+        is_first: bool,
+    ) -> Result<u64> {
+        let transaction = connection.begin().await?;
+        let (team_id, now) = (self.team_id, self.now);
+        let rows = transaction.delivery_replay_failed(team_id, endpoint_id, since, now, ROWS).await?;
+        if is_first {
+            self.note(&transaction, "endpoint.replayed", endpoint_id).await?;
+        }
+        transaction.commit().await?;
+        Ok(rows)
+    }
 
-/// Ends the signing of an endpoint's deliveries.
-///
-/// # Errors
-/// [`ManageError::Store`].
-pub async fn stop_signing(
-    store: &Store,
-    team_id: TeamId,
-    endpoint_id: EndpointId,
-    now: DateTime<Utc>,
-) -> Result<()> {
-    let mut connection = store.connection().await?;
-    let transaction = connection.begin().await?;
-    transaction.endpoint_clear_secret(team_id, endpoint_id, now).await?;
-    Ok(transaction.commit().await?)
+    /// Signs an endpoint's deliveries from now on, with a new key; the key before, if there was one, signs as well for
+    /// `earlier_for`. Returns the key, which cannot be shown again.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`].
+    pub async fn sign(&self, endpoint_id: EndpointId, earlier_for: TimeDelta) -> Result<SigningSecret> {
+        let secret = SigningSecret::random();
+        let (bytes, until) = (secret.as_bytes(), self.now + earlier_for);
+        let mut connection = self.store.connection().await?;
+        let transaction = connection.begin().await?;
+        transaction.endpoint_set_secret(self.team_id, endpoint_id, bytes, until, self.now).await?;
+        self.note(&transaction, "endpoint.signed", endpoint_id).await?;
+        transaction.commit().await?;
+        Ok(secret)
+    }
+
+    /// Ends the signing of an endpoint's deliveries.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`].
+    pub async fn stop_signing(&self, endpoint_id: EndpointId) -> Result<()> {
+        let mut connection = self.store.connection().await?;
+        let transaction = connection.begin().await?;
+        transaction.endpoint_clear_secret(self.team_id, endpoint_id, self.now).await?;
+        self.note(&transaction, "endpoint.unsigned", endpoint_id).await?;
+        Ok(transaction.commit().await?)
+    }
+
+    /// Notes what a person does to an endpoint, which is known by its URL.
+    async fn note(
+        &self,
+        transaction: &Transaction<'_>,
+        action: &str,
+        endpoint_id: EndpointId,
+    ) -> store::Result<()> {
+        let Some(person) = self.person else { return Ok(()) };
+        let endpoint = transaction.endpoint_get(self.team_id, endpoint_id).await?;
+        transaction.activity_add(person, action, &endpoint.url, self.now).await
+    }
 }

@@ -45,6 +45,7 @@ struct Gateway {
     send: Caller,
     push: Caller,
     formulas: Caller,
+    formula_turns: Arc<mcp::Turns>,
     scans: Arc<Scans>,
     scans_gate: Arc<Gate>,
     scan_waiters: Arc<Semaphore>,
@@ -99,6 +100,7 @@ fn router(process: Process) -> anyhow::Result<Router> {
         send: Caller::start(&process.broker, SEND_QUEUE, process.background.clone()),
         push: Caller::start(&process.broker, PUSH_QUEUE, process.background.clone()),
         formulas: Caller::start(&process.broker, FORMULA_QUEUE, process.background.clone()),
+        formula_turns: Arc::default(),
         process,
     };
     Ok(Router::new()

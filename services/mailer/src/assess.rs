@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use address::{Verdict, Verified};
 use audience::{BuiltIn, Lookup};
 use chrono::NaiveDate;
+use columns::Profile;
 use contract::send::Reason;
 use store::{EntryRow, PieceRow, RecipientFacts, RecipientRow, StoredEntry};
 use uuid::Uuid;
@@ -14,7 +15,7 @@ use crate::decide::{Candidate, Decision};
 use crate::fields::Fields;
 use crate::links::Links;
 use crate::prepare::{Preparation, Prepared, entry_id, unverified};
-use crate::rules::{AudienceRules, Profile};
+use crate::rules::AudienceRules;
 
 /// A recipient with its verdict and its ids.
 #[derive(Debug)]

@@ -102,7 +102,8 @@ async fn work(mailer: &Mailer, mut job: Job) -> Result<(), JobError> {
     }
     let mut step = step_rules(step, &mailer.process.config, &mailer.designs).map_err(JobError::Campaign)?;
     let steps = std::slice::from_mut(&mut step);
-    find_design_pictures(mailer, campaign.team_id, steps).await.map_err(JobError::Campaign)?;
+    let found = while_held(mailer, job.lease, find_design_pictures(mailer, campaign.team_id, steps)).await;
+    found.map_err(JobError::Campaign)?;
     let columns = store.column_list(campaign.team_id).await?;
     let rules = AudienceRules::compile(&campaign, &columns).map_err(JobError::Campaign)?;
     while !mailer.process.shutdown.is_cancelled() {

@@ -1,4 +1,4 @@
-//! What no request does: finishing what killed workers left open, and forgetting what is old.
+//! What no request does: finishing what killed workers left open, making recipients findable, and forgetting what is old.
 
 use std::time::Duration;
 
@@ -26,6 +26,12 @@ const PURGE_STATEMENTS: usize = 20;
 /// Rate windows are kept a little longer than they count.
 const RATE_WINDOW_AGE: TimeDelta = TimeDelta::minutes(10);
 
+/// How long a campaign's figures of a day are kept.
+const FIGURE_AGE: TimeDelta = TimeDelta::days(400);
+
+/// Statements that make recipients findable before the stop is looked at again.
+const SEARCH_STATEMENTS: usize = 50;
+
 /// Open sends that are finished in one go before the stop is looked at again.
 const ADOPTIONS: usize = 100;
 
@@ -43,6 +49,10 @@ pub(crate) async fn run(mailer: &Mailer) {
         if let Err(error) = finish_open_sends(mailer).await {
             failed();
             tracing::warn!(%error, "cannot look for open sends");
+        }
+        if let Err(error) = fill_search(mailer).await {
+            failed();
+            tracing::warn!(%error, "cannot make recipients findable");
         }
         if last_purge.is_none_or(|at: std::time::Instant| at.elapsed() >= PURGE_INTERVAL) {
             last_purge = Some(std::time::Instant::now());
@@ -96,8 +106,20 @@ async fn purge(mailer: &Mailer) -> Result<(), StoreError> {
     in_portions("caches", || store.return_addresses_purge(now, PURGE_ROWS as i64)).await?;
     let answers = TimeDelta::days(mailer.process.config.language_model.answer_days);
     in_portions("caches", || store.ai_purge(now - answers, PURGE_ROWS as i64)).await?;
+    let days = now.date_naive() - FIGURE_AGE;
+    in_portions("sends", || store.campaign_day_purge(days, PURGE_ROWS as i64)).await?;
     in_portions("sends", || store.send_purge(now - retention, PURGE_ROWS as i64)).await?;
     in_portions("sends", || store.send_key_purge(now - retention, PURGE_ROWS as i64)).await
+}
+
+/// Makes recipients findable by name and address.
+async fn fill_search(mailer: &Mailer) -> Result<(), StoreError> {
+    for _ in 0..SEARCH_STATEMENTS {
+        if mailer.process.store.recipient_search_fill().await? == 0 {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Repeats a bounded deletion while it finds as much as it may delete.

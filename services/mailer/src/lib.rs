@@ -14,7 +14,6 @@ mod decide;
 mod detail;
 mod due;
 mod fields;
-mod formula_columns;
 mod formulas;
 mod handler;
 mod housekeeping;
@@ -107,9 +106,5 @@ fn pictures(process: &Process) -> anyhow::Result<Pictures> {
     let client = Client::new(Policy::new(&config.outbound.allowed_networks))?;
     let storage = Storage::new(&config.storage)?;
     let (store, clock) = (process.store.clone(), process.clock.clone());
-    let mut settings = config.pictures.clone();
-    // A worker that is silent for longer than its lease loses its request to another.
-    let half_a_lease = u64::try_from(config.mailer.lease_ms / 2).unwrap_or(0);
-    settings.request_timeout_ms = settings.request_timeout_ms.min(half_a_lease);
-    Ok(Pictures::new(client, storage, store, clock, settings))
+    Ok(Pictures::new(client, storage, store, clock, config.pictures.clone()))
 }

@@ -48,8 +48,9 @@ mod tests {
 
     use serde_json::json;
 
+    use columns::Profile;
+
     use super::*;
-    use crate::rules::Profile;
 
     struct Values(HashMap<&'static str, &'static str>);
 

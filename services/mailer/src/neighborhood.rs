@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use chrono::NaiveDate;
+use columns::Profile;
 use contract::limits::HOMES_PER_REQUEST;
 use contract::send::Reason;
 use store::{Home, NeighborhoodSettings, PieceRow, RecipientFacts, Store, StoreError, StoredEntry};
@@ -14,7 +15,7 @@ use crate::cards::{Card, CardsError, Deciding, Values, decide_cards};
 use crate::decide::{Candidate, Decision, decide};
 use crate::links::Links;
 use crate::prepare::entry_id;
-use crate::rules::{AudienceRules, Profile};
+use crate::rules::AudienceRules;
 
 /// What points confirm of a home: it is one.
 const HOME_VERIFICATION: &str = "delivery_point";

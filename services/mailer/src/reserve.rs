@@ -10,8 +10,8 @@ use chrono::{DateTime, NaiveDate, Utc};
 use contract::id::{CampaignId, ChargeId};
 use contract::send::{Outcome, Reason, SendError, SendResponse, write_response};
 use store::{
-    Campaign, ChargeKind, EntryRow, Lease, LockedCampaign, NewCharge, PieceBatch, PieceRow, ReservedSend,
-    StoreError, Transaction,
+    Campaign, ChargeKind, EntryRow, Figure, Lease, LockedCampaign, NewCharge, PieceBatch, PieceRow,
+    ReservedSend, StoreError, Transaction,
 };
 use uuid::Uuid;
 
@@ -295,10 +295,12 @@ async fn write(
         }
         None => piece_rows(plan.assessed, &decided.decisions, plan.destinations, plan.cards),
     };
+    let figures = figures(&decided.decisions, pieces.len());
     let received = async {
         tokio::try_join!(
             transaction.recipient_save(team_id, campaign_id, charge_id, &recipients, now),
             plan_recheck(transaction, plan, draft.has_waiting),
+            transaction.campaign_day_add(team_id, campaign_id, times.today, &figures),
         )
     };
     if pieces.is_empty() {
@@ -319,6 +321,16 @@ async fn write(
         response: draft.response.clone(),
         copies: draft.copies.clone(),
     }))
+}
+
+/// What the request adds to the figures of its day.
+fn figures(decisions: &[Decision], cards: usize) -> Vec<(Figure, i64)> {
+    let outcomes = decisions.iter().map(|decision| match decision {
+        Decision::Mail => (Figure::Mailed, 1),
+        Decision::Copy => (Figure::NotMailed(Reason::DuplicateRecent), 1),
+        Decision::Refuse(reason) => (Figure::NotMailed(*reason), 1),
+    });
+    [(Figure::Sends, 1), (Figure::Cards, cards as i64)].into_iter().chain(outcomes).collect()
 }
 
 /// The values that a language model writes of what was sent wait for it from now on.

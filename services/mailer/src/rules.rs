@@ -2,15 +2,16 @@
 
 use std::collections::HashMap;
 
-use audience::{Area, BuiltIn, Conditions, Lookup};
+use audience::{Area, Conditions};
 use chrono::NaiveDate;
+use columns::Profile;
+use computed::FormulaColumns;
 use contract::send::{Reason, SendError};
 use formula::Computed;
 use service::Config;
-use store::{Audience, Campaign, Column, EntryAddress, Step, StepDesign, StoredEntry};
+use store::{Audience, Campaign, Column, Step, StepDesign};
 
 use crate::cards::{CardRules, Designs};
-use crate::formula_columns::FormulaColumns;
 
 /// What one step of a campaign mails.
 #[derive(Debug)]
@@ -148,53 +149,5 @@ impl AudienceRules {
         place
             .or_else(|| address::zip_centre(zip))
             .is_some_and(|(latitude, longitude)| area.contains(latitude, longitude))
-    }
-}
-
-/// A recipient as conditions see it: the verified address, what was sent, and behind it what is stored.
-pub(crate) struct Profile<'a> {
-    /// First and last name.
-    pub(crate) name: (&'a str, &'a str),
-    /// Delivery line and second line.
-    pub(crate) lines: (&'a str, &'a str),
-    /// Verified.
-    pub(crate) city: &'a str,
-    /// Verified.
-    pub(crate) state: &'a str,
-    /// Verified, five digits.
-    pub(crate) zip: &'a str,
-    /// Latitude and longitude, when known.
-    pub(crate) place: Option<(f64, f64)>,
-    /// The other columns, by folded name: sent, else stored.
-    pub(crate) values: &'a dyn Lookup,
-}
-
-impl<'a> Profile<'a> {
-    /// As it stands in the address book.
-    pub(crate) fn stored(entry: &'a EntryAddress, values: &'a StoredEntry) -> Self {
-        Self {
-            name: (&entry.first_name, &entry.last_name),
-            lines: (&entry.address_1, &entry.address_2),
-            city: &entry.city,
-            state: &entry.state,
-            zip: &entry.zip,
-            place: entry.latitude.zip(entry.longitude),
-            values,
-        }
-    }
-}
-
-impl Lookup for Profile<'_> {
-    fn value(&self, column: &str) -> Option<&str> {
-        match BuiltIn::from_key(column) {
-            Some(BuiltIn::FirstName) => Some(self.name.0),
-            Some(BuiltIn::LastName) => Some(self.name.1),
-            Some(BuiltIn::Address1) => Some(self.lines.0),
-            Some(BuiltIn::Address2) => Some(self.lines.1),
-            Some(BuiltIn::City) => Some(self.city),
-            Some(BuiltIn::State) => Some(self.state),
-            Some(BuiltIn::Zip) => Some(self.zip),
-            _ => self.values.value(column),
-        }
     }
 }

@@ -3,14 +3,16 @@
 
 use bytes::Bytes;
 use chrono::{DateTime, TimeDelta, Utc};
+use chrono_tz::Tz;
 use contract::id::ChargeId;
 use contract::limits::RESPONSE_BYTES;
 use contract::send::{Reason, SendError, SendResponse, write_response};
 use service::fail_point;
-use store::{Campaign, Charge, JobLease, NewStepJob, ReservedSend, StoreError, Transaction, retry};
+use store::{Campaign, Charge, Figure, JobLease, NewStepJob, ReservedSend, StoreError, Transaction, retry};
 
 use crate::Mailer;
 use crate::payment::{Payment, PaymentUnavailable, count};
+use crate::times::time_zone;
 
 /// Why a charge could not be closed. It stays open and is tried again.
 #[derive(Debug, thiserror::Error)]
@@ -115,11 +117,31 @@ async fn close_charge(transaction: &Transaction<'_>, close: &Close<'_>) -> Resul
         Payment::Declined { detail } => {
             tracing::info!(%charge_id, detail, "a charge was declined");
             let closed = transaction.charge_decline(close.charge, close.now).await?;
-            transaction.recipient_decline(*team_id, *charge_id, close.declined_to).await?;
+            let declined = transaction.recipient_decline(*team_id, *charge_id, close.declined_to).await?;
+            take_back(transaction, close, declined).await?;
             closed
         }
     };
     if closed { Ok(()) } else { Err(StoreError::LeaseLost) }
+}
+
+/// Takes what a declined charge was to pay for off the figures of the day on which it was made.
+async fn take_back(
+    transaction: &Transaction<'_>,
+    close: &Close<'_>,
+    (mailed, copies): (i64, i64),
+) -> Result<(), StoreError> {
+    let Charge { team_id, charge_id, campaign_id, created_at, .. } = close.charge;
+    let cards = transaction.charge_cards(*team_id, *charge_id).await?;
+    let zone = close.campaign.map_or(Tz::UTC, time_zone);
+    let day = created_at.with_timezone(&zone).date_naive();
+    let copied = Figure::NotMailed(Reason::DuplicateRecent);
+    let mut figures = vec![(Figure::Cards, -cards), (Figure::Mailed, -mailed), (copied, -copies)];
+    // Those of a re-check were counted as waiting when they were sent.
+    if close.declined_to != Reason::FilteredConditions {
+        figures.push((Figure::NotMailed(close.declined_to), mailed + copies));
+    }
+    transaction.campaign_day_add(*team_id, campaign_id, day, &figures).await
 }
 
 /// Counts a closed charge and its cards.

@@ -22,16 +22,19 @@ use std::path::Path;
 
 use chrono::{DateTime, Utc};
 use outbound::Policy;
+use serde_json::Value;
 use store::Store;
 
 pub use applied::{
     Applied, AppliedCampaign, AppliedDesign, AppliedEndpoint, AppliedKey, AppliedTeam, AppliedTopUp,
     AppliedUser,
 };
+pub use contract::name::{Email, Name};
 pub use error::ApplyError;
-pub use field::{Email, ListedAddress, Name};
+pub use field::ListedAddress;
 pub use pictures::fetch_pictures;
 pub use text::FILE_BYTES;
+pub(crate) use text::read as read_document;
 
 use file::File;
 
@@ -63,13 +66,24 @@ pub async fn apply(
 fn read(text: &str, base_folder: &Path) -> Result<File, ApplyError> {
     let mut document = text::read(text).map_err(ApplyError::Unreadable)?;
     area::load(&mut document, base_folder)?;
-    let file: File = serde_path_to_error::deserialize(document).map_err(|error| {
+    let file: File = serde_path_to_error::deserialize(&document).map_err(|error| {
         let place = error.path().to_string();
-        let place = if place == "." { "the file".to_owned() } else { place };
+        let place = if place == "." { "the file".to_owned() } else { named(place, &document) };
         ApplyError::refused(place, error.into_inner().to_string())
     })?;
     check::check(&file)?;
     Ok(file)
+}
+
+/// The place with the name of the design it is in, which its owner knows it by: `teams[0].designs[1] ("Spring")`.
+fn named(place: String, document: &Value) -> String {
+    let Some((team, rest)) = place.split_once(".designs[") else { return place };
+    let Some((index, rest)) = rest.split_once(']') else { return place };
+    let pointer = format!("/{}/designs/{index}/name", team.replace('[', "/").replace(']', ""));
+    match document.pointer(&pointer).and_then(Value::as_str) {
+        Some(name) => format!("{team}.designs[{index}] ({name:?}){rest}"),
+        None => place,
+    }
 }
 
 async fn save(store: &Store, file: &File, now: DateTime<Utc>) -> Result<Applied, ApplyError> {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use contract::id::{ApiKeyId, CampaignId};
+use contract::id::{ApiKeyId, CampaignId, TopUpRequestId};
 use contract::key::KeyKind;
 use store::Role;
 
@@ -56,6 +56,16 @@ pub enum Command {
         /// What tells this top-up from others, such as the number of a bank transfer.
         #[arg(long)]
         reference: Name,
+    },
+    /// List what teams have asked to be topped up with and nobody has booked yet, the oldest first. Book one with
+    /// `top-up` and its reference when the money has arrived.
+    TopUpRequests {
+        /// After this one: its id.
+        #[arg(long)]
+        after: Option<TopUpRequestId>,
+        /// How many at the most.
+        #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(i64).range(1..=1000))]
+        limit: i64,
     },
     /// Show a team's prepaid balance.
     Balance {

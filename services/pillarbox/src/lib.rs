@@ -13,7 +13,6 @@ pub mod demo;
 mod endpoint_command;
 mod integration_command;
 mod listen;
-pub mod money;
 mod operate;
 pub mod print;
 pub mod print_command;
@@ -26,3 +25,5 @@ pub mod sender_command;
 mod sheet;
 mod text_file;
 mod upload;
+
+pub use contract::money;

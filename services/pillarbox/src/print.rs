@@ -4,14 +4,13 @@
 //! ([`run`]), the files are kept, and the run ends: from then on its cards are printed. A printer that dies before that leaves
 //! a run whose files the next one makes again, the same under the same names.
 
-mod artwork;
 mod files;
 mod manifest;
-mod paper;
 mod run;
 mod sheet;
 
 use anyhow::{Context, bail};
+use artwork::Paper;
 use chrono::{NaiveDate, TimeDelta};
 use design::Product;
 use serde::Serialize;
@@ -20,8 +19,6 @@ use service::{Clock, fail_point};
 use storage::Storage;
 use store::{PrintClaim, PrintRun, Store};
 
-pub(crate) use self::artwork::{Artwork, CardSource};
-pub(crate) use self::paper::Paper;
 use self::run::print_run;
 use crate::report::{Report, table};
 
@@ -55,6 +52,8 @@ pub struct Printed {
     pub runs: Vec<PrintedRun>,
     /// Runs that other printers are working on.
     pub under_way: i64,
+    /// Cards that are set aside now, by this printer or an earlier one; they wait for `--retry`.
+    pub waiting: i64,
 }
 
 /// A run that was ended.
@@ -70,8 +69,10 @@ pub struct PrintedRun {
     pub set_aside: Vec<SetAsideCard>,
     /// The PDF in the store; none when no card could be printed.
     pub pdf: Option<String>,
-    /// The manifests in the store: CSV and JSON.
-    pub manifests: [String; 2],
+    /// The manifest of its cards in the store, as CSV; none when no card could be printed.
+    pub csv: Option<String>,
+    /// The same as JSON, which tells of cards that were set aside, too.
+    pub json: String,
 }
 
 /// A card that could not be printed.
@@ -108,7 +109,8 @@ impl Printer {
             }
         }
         let under_way = self.store.print_run_under_way(self.clock.now()).await?;
-        Ok(Printed { runs, under_way })
+        let waiting = self.store.pieces_set_aside_count().await?;
+        Ok(Printed { runs, under_way, waiting })
     }
 
     fn leased_until(&self) -> chrono::DateTime<chrono::Utc> {
@@ -165,8 +167,17 @@ impl Printed {
         text.extend(set_aside.clone().map(|card| {
             format!("Set aside: card {} of {}: {}", card.piece_id, card.campaign_id, card.problem)
         }));
-        if self.under_way > 0 {
-            text.push(format!("Other printers are working on {} runs.", self.under_way));
+        match self.waiting {
+            0 => {}
+            1 => text.push("1 card is set aside: `pillarbox print --retry` tries it again.".to_owned()),
+            count => {
+                text.push(format!("{count} cards are set aside: `pillarbox print --retry` tries them again."))
+            }
+        }
+        match self.under_way {
+            0 => {}
+            1 => text.push("Another printer is working on a run.".to_owned()),
+            count => text.push(format!("Other printers are working on {count} runs.")),
         }
         let is_failure = set_aside.count() > 0;
         Ok(Report::new(self, text.join("\n"))?.failed_when(is_failure))

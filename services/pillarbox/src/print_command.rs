@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use chrono::NaiveDate;
 use clap::Args;
 use contract::id::CampaignId;
-use contract::scan::CardCode;
+use contract::scan::{CardCode, SCAN_PATH, ScanTarget};
 use design::Product;
 
 /// Prints.
@@ -55,7 +55,7 @@ pub struct ProofCommand {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub struct ProofSubject {
-    /// A card as it prints, by the code in its QR code's address.
+    /// A card as it prints, by its QR code's address, or the code in it.
     #[arg(long, value_parser = card_code)]
     pub card: Option<CardCode>,
     /// A campaign's design with sample values, such as PA-7K2M9Q.
@@ -74,5 +74,34 @@ fn pair(text: &str) -> Result<(String, String), String> {
 }
 
 fn card_code(text: &str) -> Result<CardCode, String> {
-    CardCode::parse(text).ok_or_else(|| "a code is ten letters and digits".to_owned())
+    // As it was scanned, or as it was copied from there.
+    let scanned = text.rsplit_once(SCAN_PATH).map_or(text, |(_, code)| code);
+    let scanned = scanned.split(['?', '#']).next().unwrap_or_default();
+    let target = ScanTarget::parse(scanned.trim());
+    target.map(|target| target.code).ok_or_else(|| "a code is ten letters and digits".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_card_is_named_by_its_code_or_by_what_was_scanned() {
+        let scanned = [
+            "aZ09aZ09aZ",
+            "aZ09aZ09aZ-2",
+            "https://mail.example.com/q/aZ09aZ09aZ",
+            " https://mail.example.com/q/aZ09aZ09aZ-3?from=phone#top",
+        ];
+        for text in scanned {
+            assert_eq!(
+                card_code(text).map(|code| code.as_str().to_owned()),
+                Ok("aZ09aZ09aZ".to_owned()),
+                "{text}"
+            );
+        }
+        for text in ["", "aZ09", "https://mail.example.com/aZ09aZ09aZ", "aZ09aZ09aZ-1"] {
+            assert!(card_code(text).is_err(), "{text}");
+        }
+    }
 }

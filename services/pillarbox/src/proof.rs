@@ -1,39 +1,31 @@
 //! `proof`: pictures of a card, from the very PDF that would print.
 
-mod pictures;
-mod sample;
+mod computed;
 
 use std::collections::BTreeMap;
 
-use ::print::{Crop, Press, PressSettings, proof as render};
 use anyhow::Context;
+use artwork::{Findings, Loaded, Paper, Proof};
+use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use contract::id::DesignId;
-use design::{Document, Plan, Product, Side, Typesetter};
+use contract::id::{CampaignId, DesignId};
+use contract::scan::CardCode;
+use design::{Document, Side};
+use outbound::{Client, Policy};
+use pictures::Pictures;
+use print::Crop;
 use serde_json::json;
-use service::Config;
+use service::{Clock, Config};
 use storage::Storage;
-use store::PrintPiece;
+use store::Store;
 
-use self::pictures::Loaded;
-use crate::print::{Artwork, CardSource, Paper};
+use crate::apply::read_document;
 use crate::print_command::ProofCommand;
 use crate::report::Report;
 use crate::text_file;
 
 /// Bytes of a design document.
 const DESIGN_BYTES: usize = 10 * 1024 * 1024;
-
-/// Stands in QR codes while no public address is set.
-const SAMPLE_URL: &str = "https://mail.example.com";
-
-/// What is shown.
-struct Subject {
-    document: Document,
-    design: (DesignId, i32),
-    piece: PrintPiece,
-    pictures: Loaded,
-}
 
 /// Makes the proofs.
 ///
@@ -44,86 +36,99 @@ pub(crate) async fn proof(
     command: &ProofCommand,
     now: DateTime<Utc>,
 ) -> anyhow::Result<Report> {
-    let subject = subject(config, command, now).await?;
-    let product = subject.document.product();
-    let mut settings = config.print.clone();
-    if settings.public_url.is_empty() {
-        SAMPLE_URL.clone_into(&mut settings.public_url);
-    }
-    let paper = Paper::of(&settings)?;
+    let proof = find(config, command, now).await?;
+    // A card that was mailed has been decided.
+    let given: Option<Vec<String>> = command
+        .subject
+        .card
+        .is_none()
+        .then(|| command.fields.iter().map(|(name, _)| audience::fold_name(name)).collect());
+    let product = proof.product();
+    let paper = Paper::of_proofs(&config.print)?;
     let crop = if command.bleed { Crop::Bleed } else { Crop::Trim };
     let resolution = command.resolution;
+    let findings = given.map(|given| proof.findings(&given)).unwrap_or_default();
     let (pdf, pngs) = tokio::task::block_in_place(|| {
-        let pdf = one_card(subject, &paper, now)?;
-        let pngs = render(pdf.clone(), product, 1..=Side::ALL.len(), resolution, crop)?;
+        let pdf = proof.pdf(&paper, now)?;
+        let pngs = print::proof(pdf.clone(), product, 1..=Side::ALL.len(), resolution, crop)?;
         anyhow::Ok((pdf, pngs))
     })?;
-    write(command, &pdf, &pngs)
+    write(command, &pdf, &pngs, &findings)
 }
 
-async fn subject(config: &Config, command: &ProofCommand, now: DateTime<Utc>) -> anyhow::Result<Subject> {
+async fn find(config: &Config, command: &ProofCommand, now: DateTime<Utc>) -> anyhow::Result<Proof> {
     let fields: BTreeMap<String, String> =
         command.fields.iter().map(|(name, value)| (audience::fold_name(name), value.clone())).collect();
-    let mut local = pictures::local(&command.pictures)?;
+    let pictures = named_pictures(&command.pictures)?;
     if let Some(file) = &command.subject.design {
         let text = text_file::read(file, DESIGN_BYTES)?;
-        let document =
-            Document::parse(&serde_norway::from_str(&text).context("the design is not JSON or YAML")?)
-                .with_context(|| format!("{} cannot print", file.display()))?;
-        local.stand_in(&document);
+        let value = read_document(&text).map_err(|why| anyhow::anyhow!("{}: {why}", file.display()))?;
+        let document = Document::parse(&value).with_context(|| format!("{} cannot print", file.display()))?;
         let design = (DesignId(uuid::Uuid::nil()), 1);
-        let piece = sample::piece(&document, design, fields, local.names(), now);
-        return Ok(Subject { document, design, piece, pictures: local });
+        return Ok(Proof::of_sample(document, design, fields, pictures, now));
     }
     let store = crate::run::open(config).await?;
     let storage = Storage::new(&config.storage)?;
     match (&command.subject.card, &command.subject.campaign) {
-        (Some(code), _) => {
-            let piece = store.print_piece_by_code(code).await?;
-            let design = (piece.design_id, piece.design_version);
-            let document = store.design_version(piece.team_id, design.0, design.1).await?;
-            let document = Document::parse(&document).context("the card's design cannot print")?;
-            let pictures = pictures::kept(&storage, &piece.content.pictures).await?;
-            Ok(Subject { document, design, piece, pictures })
-        }
+        (Some(code), _) => of_card(&store, &storage, code).await,
         (None, Some(campaign_id)) => {
+            let (document, design) = step_design(&store, campaign_id, command.step).await?;
             let team_id = store.campaign_team(campaign_id).await?;
-            let campaign = store.campaign_get(team_id, campaign_id).await?;
-            let steps = campaign.map(|campaign| campaign.steps).unwrap_or_default();
-            let step = steps.into_iter().find(|step| step.step == command.step);
-            let design = step.and_then(|step| step.design).with_context(|| {
-                format!("step {} of the campaign {campaign_id} has no design", command.step)
-            })?;
-            let document = Document::parse(&design.document).context("the design cannot print")?;
-            local.fetch(config, &store, &storage, team_id, &document, &fields).await?;
-            local.stand_in(&document);
-            let key = (design.design_id, design.version);
-            let piece = sample::piece(&document, key, fields, local.names(), now);
-            Ok(Subject { document, design: key, piece, pictures: local })
+            let fields = computed::with_formulas(&store, team_id, fields, now).await?;
+            let mut pictures = pictures;
+            let fetcher = fetcher(config, &store, &storage)?;
+            pictures.fetch(&fetcher, &storage, team_id, &document, &fields).await?;
+            Ok(Proof::of_sample(document, design, fields, pictures, now))
         }
         (None, None) => anyhow::bail!("one of --card, --campaign and --design says what to show"),
     }
 }
 
-fn one_card(subject: Subject, paper: &Paper, now: DateTime<Utc>) -> anyhow::Result<Vec<u8>> {
-    let Subject { document, design, piece, mut pictures } = subject;
-    let product: Product = document.product();
-    let plan = Plan::new(document);
-    let settings = PressSettings {
-        product,
-        public_url: paper.public_url.clone(),
-        title: "Proof".to_owned(),
-        created_at: now,
-        id: *piece.piece_id.as_bytes(),
-    };
-    let mut press = Press::new(Vec::new(), settings)?;
-    let source = CardSource { design, plan: &plan, piece: &piece, serial: 0 };
-    let artwork = Artwork::new(&mut Typesetter::new(), paper, &source);
-    press.print(&artwork.card(), &mut pictures)?;
-    Ok(press.finish()?)
+async fn of_card(store: &Store, storage: &Storage, code: &CardCode) -> anyhow::Result<Proof> {
+    let piece = store.print_piece_by_code(code).await?;
+    let document = store.design_version(piece.team_id, piece.design_id, piece.design_version).await?;
+    let document = Document::parse(&document).context("the card's design cannot print")?;
+    let pictures = Loaded::kept(storage, &piece.content.pictures).await?;
+    Ok(Proof::of_card(document, piece, pictures))
 }
 
-fn write(command: &ProofCommand, pdf: &[u8], pngs: &[Vec<u8>]) -> anyhow::Result<Report> {
+async fn step_design(
+    store: &Store,
+    campaign_id: &CampaignId,
+    number: i16,
+) -> anyhow::Result<(Document, (DesignId, i32))> {
+    let team_id = store.campaign_team(campaign_id).await?;
+    let steps = store.campaign_get(team_id, campaign_id).await?.map(|campaign| campaign.steps);
+    let step = steps.unwrap_or_default().into_iter().find(|step| step.step == number);
+    let design = step
+        .and_then(|step| step.design)
+        .with_context(|| format!("step {number} of the campaign {campaign_id} has no design"))?;
+    let document = Document::parse(&design.document).context("the design cannot print")?;
+    Ok((document, (design.design_id, design.version)))
+}
+
+fn fetcher(config: &Config, store: &Store, storage: &Storage) -> anyhow::Result<Pictures> {
+    service::install_crypto();
+    let client = Client::new(Policy::new(&config.outbound.allowed_networks))?;
+    let (clock, settings) = (Clock::system(), config.pictures.clone());
+    Ok(Pictures::new(client, storage.clone(), store.clone(), clock, settings))
+}
+
+/// Pictures in files that were named, by their links.
+fn named_pictures(named: &[(String, String)]) -> anyhow::Result<Loaded> {
+    let read = |(link, file): &(String, String)| {
+        let bytes = std::fs::read(file).with_context(|| format!("{file} cannot be read"))?;
+        anyhow::Ok((link.clone(), Bytes::from(bytes)))
+    };
+    Ok(Loaded::of(named.iter().map(read).collect::<Result<Vec<_>, _>>()?))
+}
+
+fn write(
+    command: &ProofCommand,
+    pdf: &[u8],
+    pngs: &[Vec<u8>],
+    findings: &Findings,
+) -> anyhow::Result<Report> {
     std::fs::create_dir_all(&command.folder)
         .with_context(|| format!("the folder {} cannot be made", command.folder.display()))?;
     let sides = Side::ALL.iter().map(|side| format!("{}-{side}.png", command.name));
@@ -134,5 +139,7 @@ fn write(command: &ProofCommand, pdf: &[u8], pngs: &[Vec<u8>]) -> anyhow::Result
         std::fs::write(&path, bytes).with_context(|| format!("{} cannot be written", path.display()))?;
         files.push(path.display().to_string());
     }
-    Report::new(&json!({ "files": files }), files.join("\n"))
+    let text: Vec<String> = findings.sentences().into_iter().chain(files.iter().cloned()).collect();
+    let report = Report::new(&json!({ "files": files, "findings": findings }), text.join("\n"))?;
+    Ok(report.failed_when(findings.is_refusal()))
 }

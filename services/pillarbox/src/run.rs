@@ -92,6 +92,9 @@ async fn on_database(command: Command) -> anyhow::Result<Report> {
             let store = open(&config).await?;
             operate::balance::top_up(&store, &team, amount, reference.as_str(), now).await
         }
+        Command::TopUpRequests { after, limit } => {
+            operate::balance::requests(&open(&config).await?, after, limit).await
+        }
         Command::Balance { team } => operate::balance::show(&open(&config).await?, &team).await,
         Command::Campaign(command) => operate::campaign::run(&open(&config).await?, command, now).await,
         Command::Endpoint(command) => {
@@ -101,7 +104,9 @@ async fn on_database(command: Command) -> anyhow::Result<Report> {
         Command::Addresses(command) => on_addresses(command, &config, now).await,
         Command::Integration(command) => operate::integration::run(&open(&config).await?, command).await,
         Command::Sync(command) => operate::sync::run(&open(&config).await?, command, now).await,
-        Command::AddressBook { team } => operate::address_book::write(&open(&config).await?, &team).await,
+        Command::AddressBook { team } => {
+            operate::address_book::write(&open(&config).await?, &team, now).await
+        }
         Command::Print(command) => on_print(command, &config).await,
         Command::Proof(command) => proof::proof(&config, &command, now).await,
         Command::Check => operate::check::check(&open(&config).await?, &config, now).await,

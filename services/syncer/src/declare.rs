@@ -6,7 +6,7 @@ use audience::{BuiltIn, fold_name};
 use bytes::Bytes;
 use contract::id::{IntegrationId, RequestId, TeamId};
 use contract::limits::DECLARED_FIELDS;
-use contract::push::{DeclareAnswer, Field, PushContext, PushError, read_declaration};
+use contract::push::{DeclareAnswer, Field, PushContext, PushError, Semantic, read_declaration};
 use queue::Call;
 use service::fail_point;
 use store::{Column, ColumnKind, ColumnSource, StoreError, retry};
@@ -52,7 +52,8 @@ async fn apply(syncer: &Syncer, declaration: &Declaration) -> Result<Result<Byte
     let stored = transaction.field_list_locked(integration_id).await?;
     // A worker that died before its reply has added them already.
     let added_before = transaction.field_count_added_by(integration_id, request_id).await?;
-    let declared = match merge(stored, sent) {
+    let mapped = transaction.field_keys_mapped_by_owner(integration_id).await?;
+    let declared = match merge(stored, sent, &mapped) {
         Ok(declared) => declared,
         Err(error) => return Ok(Err(error)),
     };
@@ -71,22 +72,45 @@ async fn apply(syncer: &Syncer, declaration: &Declaration) -> Result<Result<Byte
 }
 
 /// Puts a declaration over the fields that stand. A field that is not mentioned stays, but gives its semantic to one
-/// that claims it now: it is no longer sent, and the new one takes its place.
-fn merge(stored: Vec<Field>, sent: &[Field]) -> Result<Declared, PushError> {
+/// that claims it now: it is no longer sent, and the new one takes its place. What the owner has mapped stays so: those
+/// fields keep their semantics, and no other field gets one of these.
+fn merge(
+    stored: Vec<Field>,
+    sent: &[Field],
+    mapped_by_owner: &HashSet<String>,
+) -> Result<Declared, PushError> {
+    let kept: HashSet<Semantic> = stored
+        .iter()
+        .filter(|field| mapped_by_owner.contains(&field.key))
+        .filter_map(|field| field.semantic)
+        .collect();
+    let allowed = |sent: &Field| Field {
+        semantic: sent.semantic.filter(|semantic| !kept.contains(semantic)),
+        ..sent.clone()
+    };
     let by_key: HashMap<&str, &Field> = sent.iter().map(|field| (field.key.as_str(), field)).collect();
-    let claimed: HashSet<_> = sent.iter().filter_map(|field| field.semantic).collect();
+    let claimed: HashSet<_> = sent
+        .iter()
+        .filter(|field| !mapped_by_owner.contains(&field.key))
+        .filter_map(|field| field.semantic)
+        .collect();
     let stored_keys: HashSet<String> = stored.iter().map(|field| field.key.clone()).collect();
     let stored_names: HashMap<String, String> =
         stored.iter().map(|field| (fold_name(&field.key), field.key.clone())).collect();
     let mut no_longer_sent = Vec::new();
     let mut fields: Vec<Field> = stored
         .into_iter()
-        .map(|mut field| match by_key.get(field.key.as_str()) {
-            Some(sent) => (*sent).clone(),
-            None => {
-                no_longer_sent.push(field.key.clone());
-                field.semantic = field.semantic.filter(|semantic| !claimed.contains(semantic));
-                field
+        .map(|mut field| {
+            let is_mapped = mapped_by_owner.contains(&field.key);
+            match by_key.get(field.key.as_str()) {
+                Some(sent) if is_mapped => Field { semantic: field.semantic, ..(*sent).clone() },
+                Some(sent) => allowed(sent),
+                None => {
+                    no_longer_sent.push(field.key.clone());
+                    let stays = |semantic: &Semantic| is_mapped || !claimed.contains(semantic);
+                    field.semantic = field.semantic.filter(stays);
+                    field
+                }
             }
         })
         .collect();
@@ -100,22 +124,22 @@ fn merge(stored: Vec<Field>, sent: &[Field]) -> Result<Declared, PushError> {
         }
     }
     let added = new.len();
-    fields.extend(new.into_iter().cloned());
+    fields.extend(new.into_iter().map(allowed));
     if fields.len() > DECLARED_FIELDS {
         return Err(PushError::TooManyFields { received: fields.len() });
     }
     Ok(Declared { fields, added, no_longer_sent })
 }
 
-/// Keys of fields whose type differs from one that the owner set for the column of that name.
+/// Keys of fields whose type differs from that of a locked column of that name.
 fn locked_fields(sent: &[Field], columns: &[Column]) -> Vec<String> {
-    let set_by_owner: HashMap<&str, &Column> = columns
+    let locked: HashMap<&str, &Column> = columns
         .iter()
-        .filter(|column| column.source == ColumnSource::Owner || column.kind != ColumnKind::Custom)
+        .filter(|column| column.is_locked || column.kind != ColumnKind::Custom)
         .map(|column| (column.name_key.as_str(), column))
         .collect();
     let is_locked = |field: &&Field| {
-        set_by_owner
+        locked
             .get(fold_name(&field.key).as_str())
             .is_some_and(|column| column.column_type != field.field_type.column_type())
     };
@@ -136,7 +160,7 @@ fn wanted_columns(sent: &[Field]) -> Vec<Column> {
 #[cfg(test)]
 mod tests {
     use audience::ColumnType;
-    use contract::push::{FieldType, Semantic};
+    use contract::push::FieldType;
 
     use super::*;
 
@@ -150,7 +174,7 @@ mod tests {
         let stored =
             vec![field("mail", Some(Semantic::Email)), field("city", Some(Semantic::City)), field("a", None)];
         let sent = [field("e-mail", Some(Semantic::Email)), field("a", Some(Semantic::Zip))];
-        let declared = merge(stored, &sent).unwrap();
+        let declared = merge(stored, &sent, &HashSet::new()).unwrap();
         assert_eq!(declared.added, 1);
         assert_eq!(declared.no_longer_sent, ["mail", "city"]);
         assert_eq!(
@@ -165,16 +189,46 @@ mod tests {
     }
 
     #[test]
+    fn what_the_owner_has_mapped_stays_so_whatever_is_declared() {
+        let stored = vec![
+            field("given", Some(Semantic::FirstName)),
+            field("plz", Some(Semantic::Zip)),
+            field("town", None),
+        ];
+        let mapped = ["given", "town"].map(str::to_owned).into();
+        let sent = [
+            field("name", Some(Semantic::FirstName)),
+            field("town", Some(Semantic::City)),
+            field("postcode", Some(Semantic::Zip)),
+        ];
+        let declared = merge(stored, &sent, &mapped).unwrap();
+        assert_eq!(
+            declared.fields,
+            [
+                field("given", Some(Semantic::FirstName)),
+                field("plz", None),
+                field("town", None),
+                field("name", None),
+                field("postcode", Some(Semantic::Zip)),
+            ]
+        );
+        assert_eq!(declared.no_longer_sent, ["given", "plz"]);
+    }
+
+    #[test]
     fn too_many_fields_counts_those_declared_before() {
         let stored: Vec<_> = (0..600).map(|number| field(&format!("old{number}"), None)).collect();
         let sent: Vec<_> = (0..401).map(|number| field(&format!("new{number}"), None)).collect();
-        assert_eq!(merge(stored.clone(), &sent), Err(PushError::TooManyFields { received: 1001 }));
-        assert_eq!(merge(stored, &sent[..400]).unwrap().fields.len(), 1000);
+        assert_eq!(
+            merge(stored.clone(), &sent, &HashSet::new()),
+            Err(PushError::TooManyFields { received: 1001 })
+        );
+        assert_eq!(merge(stored, &sent[..400], &HashSet::new()).unwrap().fields.len(), 1000);
     }
 
     #[test]
     fn two_fields_cannot_fill_one_column() {
-        assert!(merge(vec![field("Score", None)], &[field("score", None)]).is_err());
+        assert!(merge(vec![field("Score", None)], &[field("score", None)], &HashSet::new()).is_err());
     }
 
     #[test]

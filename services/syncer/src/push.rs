@@ -6,6 +6,7 @@ use contract::id::IntegrationId;
 use contract::push::{
     CheckedBatch, PushContext, PushError, RequestHash, Schema, SyncMode, check_batch, split_batch,
 };
+use futures_util::{TryFutureExt, future};
 use store::{BatchCounts, ContactBatch, Transaction};
 
 use crate::handler::{Answer, json};
@@ -22,9 +23,11 @@ struct Push<'a> {
 
 /// Checks a batch and applies what it accepts to the open sync. The answer is known before the database is asked.
 pub(crate) async fn push(syncer: &Syncer, context: &PushContext, body: &[u8]) -> Result<Answer, PushError> {
-    let fields = syncer.process.store.field_list(context.integration_id).await.map_err(internal)?;
+    // The database looks the fields up while the batch is taken apart.
+    let fields = syncer.process.store.field_list(context.integration_id);
+    let batch = async { tokio::task::block_in_place(|| split_batch(body)) };
+    let (fields, batch) = future::try_join(fields.map_err(internal), batch).await?;
     let push = tokio::task::block_in_place(|| {
-        let batch = split_batch(body)?;
         let checked = check_batch(&batch, &Schema::new(&fields));
         let (hash, response) = (RequestHash::of_records(&batch.records), json(&checked.answer()));
         Ok::<_, PushError>(Push { integration_id: context.integration_id, hash, checked, response })
@@ -43,18 +46,15 @@ impl Change for Push<'_> {
 
     async fn apply(&self, transaction: &Transaction<'_>, now: DateTime<Utc>) -> Result<Bytes, Refused> {
         let (integration_id, checked) = (self.integration_id, &self.checked);
-        transaction.integration_share(integration_id).await?;
-        let sync = transaction.sync_open(integration_id, now).await?.ok_or(PushError::NoOpenSync)?;
+        let sync = transaction.sync_share(integration_id, now).await?.ok_or(PushError::NoOpenSync)?;
         let batch = ContactBatch {
             upserts: &checked.upserts,
             deletes: &checked.deletes,
             seen: &checked.rejected_ids,
         };
         let received = transaction.contact_apply(integration_id, sync.id, batch, now).await?;
-        let counted = transaction.sync_count(integration_id, sync.id, self.counts()).await?;
-        if sync.mode == SyncMode::Full && !received.is_empty() {
-            transaction.sync_receive(integration_id, sync.id, counted.batch, &received).await?;
-        }
+        let received = if sync.mode == SyncMode::Full { received } else { Vec::new() };
+        let counted = transaction.sync_count(integration_id, sync.id, self.counts(), &received).await?;
         if !checked.rejections.is_empty() || !checked.warnings.is_empty() {
             let (rejections, warnings) = (&checked.rejections, &checked.warnings);
             transaction.issue_store(integration_id, sync.id, counted, rejections, warnings).await?;

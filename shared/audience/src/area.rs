@@ -79,6 +79,15 @@ impl Area {
         Ok(Self { parts: collector.parts })
     }
 
+    /// Its polygons: each the positions (longitude and latitude, in degrees) of its rings, the outer one first, then its
+    /// holes.
+    pub fn polygons(&self) -> impl Iterator<Item = Vec<Vec<(f64, f64)>>> {
+        self.parts.iter().map(|part| {
+            let rings = std::iter::once(part.polygon.exterior()).chain(part.polygon.interiors());
+            rings.map(|ring| ring.coords().map(|position| (position.x, position.y)).collect()).collect()
+        })
+    }
+
     /// Whether a place, in degrees, is inside or on the border. A place that is not a number is
     /// nowhere.
     pub fn contains(&self, latitude: f64, longitude: f64) -> bool {

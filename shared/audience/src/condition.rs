@@ -21,7 +21,7 @@ use serde::{Serialize, Serializer};
 pub use error::{ConditionError, Problem};
 pub use operator::{Operator, operators_for};
 
-use crate::column::ColumnType;
+use crate::column::{BuiltIn, ColumnType};
 use compare::Test;
 
 /// The deepest nesting of groups: the root is at depth 0.
@@ -109,6 +109,11 @@ impl Conditions {
     /// The folded names of the columns that are used, in alphabetical order.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(String::as_str)
+    }
+
+    /// The first column that is used and that neither every address book nor, by its folded name, this one has.
+    pub fn unknown_column(&self, columns: impl Fn(&str) -> Option<ColumnType>) -> Option<&str> {
+        self.columns().find(|name| BuiltIn::from_key(name).is_none() && columns(name).is_none())
     }
 
     /// Whether there is no condition, so that everybody is in.

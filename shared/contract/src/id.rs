@@ -98,6 +98,14 @@ uuid_id!(
     ChargeId
 );
 uuid_id!(
+    /// One transaction of a team's ledger.
+    LedgerTransactionId
+);
+uuid_id!(
+    /// A top-up that a team has asked for.
+    TopUpRequestId
+);
+uuid_id!(
     /// One printed card.
     PieceId
 );

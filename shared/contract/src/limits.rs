@@ -64,6 +64,16 @@ pub const CURSOR_DIGITS: usize = 15;
 /// to all of them, so they must be bounded.
 pub const ENDPOINTS_PER_TEAM: i64 = 20;
 
+/// Integrations that a team may make in the console. The contract gives none; a team's list of them is read whole.
+pub const INTEGRATIONS_PER_TEAM: i64 = 50;
+
+/// People that a team may have, as far as they are added in the console. The contract gives none; a team's list of
+/// them is read whole.
+pub const PEOPLE_PER_TEAM: i64 = 200;
+
+/// Top-ups that a team may have asked for at a time. The contract gives none; the list is read whole.
+pub const OPEN_TOP_UP_REQUESTS: i64 = 10;
+
 /// Deliveries shown per endpoint, whose attempts are kept (contract: Delivery rules 4).
 pub const DELIVERIES_SHOWN: i64 = 25;
 

@@ -33,7 +33,9 @@ pub(crate) fn document(document: &Document) -> Result<(), Problem> {
         }
     }
     if let Some(return_address) = document.return_address() {
-        check_return_address(return_address).map_err(|explanation| {
+        let checked = check_return_address(return_address)
+            .and_then(|()| check_own_address(&mut typesetter, document.product(), return_address));
+        checked.map_err(|explanation| {
             Problem::item(document.product().address_side(), "the return address".to_owned(), explanation)
         })?;
     }
@@ -130,10 +132,8 @@ fn check_own_text(typesetter: &mut Typesetter, element: &Element) -> Checked {
             format!("its font {} has no {}", text.font.name(), character_list(&unsupported))
         })?;
     }
-    if text.text.fields().next().is_some() {
-        return Ok(());
-    }
-    let analysis = setting.analyse(typesetter, &text.text.as_drawn());
+    // What prints for a recipient without any values.
+    let analysis = setting.analyse(typesetter, &text.text.render(|_| None).text);
     match setting.fit(&analysis, Wrapping::AtSpaces) {
         Fit::At(_) => Ok(()),
         Fit::BelowSmallest(_) => Err("its text is too long for its arc at its smallest size".to_owned()),
@@ -186,6 +186,18 @@ fn check_return_address(return_address: &ReturnAddress) -> Checked {
     let has_every_part =
         [Some(address), fallback.as_ref()].into_iter().flatten().all(|part| !part.lacks_a_part());
     require(has_every_part, || "name, address_1, city, state and zip must not be blank".to_owned())
+}
+
+/// An address without fields must print as it is.
+fn check_own_address(typesetter: &mut Typesetter, product: Product, design: &ReturnAddress) -> Checked {
+    let ReturnAddress { address, fallback } = design;
+    let own = fallback.as_ref().map_or(("it", address), |fallback| ("its fallback", fallback));
+    let (name, lines) = (own.0, own.1.render(|_| None).lines());
+    let block = product.set_return_address(typesetter, &lines);
+    require(block.unsupported.is_empty(), || {
+        format!("{name} has characters that no font prints: {}", character_list(&block.unsupported))
+    })?;
+    require(block.fits, || format!("{name} is too long for its place"))
 }
 
 fn require(holds: bool, explanation: impl FnOnce() -> String) -> Checked {

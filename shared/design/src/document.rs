@@ -35,6 +35,9 @@ pub struct Surface {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Outer {
+    /// Where the document's JSON Schema is, for editors.
+    #[serde(default, rename = "$schema")]
+    _schema: Option<String>,
     product: Product,
     #[serde(default)]
     return_address: Option<ReturnAddress>,

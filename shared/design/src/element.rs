@@ -219,11 +219,12 @@ impl Element {
         let rotation = take(&mut settings, "rotation")?.unwrap_or(0.0);
         let settings = Value::Object(settings);
         let content = match kind {
-            Kind::Text => Content::Text(read(&settings)?),
-            Kind::Image => Content::Image(read(&settings)?),
-            Kind::QrCode => Content::QrCode(read(&settings)?),
-            Kind::Shape => Content::Shape(read(&settings)?),
+            Kind::Text => read(&settings).map(Content::Text),
+            Kind::Image => read(&settings).map(Content::Image),
+            Kind::QrCode => read(&settings).map(Content::QrCode),
+            Kind::Shape => read(&settings).map(Content::Shape),
         };
+        let content = content.map_err(|explanation| with_common_settings(&explanation))?;
         Ok(Self { id, frame: Frame { area, rotation }, content })
     }
 
@@ -241,6 +242,19 @@ impl Element {
     }
 }
 
+/// An explanation that lists the settings of a kind of element, with those that every kind has.
+fn with_common_settings(explanation: &str) -> String {
+    const EXPECTED: &str = ", expected ";
+    const COMMON: &str = "one of `id`, `kind`, `area`, `rotation`, ";
+    match explanation.split_once(EXPECTED) {
+        Some((unknown, settings)) if unknown.contains("unknown field") && !unknown.contains('.') => {
+            let settings = settings.trim_start_matches("one of ").replace(" or ", ", ");
+            format!("{unknown}{EXPECTED}{COMMON}{settings}")
+        }
+        _ => explanation.to_owned(),
+    }
+}
+
 fn take<T: DeserializeOwned>(settings: &mut Map<String, Value>, name: &str) -> Result<Option<T>, String> {
     let value = settings.remove(name);
     value.map(|value| read(&value).map_err(|explanation| format!("{name}: {explanation}"))).transpose()
@@ -250,9 +264,24 @@ fn take<T: DeserializeOwned>(settings: &mut Map<String, Value>, name: &str) -> R
 pub(crate) fn read<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
     serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
-        match path.as_str() {
-            "." => error.into_inner().to_string(),
-            _ => format!("{path}: {}", error.into_inner()),
-        }
+        let explanation = in_plain_words(error.into_inner().to_string());
+        if path == "." { explanation } else { format!("{path}: {explanation}") }
     })
+}
+
+/// An explanation without the names of types.
+fn in_plain_words(mut explanation: String) -> String {
+    const TYPES: [(&str, &str); 4] = [
+        ("expected f64", "expected a number"),
+        ("expected a sequence", "expected a list"),
+        ("expected map with a single key", "expected one thing with its name, such as {\"fixed\": {…}}"),
+        ("expected string or map", "expected one thing with its name, such as {\"fixed\": {…}}"),
+    ];
+    for (of_type, plain) in TYPES {
+        explanation = explanation.replace(of_type, plain);
+    }
+    match explanation.split_once("expected struct ") {
+        Some((before, _)) => format!("{before}expected an object"),
+        None => explanation,
+    }
 }

@@ -1,6 +1,6 @@
 //! What is decided about one recipient's card, in words a marketer understands.
 
-use crate::limits::LISTED_CHARACTERS;
+use crate::limits::{CARD_CHARS, LISTED_CHARACTERS};
 
 /// What becomes of a card: it mails with these warnings, none as a rule, or it does not.
 pub type Decision = Result<Vec<Warning>, Refusal>;
@@ -110,6 +110,13 @@ impl Refusal {
         Self { reason: RefusalReason::TextOverflow, field: text_box.to_owned(), detail }
     }
 
+    pub(crate) fn too_long(text_box: &str) -> Self {
+        let detail = format!(
+            "With the text box \"{text_box}\" the texts of the card have more than {CARD_CHARS} characters."
+        );
+        Self { reason: RefusalReason::TextOverflow, field: text_box.to_owned(), detail }
+    }
+
     pub(crate) fn image_missing(field: &str, has_link: bool) -> Self {
         let detail = format!("{}, and the request wants every picture.", no_picture(field, has_link));
         Self { reason: RefusalReason::VariableImageMissing, field: field.to_owned(), detail }
@@ -159,7 +166,9 @@ impl Warning {
 
     pub(crate) fn curve_too_long(text_box: &str, smallest_size: f64, size: f64) -> Self {
         let detail = format!(
-            "The text in \"{text_box}\" is too long for its curve at its smallest size of {smallest_size} points, so it prints at {size:.1}."
+            "The text in \"{text_box}\" is too long for its curve at its smallest size of {smallest_size} points, so it prints at {:.1}.",
+            // Rounded down: what does not fit at a size prints at a smaller one.
+            (size * 10.0).floor() / 10.0
         );
         Self::new(WarningCode::TextCurveTooLong, text_box, detail)
     }
@@ -194,4 +203,19 @@ fn named(character: &str) -> String {
         .collect();
     let numbers = numbers.join(" ");
     if character.chars().any(char::is_control) { numbers } else { format!("\"{character}\" ({numbers})") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_too_long_for_its_curve_prints_smaller_than_its_smallest_size() {
+        let warning = Warning::curve_too_long("seal", 6.0, 5.999);
+        assert!(
+            warning.detail.ends_with("smallest size of 6 points, so it prints at 5.9."),
+            "{}",
+            warning.detail
+        );
+    }
 }

@@ -36,7 +36,7 @@ pub use plan::Plan;
 pub use problem::Problem;
 pub use product::{Product, Purpose, Side, UnknownProduct, Zone};
 pub use recipient::Recipient;
-pub use return_address::{PostalAddress, ReturnAddress};
+pub use return_address::{FilledAddress, PostalAddress, ReturnAddress};
 pub use style::{Alignment, Colour, VerticalAlignment};
 pub use template::{Rendered, Template, TemplateError};
 pub use text::{Block, BlockStyle, Typesetter};

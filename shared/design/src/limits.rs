@@ -42,8 +42,12 @@ pub const LARGEST_RADIUS: f64 = 10_000.0;
 /// From one size that is tried to the next smaller one, in points.
 pub const SIZE_STEP: f64 = 0.5;
 
-/// Characters of a recipient's text in one text box. More than a page holds that anybody could read.
-pub const TEXT_CHARS: usize = 10_000;
+/// Characters of all of a card's texts with fields, filled in. More than both its sides hold that anybody could read, and
+/// few enough that the cards of the largest request are decided well within its time.
+pub const CARD_CHARS: usize = 10_000;
+
+/// Characters that are looked at of a text that is to be one line, such as a name in an address.
+pub const LINE_CHARS: usize = 500;
 
 /// Shaped words that a [`Typesetter`](crate::Typesetter) keeps: some 10 MB.
 pub const WORDS_KEPT: usize = 20_000;

@@ -50,7 +50,8 @@ impl Destination {
 fn push_value(link: &mut String, value: &str) {
     let value = value.trim();
     if link.is_empty() {
-        link.push_str(value);
+        // People write links with spaces, which every browser puts right; so does what fetches pictures.
+        link.push_str(&value.replace(' ', "%20"));
     } else {
         link.extend(utf8_percent_encode(value, RESERVED));
     }
@@ -75,6 +76,11 @@ impl TryFrom<String> for SecureLink {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
+        if text.contains(['{', '}']) {
+            return Err(format!(
+                "the link {text:?} has a brace in it: it is the same for everybody, without fields"
+            ));
+        }
         let url = web_link(&text)?;
         if url.scheme() != "https" {
             return Err(format!("the link {text:?} must begin with https://"));
@@ -117,6 +123,8 @@ mod tests {
             "https://",
             "ftp://example.com",
             "https://example.com/a b",
+            "https://example.com/{{x}}",
+            "https://{{domain}}/",
         ] {
             assert!(SecureLink::try_from(text.to_owned()).is_err(), "{text}");
         }
@@ -187,7 +195,9 @@ mod tests {
         let link = destination("{{link}}?name={{name}}").unwrap();
         let value = |name: &str| Some(if name == "link" { "https://a.example/b%20c/d" } else { "A & B" });
         assert_eq!(link.render(value).as_deref(), Some("https://a.example/b%20c/d?name=A%20%26%20B"));
-        assert_eq!(destination("{{link}}").unwrap().render(|_| Some("https://a.example/b c")), None);
+        let spaced = destination("{{link}}").unwrap().render(|_| Some(" https://a.example/b c "));
+        assert_eq!(spaced.as_deref(), Some("https://a.example/b%20c"));
+        assert_eq!(destination("{{link}}").unwrap().render(|_| Some("https://a.example/b\tc")), None);
     }
 
     proptest! {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::document::Document;
 use crate::element::{Content, Element, Image, ImageSource, QrCode, TextBox};
 use crate::finding::{Decision, Refusal, Warning};
-use crate::limits::TEXT_CHARS;
+use crate::limits::CARD_CHARS;
 use crate::outline::Outline;
 use crate::page::{Drawing, Item, Page};
 use crate::product::Side;
@@ -49,7 +49,7 @@ struct SetText<'p> {
     index: usize,
     setting: &'p Setting,
     clear_of: &'p [usize],
-    /// `None` for a text of more than [`TEXT_CHARS`], which is not looked into.
+    /// `None` for a text with which the card has more than [`CARD_CHARS`]; it is not looked into.
     analysis: Option<Analysis>,
     fit: Fit,
 }
@@ -151,14 +151,19 @@ impl Plan {
 
     /// All texts with fields, fitted to their boxes.
     fn set_texts(&self, typesetter: &mut Typesetter, recipient: &impl Recipient) -> Vec<SetText<'_>> {
-        let mut texts = Vec::new();
+        let (mut texts, mut room) = (Vec::new(), CARD_CHARS);
         for side in Side::ALL {
             for (index, (part, element)) in self.elements(side).enumerate() {
                 if let (Kind::Text { setting, clear_of }, Content::Text(text_box)) =
                     (&part.kind, &element.content)
                 {
                     let text = text_box.text.render(|field| recipient.value(field)).text;
-                    let (analysis, fit) = set(typesetter, setting, &text);
+                    let rest = room.checked_sub(text.chars().count());
+                    room = rest.unwrap_or(room);
+                    let (analysis, fit) = match rest {
+                        Some(_) => set(typesetter, setting, &text),
+                        None => (None, Fit::Nowhere),
+                    };
                     texts.push(SetText { side, index, setting, clear_of, analysis, fit });
                 }
             }
@@ -171,6 +176,9 @@ impl Plan {
         let unsupported = text.analysis.as_ref().map_or(&[][..], |analysis| &analysis.unsupported);
         if !unsupported.is_empty() {
             return Some(Refusal::unsupported(id, text.setting.style.font.name(), unsupported));
+        }
+        if text.analysis.is_none() {
+            return Some(Refusal::too_long(id));
         }
         (text.fit == Fit::Nowhere).then(|| Refusal::overflow(id, text.setting.style.smallest_size))
     }
@@ -237,9 +245,6 @@ impl SetText<'_> {
 
 /// Finds the size of a text in its setting.
 fn set(typesetter: &mut Typesetter, setting: &Setting, text: &str) -> (Option<Analysis>, Fit) {
-    if text.len() > TEXT_CHARS && text.chars().nth(TEXT_CHARS).is_some() {
-        return (None, Fit::Nowhere);
-    }
     let analysis = setting.analyse(typesetter, text);
     let fit = setting.fit(&analysis, Wrapping::AtSpaces);
     (Some(analysis), fit)

@@ -86,7 +86,7 @@ fn settings_may_be_left_out_or_null_in_both() {
         Document::parse(&document).unwrap();
         validator().validate(&document).unwrap();
     }
-    let mut document = postcard();
+    let mut document = with("/front/elements/2/size", json!(14));
     for pointer in ["/front/background", "/front/elements/2/smallest_size", "/front/elements/3/arc"] {
         *document.pointer_mut(pointer).unwrap() = Value::Null;
     }

@@ -10,7 +10,7 @@ use cel::common::ast::{CallExpr, Expr, IdedExpr, LiteralValue};
 
 use crate::limits::{MAX_DEPTH, MAX_PROBLEMS};
 use crate::nearest::nearest;
-use crate::node::Node;
+use crate::node::{ColumnUse, Node};
 use crate::parse::Syntax;
 use crate::problem::{Problem, Span};
 use crate::scan::Kind;
@@ -41,7 +41,9 @@ pub(crate) fn build(syntax: &Syntax<'_>, source: &str, columns: &Columns<'_>) ->
         Builder { syntax, source: &chars, columns, used: Vec::new(), patterns: 0, problems: Vec::new() };
     let built = builder.expression(&syntax.root);
     if built.node.depth() > MAX_DEPTH {
-        let message = format!("The formula is nested more than {MAX_DEPTH} deep.");
+        let message = format!(
+            "The formula is nested more than {MAX_DEPTH} deep; IFS and SWITCH hold many cases side by side."
+        );
         builder.report(built.span.problem(message));
     }
     if builder.problems.is_empty() {
@@ -130,7 +132,8 @@ impl Builder<'_> {
         if !self.used.contains(&folded) {
             self.used.push(folded.clone());
         }
-        Built { node: Node::Column(folded.into(), of), of, span }
+        let column = ColumnUse { key: folded, name: column.name.trim().to_owned(), of };
+        Built { node: Node::Column(column.into()), of, span }
     }
 
     fn unknown_column(&self, name: &str, span: Span, is_braced: bool) -> Problem {

@@ -46,6 +46,10 @@ pub(crate) enum Parameter {
     Any,
     /// Everything can be text.
     Text,
+    /// A text, but no yes or no that stands in the formula: spreadsheets have one here.
+    Joined,
+    /// How the first argument is written as text.
+    Format,
     Number,
     Date,
     /// A number or a date, all arguments alike.

@@ -16,6 +16,7 @@ mod node;
 mod outcome;
 mod parse;
 mod problem;
+mod row;
 mod scan;
 mod shape;
 mod sheet;
@@ -23,7 +24,7 @@ mod value;
 
 pub use outcome::{Outcome, Reason};
 pub use problem::Problem;
-pub use sheet::{ColumnProblem, Computed, Definition, Sheet, check};
+pub use sheet::{Checked, ColumnProblem, Computed, Definition, Prompt, Sheet, Uses, check, name_problem};
 
 use std::sync::Arc;
 
@@ -32,8 +33,9 @@ use audience::{ColumnType, Lookup, Value, fold_name};
 use chrono::NaiveDate;
 use serde::Serialize;
 
-use crate::machine::{Halt, Machine};
+use crate::machine::Machine;
 use crate::node::Node;
+use crate::row::{Row, Stored};
 use crate::value::Cell;
 
 /// A column that formulas may use.
@@ -83,6 +85,10 @@ impl Formula {
 
     /// The result for one row; `today` is the day in the team's time zone.
     pub fn evaluate(&self, row: &dyn Lookup, today: NaiveDate) -> Outcome {
+        self.evaluate_on(&Stored(row), today)
+    }
+
+    fn evaluate_on(&self, row: &dyn Row, today: NaiveDate) -> Outcome {
         match Machine::new(row, today).value(&self.root) {
             Ok(cell) => self.outcome(cell),
             Err(halt) => Outcome::Blank(halt.into_reason()),
@@ -97,7 +103,11 @@ impl Formula {
             other => other.into_value(),
         };
         match value {
-            Value::Text(text) if text.is_empty() => Outcome::Blank(Halt::Empty.into_reason()),
+            Value::Text(text) if text.is_empty() => Outcome::Blank(Reason::Empty),
+            // The database keeps every other character, and what prints a value keeps it.
+            Value::Text(text) if text.contains('\0') => {
+                Outcome::Blank(Reason::Error("the result holds the character U+0000".to_owned()))
+            }
             value => Outcome::Value(value),
         }
     }

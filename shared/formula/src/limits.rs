@@ -11,6 +11,8 @@ pub const MAX_NESTING: usize = 32;
 pub const MAX_DEPTH: usize = 64;
 /// Most problems that are reported of one formula.
 pub const MAX_PROBLEMS: usize = 10;
+/// Longest name of a formula column, in characters.
+pub const MAX_NAME_CHARS: usize = 200;
 /// Most formula columns of a team.
 pub const MAX_FORMULA_COLUMNS: usize = 100;
 /// Most formula columns that build on each other in a row: each is computed within the one above it.
@@ -29,9 +31,11 @@ pub const MAX_TEXT_BYTES: usize = 8_192;
 pub const MAX_PATTERN_CHARS: usize = 200;
 /// Most regular expressions of a formula.
 pub const MAX_PATTERNS: usize = 4;
-/// Sizes that a regular expression may compile to, in bytes, and the steps that each byte of text then costs:
-/// the time of a match is bounded by the product of both.
+/// Sizes that a regular expression may compile to, in bytes, and the steps that [`PATTERN_BYTES_PER_STEPS`] of text
+/// then cost: the time of a search is bounded by the product of size and text.
 pub const PATTERN_SIZES: [(usize, u32); 3] = [(4 << 10, 1), (16 << 10, 4), (64 << 10, 16)];
+/// Bytes of text that a search goes through for the steps of its pattern. Replacing takes a search for every match.
+pub const PATTERN_BYTES_PER_STEPS: u32 = 16;
 
 /// Stack of the thread that reads a formula, in bytes of address space. The parser takes up to 45 KiB a
 /// level when it is not optimised, and a chain of [`MAX_TOKENS`] operators nests half as deep.

@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use audience::{Lookup, value};
+use audience::value;
 use chrono::{Datelike, Days, NaiveDate};
 
-use crate::limits::{BYTES_PER_STEP, MAX_STEPS, MAX_TEXT_BYTES};
-use crate::node::{Comparison, Factor, Node, Pattern, Sign};
+use crate::limits::{BYTES_PER_STEP, MAX_STEPS, MAX_TEXT_BYTES, PATTERN_BYTES_PER_STEPS};
+use crate::node::{ColumnUse, Comparison, Factor, Node, Pattern, Sign};
 use crate::outcome::Reason;
+use crate::row::Row;
 use crate::value::{Cell, Type};
 
 /// A value, or why there is none.
@@ -17,12 +18,12 @@ pub(crate) type Answer<'a, T = Cell<'a>> = Result<T, Halt<'a>>;
 /// Why an expression has no value.
 #[derive(Debug)]
 pub(crate) enum Halt<'a> {
-    /// `null`, or a function's own blank.
-    Empty,
+    /// `null`, or a function's own blank, with the reason.
+    Nothing(&'static str),
     /// The column has no value.
-    BlankColumn(&'a str),
+    BlankColumn(&'a ColumnUse),
     /// The column's value does not read as its type, and counts as blank.
-    UnreadableColumn(&'a str, Type),
+    UnreadableColumn(&'a ColumnUse),
     /// There is no result, and nothing but IFERROR and IFBLANK goes on from here.
     Error(String),
     /// A bound; nothing goes on from here.
@@ -31,7 +32,7 @@ pub(crate) enum Halt<'a> {
 
 impl Halt<'_> {
     pub(crate) const fn is_blank(&self) -> bool {
-        matches!(self, Self::Empty | Self::BlankColumn(_) | Self::UnreadableColumn(..))
+        matches!(self, Self::Nothing(_) | Self::BlankColumn(_) | Self::UnreadableColumn(_))
     }
 
     pub(crate) const fn is_stopped(&self) -> bool {
@@ -40,10 +41,10 @@ impl Halt<'_> {
 
     pub(crate) fn into_reason(self) -> Reason {
         match self {
-            Self::Empty => Reason::Empty,
-            Self::BlankColumn(column) => Reason::BlankColumn(column.to_owned()),
-            Self::UnreadableColumn(column, wanted) => {
-                Reason::UnreadableColumn(column.to_owned(), wanted.column_type())
+            Self::Nothing(sentence) => Reason::Nothing(sentence),
+            Self::BlankColumn(column) => Reason::BlankColumn(column.name.clone()),
+            Self::UnreadableColumn(column) => {
+                Reason::UnreadableColumn(column.name.clone(), column.of.column_type())
             }
             Self::Error(sentence) => Reason::Error(sentence),
             Self::Stopped(sentence) => Reason::Stopped(sentence.to_owned()),
@@ -60,13 +61,13 @@ pub(crate) fn error<'a, T>(sentence: impl Into<String>) -> Answer<'a, T> {
 
 /// A row and what is left of the steps.
 pub(crate) struct Machine<'a> {
-    row: &'a dyn Lookup,
+    row: &'a dyn Row,
     today: NaiveDate,
     steps_left: u32,
 }
 
 impl<'a> Machine<'a> {
-    pub(crate) fn new(row: &'a dyn Lookup, today: NaiveDate) -> Self {
+    pub(crate) fn new(row: &'a dyn Row, today: NaiveDate) -> Self {
         Self { row, today, steps_left: MAX_STEPS }
     }
 
@@ -101,9 +102,9 @@ impl<'a> Machine<'a> {
     pub(crate) fn value(&mut self, node: &'a Node) -> Answer<'a> {
         self.spend(1)?;
         match node {
-            Node::Blank | Node::Pattern(_) => Err(Halt::Empty),
+            Node::Blank | Node::Pattern(_) => Err(Halt::Nothing("null is blank")),
             Node::Constant(cell) => Ok(borrowed(cell)),
-            Node::Column(name, of) => self.column(name, *of),
+            Node::Column(column) => self.column(column),
             Node::Join(parts) => self.join(parts),
             Node::Sum(first, rest) => self.sum(first, rest),
             Node::Product(first, rest) => self.product(first, rest),
@@ -168,31 +169,41 @@ impl<'a> Machine<'a> {
         Ok(matches!(self.blankable(node)?, Some(Cell::YesNo(true))))
     }
 
-    /// The regular expression that an argument is, with the steps taken for a text of so many bytes.
+    /// The regular expression that an argument is, with the steps taken for searching a text of so many bytes once.
     pub(crate) fn pattern(&mut self, node: &'a Node, bytes: usize) -> Answer<'a, &'a Pattern> {
-        self.spend_text(bytes)?;
         match node {
             Node::Pattern(pattern) => {
-                // Texts are bounded by what was just spent.
-                self.spend(pattern.steps_per_byte.saturating_mul(bytes as u32))?;
+                self.spend_text(bytes)?;
+                self.spend_search(pattern, bytes)?;
                 Ok(pattern)
             }
             _ => error("a regular expression is needed"),
         }
     }
 
-    fn column(&mut self, name: &'a str, of: Type) -> Answer<'a> {
-        let stored = self.row.value(name).map(str::trim).filter(|text| !text.is_empty());
-        let Some(text) = stored else {
-            return Err(Halt::BlankColumn(name));
+    /// Takes the steps for a search through so many bytes. A search may look at all that is left of a text before it
+    /// finds the match that ends first, so each one costs what is left, not what it found.
+    pub(crate) fn spend_search(&mut self, pattern: &Pattern, bytes: usize) -> Answer<'a, ()> {
+        // Texts are bounded, at 2^13 bytes.
+        let steps = pattern.steps.saturating_mul(bytes as u32) / PATTERN_BYTES_PER_STEPS;
+        self.spend(steps.max(1))
+    }
+
+    fn column(&mut self, column: &'a ColumnUse) -> Answer<'a> {
+        let stored = match self.row.text(&column.key) {
+            Ok(stored) => stored.map(str::trim).filter(|text| !text.is_empty()),
+            Err(sentence) => return error(format!("{}: {sentence}", column.name)),
         };
-        let cell = match of {
+        let Some(text) = stored else {
+            return Err(Halt::BlankColumn(column));
+        };
+        let cell = match column.of {
             Type::Text | Type::Blank => Some(Cell::Text(Cow::Borrowed(text))),
             Type::Number => value::read_number(text).map(Cell::Number),
             Type::Date => value::read_date(text).map(Cell::Date),
             Type::YesNo => value::read_yes_no(text).map(Cell::YesNo),
         };
-        cell.ok_or(Halt::UnreadableColumn(name, of))
+        cell.ok_or(Halt::UnreadableColumn(column))
     }
 
     /// One text after the other.

@@ -16,8 +16,7 @@ pub(crate) enum Node {
     /// `null`, and what stands in for an expression with a problem.
     Blank,
     Constant(Cell<'static>),
-    /// A column by its folded name.
-    Column(Box<str>, Type),
+    Column(Box<ColumnUse>),
     /// `+` with texts.
     Join(Vec<Node>),
     /// `+` and `-` with numbers.
@@ -65,11 +64,23 @@ pub(crate) enum Comparison {
     GreaterOrEqual,
 }
 
-/// A regular expression with what each byte of text costs.
+/// A column that a formula looks at.
+#[derive(Clone, Debug)]
+pub(crate) struct ColumnUse {
+    /// Its folded name, by which a row finds the value.
+    pub(crate) key: String,
+    /// Its name as people write it.
+    pub(crate) name: String,
+    /// How the value is read.
+    pub(crate) of: Type,
+}
+
+/// A regular expression with what a search costs.
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
     pub(crate) regex: Regex,
-    pub(crate) steps_per_byte: u32,
+    /// Steps for [`PATTERN_BYTES_PER_STEPS`](crate::limits::PATTERN_BYTES_PER_STEPS) of text.
+    pub(crate) steps: u32,
 }
 
 impl Node {
@@ -101,7 +112,7 @@ impl Node {
     pub(crate) fn depth(&self) -> usize {
         let deepest = |nodes: &[Self]| nodes.iter().map(Self::depth).max().unwrap_or(0);
         1 + match self {
-            Self::Blank | Self::Constant(_) | Self::Column(..) | Self::Pattern(_) => 0,
+            Self::Blank | Self::Constant(_) | Self::Column(_) | Self::Pattern(_) => 0,
             Self::Join(nodes) | Self::All(nodes) | Self::Any(nodes) | Self::Call(_, nodes) => deepest(nodes),
             Self::Choose(nodes) => deepest(nodes.as_slice()),
             Self::Sum(first, rest) => {

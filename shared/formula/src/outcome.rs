@@ -43,6 +43,8 @@ impl Serialize for Outcome {
 pub enum Reason {
     /// Nothing went wrong: the formula's own answer is an empty text.
     Empty,
+    /// Nothing went wrong: a function of the formula has nothing to give; the sentence says why.
+    Nothing(&'static str),
     /// The value of this column is needed and blank.
     BlankColumn(String),
     /// The value of this column is needed, and it does not read as the column's type.
@@ -57,6 +59,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => formatter.write_str("the formula gives an empty text here"),
+            Self::Nothing(sentence) => formatter.write_str(sentence),
             Self::BlankColumn(column) => write!(formatter, "{column} is blank"),
             Self::UnreadableColumn(column, column_type) => {
                 let wanted = Type::from(*column_type).in_words();

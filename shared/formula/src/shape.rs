@@ -76,10 +76,29 @@ impl Shape<'_> {
         if self.wants_value {
             self.missing_value(at);
         }
-        if self.open.is_empty() {
+        let is_within_call =
+            self.open.last().is_some_and(|open| *open > 0 && is_called(self.tokens, open - 1));
+        if !is_within_call && self.is_thousands(at) {
+            let (first, last) = (&self.tokens[at - 1], &self.tokens[at + 1]);
+            let problem = first.span.to(last.span).problem("A number is written without commas.");
+            self.problems.push(problem.suggesting(format!("{}{}", first.source, last.source)));
+        } else if self.open.is_empty() {
             self.report(at, "A comma stands between the arguments of a function, within its brackets.");
         }
         self.wants_value = true;
+    }
+
+    /// Whether the comma stands in a number, as in 1,000: three digits follow at once.
+    fn is_thousands(&self, at: usize) -> bool {
+        let (Some(before), Some(behind)) =
+            (at.checked_sub(1).map(|at| &self.tokens[at]), self.tokens.get(at + 1))
+        else {
+            return false;
+        };
+        let comma = self.tokens[at].span.offset;
+        let is_joined = before.span.offset + before.span.length == comma && behind.span.offset == comma + 1;
+        let is_group = behind.source.len() == 3 && behind.source.bytes().all(|digit| digit.is_ascii_digit());
+        before.kind == Kind::Number && behind.kind == Kind::Number && is_joined && is_group
     }
 
     fn open_round(&mut self, at: usize) {
@@ -129,7 +148,8 @@ impl Shape<'_> {
             return self.report(*opening, format!("This {bracket} is not closed."));
         }
         if self.wants_value {
-            self.report(self.tokens.len() - 1, "A value is missing behind this.");
+            let last = self.tokens.len() - 1;
+            self.missing_behind(last);
         }
     }
 
@@ -172,7 +192,20 @@ impl Shape<'_> {
         self.problems.push(problem);
     }
 
+    fn missing_behind(&mut self, at: usize) {
+        match at.checked_sub(1).map(|before| &self.tokens[before]) {
+            Some(number) if self.tokens[at].is("%") && number.kind == Kind::Number => {
+                let problem = number.span.to(self.tokens[at].span).problem("A percentage is divided by 100.");
+                self.problems.push(problem.suggesting(format!("{} / 100", number.source)));
+            }
+            _ => self.report(at, "A value is missing behind this."),
+        }
+    }
+
     fn missing_value(&mut self, at: usize) {
+        if at > 1 && self.tokens[at - 1].is("%") && self.tokens[at - 2].kind == Kind::Number {
+            return self.missing_behind(at - 1);
+        }
         let token = &self.tokens[at];
         let message = match at.checked_sub(1).map(|before| &self.tokens[before].source) {
             Some(before) => {

@@ -2,14 +2,16 @@
 
 mod check;
 mod computed;
+mod names;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
 use audience::{ColumnType, fold_name};
 
-pub use check::{ColumnProblem, check};
+pub use check::{Checked, ColumnProblem, Prompt, check};
 pub use computed::Computed;
+pub use names::name_problem;
 
 use crate::{Column, Formula, Problem, build, compile_among};
 
@@ -22,7 +24,13 @@ pub struct Definition {
     pub column_type: ColumnType,
     /// Its formula.
     pub source: String,
+    /// The types of the columns that it uses, by folded name, as they were when it was saved. A formula means something
+    /// else over other types, so it is not computed over them. `None` takes the columns as they are.
+    pub uses: Option<Uses>,
 }
+
+/// Types of columns by folded name.
+pub type Uses = BTreeMap<String, ColumnType>;
 
 /// A team's formula columns. Each is compiled when it is first asked for: what a campaign does not use
 /// costs it nothing.
@@ -76,13 +84,17 @@ impl Sheet {
     /// type now. `None` beyond the end.
     pub fn formula(&self, position: usize) -> Option<Result<&Formula, &[Problem]>> {
         let definition = self.definitions.get(position)?;
-        let compiled = self.compiled[position].get_or_init(|| self.compile(&definition.source));
+        let compiled = self.compiled[position].get_or_init(|| self.compile(definition));
         Some(compiled.as_ref().map_err(Vec::as_slice))
     }
 
-    fn compile(&self, source: &str) -> Result<Formula, Vec<Problem>> {
+    fn compile(&self, definition: &Definition) -> Result<Formula, Vec<Problem>> {
+        let changed = names::changed_types(definition, |key| self.columns.get(key));
+        if !changed.is_empty() {
+            return Err(changed);
+        }
         let columns: build::Columns<'_> =
             self.columns.iter().map(|(key, column)| (key.clone(), column)).collect();
-        compile_among(source, &columns)
+        compile_among(&definition.source, &columns)
     }
 }

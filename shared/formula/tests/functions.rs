@@ -56,7 +56,7 @@ fn functions_at_their_edges() {
         ("TEXTAFTER(\"a-b-c\", \"-\")", "b-c"),
         ("TEXTAFTER(\"abc\", \"\")", "[the separator is blank]"),
         ("VALUE(\"abc\")", "[“abc” is not a number]"),
-        ("VALUE(nickname)", "[the formula gives an empty text here]"),
+        ("VALUE(nickname)", "[the text to be read is blank]"),
         ("ROUND(1.005, 2)", "1.01"),
         ("ROUND(-2.5)", "-3"),
         ("ROUND(1234, -2)", "1200"),
@@ -66,8 +66,10 @@ fn functions_at_their_edges() {
         ("MOD(7, 0)", "[division by zero]"),
         ("SQRT(-1)", "[a negative number has no square root]"),
         ("POWER(10, 400)", "[the number gets too large]"),
-        ("POWER(-8, 0.5)", "[the number gets too large]"),
-        ("AVERAGE(spend)", "[the formula gives an empty text here]"),
+        ("POWER(-8, 1 / 3)", "[a negative number has no such power]"),
+        ("POWER(0, -1)", "[division by zero]"),
+        ("AVERAGE(spend)", "[all values are blank]"),
+        ("MAX(last_visit, \"2026-01-02\")", "2026-01-02"),
         ("MAX({First order}, last_visit)", "2026-01-01"),
         ("MIN(spend, 3)", "3"),
         ("DATE(2026, 2, 29)", "[there is no such date]"),
@@ -81,15 +83,17 @@ fn functions_at_their_edges() {
         ("DATEDIF(\"2025-12-25\", \"2026-01-31\", \"yd\")", "37"),
         ("DATEDIF(\"2026-01-02\", \"2026-01-01\", \"D\")", "[DATEDIF ends before it starts]"),
         ("SWITCH(nickname, \"\", \"none\", \"some\")", "none"),
-        ("SWITCH(state, \"CA\", 1, \"NY\", 2)", "[the formula gives an empty text here]"),
-        ("IFS(FALSE, 1)", "[the formula gives an empty text here]"),
+        ("SWITCH(state, \"CA\", 1, \"NY\", 2)", "[no condition or case holds, and there is no other value]"),
+        ("IFS(FALSE, 1)", "[no condition or case holds, and there is no other value]"),
         ("IFERROR(nickname, \"x\") + \".\"", "."),
         ("TEXT(member)", "yes"),
         ("TEXT(0.5, \"0%\")", "50%"),
         ("REGEXEXTRACT(email, \"@(.+)$\")", "example.com"),
         ("REGEXEXTRACT(email, \"x{9}\") + \".\"", "."),
         ("REGEXREPLACE(\"a1b2\", \"[0-9]\", \"$0\")", "a$0b$0"),
-        ("FIND(\"x\", \"abc\")", "[the formula gives an empty text here]"),
+        ("FIND(\"x\", \"abc\")", "[FIND does not find the part]"),
+        ("REGEXEXTRACT(email, \"x{9}\")", "[the regular expression matches nothing]"),
+        ("PROPER(\"ßa\")", "Ssa"),
     ];
     for (source, expected) in cases {
         assert_eq!(shown(source), expected, "{source}");
@@ -108,5 +112,25 @@ fn a_branch_that_is_not_taken_is_not_looked_at() {
         "IF(AND(FALSE, 1 / 0 > 1), 2, 1)",
     ] {
         assert_eq!(outcome(source).text().as_deref(), Some("1"), "{source}");
+    }
+}
+
+#[test]
+fn rounding_at_the_ends_of_a_numbers_digits_leaves_it() {
+    let cases = [
+        ("ROUND(1, 300)", "1"),
+        ("ROUND(0.1, 400)", "0.1"),
+        ("ROUNDDOWN(1, 1e9)", "1"),
+        ("ROUNDUP(0, 5)", "0"),
+        ("ROUND(12345.678, 30) == 12345.678", "yes"),
+        ("ROUND(1e-24 * 5.55, 26) == 5.55e-24", "yes"),
+        ("ROUND(123, -400)", "0"),
+        ("MOD(1e300, 7)", "1"),
+        ("MOD(-1, 3)", "2"),
+        ("MOD(7, -3)", "-2"),
+        ("MOD(6, -3)", "0"),
+    ];
+    for (source, expected) in cases {
+        assert_eq!(shown(source), expected, "{source}");
     }
 }

@@ -97,7 +97,22 @@ fn a_text_that_grows_is_stopped_at_its_bound() {
     assert_eq!(stopped(&format!("IFERROR({many}, 1)")), "the formula takes too many steps here");
     assert_eq!(stopped(&format!("OR({many} > 1, TRUE)")), "the formula takes too many steps here");
     let matches = "REGEXMATCH(REPT(\"a\", 8000), \"(a|aa){100}$\")";
-    assert_eq!(stopped(matches), "the formula takes too many steps here");
+    let twice = format!("{matches} && {matches}");
+    assert_eq!(stopped(&twice), "the formula takes too many steps here");
+}
+
+#[test]
+fn replacing_costs_a_search_for_every_match_and_what_values_hold_is_replaced() {
+    let replaced = |text: &str, pattern: &str| {
+        survives(&format!("LEN(REGEXREPLACE({text}, r\"{pattern}\", \"b\"))")).unwrap().text()
+    };
+    // Each of the searches would look at all that is left.
+    assert_eq!(replaced("REPT(\"a\", 4000)", "(a|b)*c|a"), None);
+    assert_eq!(replaced("REPT(\"a\", 8000)", r"(\w|\pL)*\d|a"), None);
+    // Values have 600 characters.
+    assert_eq!(replaced("REPT(\"abc \", 150)", r"\s+").as_deref(), Some("600"));
+    assert_eq!(replaced("REPT(\"<b>x\", 100)", "<[^>]*>").as_deref(), Some("200"));
+    assert_eq!(replaced("REPT(\"1a\", 300)", "[0-9]").as_deref(), Some("600"));
 }
 
 /// Pieces of formulas, sensible and not.

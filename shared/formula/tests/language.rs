@@ -166,3 +166,27 @@ fn a_result_has_a_type_and_different_branches_meet_as_text() {
 fn a_result_is_cut_like_any_value() {
     assert_eq!(shown("REPT(\"é\", 700)").chars().count(), 600);
 }
+
+#[test]
+fn a_result_never_holds_what_the_database_cannot() {
+    let reason = "[the result holds the character U+0000]";
+    all_give(&[
+        ("\"a\\u0000b\"", reason),
+        ("SUBSTITUTE(first_name, \"a\", \"\\x00\")", reason),
+        ("\"\\000\" + first_name", reason),
+        ("LEN(\"a\\u0000b\")", "3"),
+    ]);
+}
+
+#[test]
+fn a_reason_names_the_column_as_it_is_written_and_what_is_blank() {
+    all_give(&[
+        ("{FIRST ORDER} + spend", "[spend is blank]"),
+        ("1 + null", "[null is blank]"),
+        ("Größe + VISITS", "[the value of visits does not read as a number]"),
+    ]);
+    let columns = [formula::Column { name: "Last Gift".to_owned(), column_type: ColumnType::Number }];
+    let gift = formula::compile("{last gift} + 1", &columns).unwrap();
+    let blank = gift.evaluate(&std::collections::HashMap::new(), common::today());
+    assert_eq!(serde_json::to_value(blank).unwrap()["reason"], "Last Gift is blank");
+}

@@ -92,7 +92,7 @@ fn what_is_unknown_is_named_with_the_nearest_name() {
         ("frist_name", "frist_name|There is no column frist_name. Did you mean first_name?|first_name"),
         ("UPER(state)", "UPER|There is no function UPER. Did you mean UPPER?|UPPER"),
         ("zzzzzz", "zzzzzz|There is no column zzzzzz. A text stands in quotes.|-"),
-        ("VLOOKUP(state)", "VLOOKUP|There is no function VLOOKUP.|-"),
+        ("VLOKUPP(state)", "VLOKUPP|There is no function VLOKUPP.|-"),
     ]);
 }
 
@@ -160,7 +160,10 @@ fn bounds_are_told() {
     let deep = format!("{}1{}", "(".repeat(40), ")".repeat(40));
     assert_eq!(problems(&deep)[0].message, "Brackets may be nested 32 deep.");
     let choices = format!("{}3", "true ? 1 : ".repeat(80));
-    assert_eq!(problems(&choices)[0].message, "The formula is nested more than 64 deep.");
+    assert_eq!(
+        problems(&choices)[0].message,
+        "The formula is nested more than 64 deep; IFS and SWITCH hold many cases side by side."
+    );
     let pattern = format!("REGEXMATCH(state, \"{}\")", "a".repeat(201));
     assert_eq!(problems(&pattern)[0].message, "A regular expression has at most 200 characters.");
     let large = "REGEXMATCH(state, r\"(\\w{50}){50}\")";
@@ -190,4 +193,67 @@ fn an_outcome_as_json() {
     assert_eq!(json("1.50"), serde_json::json!({"value": "1.5"}));
     assert_eq!(json("1 / 0"), serde_json::json!({"value": null, "reason": "division by zero"}));
     assert!(compile("1", &columns()).is_ok());
+}
+
+#[test]
+fn what_spreadsheets_have_and_formulas_have_not_is_told_with_the_way_round() {
+    each_tells(&[
+        (
+            "IFNA(spend, 1)",
+            "IFNA|What stands in for an error is said by IFERROR, and for a blank by IFBLANK.|IFERROR",
+        ),
+        (
+            "XOR(member, opted_in)",
+            "XOR|Whether just one of two conditions holds is written condition != other.|-",
+        ),
+        (
+            "VLOOKUP(state)",
+            "VLOOKUP|A formula sees one person and no other rows; a few cases stand in SWITCH(value, case, result, ...).|-",
+        ),
+        ("spend * 10%", "10%|A percentage is divided by 100.|10 / 100"),
+        ("(spend * 10%) + 1", "10%|A percentage is divided by 100.|10 / 100"),
+        ("spend > 1,000", "1,000|A number is written without commas.|1000"),
+        ("last_visit > 2026-01-31", "2026-01-31|A date stands in quotes.|\"2026-01-31\""),
+        ("YEAR(7/4/2026)", "7/4/2026|A date stands in quotes.|\"7/4/2026\""),
+        (
+            "TEXTJOIN(\", \", TRUE, state)",
+            "TRUE|TEXTJOIN leaves blanks out by itself and takes no TRUE or FALSE: TEXTJOIN(separator, value, ...).|-",
+        ),
+    ]);
+    compiled("MAX(1,200)");
+}
+
+#[test]
+fn a_value_of_another_type_is_told_at_its_place() {
+    each_tells(&[
+        ("state in [\"TX\", 5]", "5|A text is looked for, and this is a number.|\"5\""),
+        (
+            "member == \"maybe\"",
+            "\"maybe\"|A condition is needed here, and this is text that reads neither as yes nor as no; write TRUE or FALSE.|-",
+        ),
+        (
+            "last_visit > \"soon\"",
+            "\"soon\"|A date is needed here, and this is text that is no date; one is written \"2026-01-31\".|-",
+        ),
+        ("MAX(member)", "member|MAX takes numbers or dates, and this is yes or no.|-"),
+        ("MAX(state)", "state|MAX takes numbers or dates, and this is text.|-"),
+        ("\"\\ud800\"", "\\ud800|There is no character \\ud800.|-"),
+        ("\"\\U00110000\"", "\\U00110000|There is no character \\U00110000.|-"),
+    ]);
+}
+
+#[test]
+fn a_format_of_another_kind_is_told() {
+    each_tells(&[
+        (
+            "TEXT(state, \"0.00\")",
+            "\"0.00\"|A text has no format; VALUE reads a number from it and DATEVALUE a date.|-",
+        ),
+        (
+            "TEXT(last_visit, \"0.00\")",
+            "\"0.00\"|A date is written where Y, M or D stands, as in MMMM D, YYYY.|-",
+        ),
+        ("TEXT(spend, \"YYYY\")", "\"YYYY\"|A number is written where 0 or # stands, as in $#,##0.00.|-"),
+    ]);
+    compiled("TEXT(last_visit, \"mmm d\") + TEXT(spend, \"#.##\") + TEXT(state)");
 }

@@ -81,6 +81,15 @@ pub enum RequestError {
     /// A GET was sent on too often, or to what is no URL.
     #[error("the redirects lead nowhere")]
     Redirects,
+    /// A GET was sent on to another host, and failed there: the fault is not the first host's.
+    #[error("the redirect to {host} failed: {error}")]
+    Elsewhere {
+        /// The name of the host that it was sent on to.
+        host: String,
+        /// What failed there.
+        #[source]
+        error: Box<Self>,
+    },
 }
 
 /// The client cannot be made.
@@ -137,8 +146,15 @@ impl Client {
         most_bytes: usize,
         timeout: Duration,
     ) -> Result<Answer, RequestError> {
-        let answered = tokio::time::timeout(timeout, self.follow(target.clone(), &headers, most_bytes));
-        answered.await.map_err(|_| RequestError::Timeout(timeout))?
+        let mut at = target.clone();
+        let answered = tokio::time::timeout(timeout, self.follow(&mut at, &headers, most_bytes)).await;
+        let answered = answered.unwrap_or(Err(RequestError::Timeout(timeout)));
+        answered.map_err(|error| {
+            if at.host_and_port() == target.host_and_port() {
+                return error;
+            }
+            RequestError::Elsewhere { host: at.host_name(), error: Box::new(error) }
+        })
     }
 
     /// Closes connections that nobody has used for a while.
@@ -146,21 +162,22 @@ impl Client {
         self.pool.sweep();
     }
 
+    /// Leaves in `target` how far it came.
     async fn follow(
         &self,
-        mut target: Target,
+        target: &mut Target,
         headers: &HeaderMap,
         most_bytes: usize,
     ) -> Result<Answer, RequestError> {
         for _ in 0..=REDIRECTS {
             let (method, headers) = (Method::GET, headers.clone());
-            let request = Asked { method, target: &target, headers, body: Bytes::new() };
+            let request = Asked { method, target, headers, body: Bytes::new() };
             let answered = self.ask(&request).await?;
             if !answered.is_redirect() {
                 return self.read_whole(answered, most_bytes).await;
             }
             let next = answered.response.headers().get(LOCATION).and_then(|next| next.to_str().ok());
-            target = next.and_then(|next| target.join(next)).ok_or(RequestError::Redirects)?;
+            *target = next.and_then(|next| target.join(next)).ok_or(RequestError::Redirects)?;
         }
         Err(RequestError::Redirects)
     }

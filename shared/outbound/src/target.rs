@@ -74,6 +74,11 @@ impl Target {
         self.host.to_string()
     }
 
+    /// Its host and port: what one server answers for.
+    pub fn host_and_port(&self) -> String {
+        format!("{}:{}", self.host, self.port)
+    }
+
     /// Where a redirect from here leads; `None` when that is no target.
     pub(crate) fn join(&self, location: &str) -> Option<Self> {
         Self::parse(self.url.join(location).ok()?.as_str()).ok()

@@ -2,10 +2,17 @@
 
 use std::io::Cursor;
 
-use image::{ImageDecoder, ImageFormat, ImageReader, Limits};
+use image::codecs::png::PngDecoder;
+use image::{ImageDecoder, ImageError, ImageFormat, Limits};
+use zune_jpeg::JpegDecoder;
+use zune_jpeg::zune_core::bytestream::ZCursor;
+use zune_jpeg::zune_core::colorspace::ColorSpace;
+use zune_jpeg::zune_core::options::DecoderOptions;
+
+use crate::jpeg;
 
 /// Pixels of one side at the most.
-const SIDE_PIXELS: u32 = 30_000;
+const SIDE_PIXELS: usize = 30_000;
 
 /// Bytes that decoding may ask for beside the decoded picture: tables, a colour profile.
 const TABLE_BYTES: u64 = 16 * 1024 * 1024;
@@ -20,34 +27,58 @@ pub(crate) enum Format {
     Jpeg,
 }
 
-/// Decodes a picture and forgets it. Its size is read and judged before memory is taken for it. The error is the end of
-/// a sentence about the picture.
+/// Decodes a picture to its last pixel and forgets it. Its size is read and judged before memory is taken for it. The
+/// error is the end of a sentence about the picture.
 pub(crate) fn examine(content: &[u8], max_pixels: u64) -> Result<Format, String> {
-    let format = match image::guess_format(content) {
-        Ok(ImageFormat::Png) => Format::Png,
-        Ok(ImageFormat::Jpeg) => Format::Jpeg,
-        _ => return Err("it is neither a PNG nor a JPEG picture".to_owned()),
-    };
-    let undecodable = |error: image::ImageError| format!("it cannot be decoded: {error}");
-    let mut reader = ImageReader::with_format(
-        Cursor::new(content),
-        match format {
-            Format::Png => ImageFormat::Png,
-            Format::Jpeg => ImageFormat::Jpeg,
-        },
-    );
-    reader.limits(limits(max_pixels));
-    let decoder = reader.into_decoder().map_err(undecodable)?;
-    let (width, height) = decoder.dimensions();
-    let pixels = u64::from(width) * u64::from(height);
-    if pixels > max_pixels || width.max(height) > SIDE_PIXELS {
-        return Err(format!("it has {width} by {height} pixels; {max_pixels} in all may be used"));
+    match image::guess_format(content) {
+        Ok(ImageFormat::Png) => examine_png(content, max_pixels).map(|()| Format::Png),
+        Ok(ImageFormat::Jpeg) => examine_jpeg(content, max_pixels).map(|()| Format::Jpeg),
+        _ => Err("it is neither a PNG nor a JPEG picture".to_owned()),
     }
+}
+
+fn examine_png(content: &[u8], max_pixels: u64) -> Result<(), String> {
+    let undecodable = |error: ImageError| match error {
+        ImageError::Limits(_) => "it is too large to decode".to_owned(),
+        error => damaged(&error),
+    };
+    let decoder = PngDecoder::with_limits(Cursor::new(content), limits(max_pixels)).map_err(undecodable)?;
+    let (width, height) = decoder.dimensions();
+    check_size((width as usize, height as usize), max_pixels)?;
     let size = usize::try_from(decoder.total_bytes()).ok();
     let size = size.filter(|size| *size as u64 <= max_pixels * PIXEL_BYTES);
     let mut decoded = vec![0; size.ok_or("it is too large to decode")?];
-    decoder.read_image(&mut decoded).map_err(undecodable)?;
-    Ok(format)
+    decoder.read_image(&mut decoded).map_err(undecodable)
+}
+
+/// Strictly: other decoders take half a picture for a whole one, and fill it up with grey.
+fn examine_jpeg(content: &[u8], max_pixels: u64) -> Result<(), String> {
+    let options = DecoderOptions::default().set_strict_mode(true);
+    let options = options.set_max_width(usize::MAX).set_max_height(usize::MAX);
+    let mut decoder = JpegDecoder::new_with_options(ZCursor::new(content), options);
+    decoder.decode_headers().map_err(|error| damaged(&error))?;
+    check_size(decoder.dimensions().unwrap_or_default(), max_pixels)?;
+    // In the fewest colours that lose nothing of the decoding.
+    let colours = match decoder.input_colorspace() {
+        Some(ColorSpace::Luma) => ColorSpace::Luma,
+        _ => ColorSpace::RGB,
+    };
+    decoder.set_options(options.jpeg_set_out_colorspace(colours));
+    decoder.decode().map_err(|error| damaged(&error))?;
+    if jpeg::has_end(content) { Ok(()) } else { Err("it is cut off".to_owned()) }
+}
+
+fn check_size((width, height): (usize, usize), max_pixels: u64) -> Result<(), String> {
+    if width as u64 * height as u64 > max_pixels || width.max(height) > SIDE_PIXELS {
+        return Err(format!("it has {width} by {height} pixels; {max_pixels} in all may be used"));
+    }
+    Ok(())
+}
+
+/// What a decoder says is for us.
+fn damaged(error: &dyn std::fmt::Debug) -> String {
+    tracing::debug!(?error, "a picture cannot be decoded");
+    "its file is damaged, or of a kind that cannot be read".to_owned()
 }
 
 fn limits(max_pixels: u64) -> Limits {
@@ -104,7 +135,35 @@ mod tests {
         }
         let whole = picture(50, 50, ImageFormat::Png);
         let why = examine(&whole[..whole.len() / 2], MAX_PIXELS).unwrap_err();
-        assert!(why.contains("cannot be decoded"), "{why}");
+        assert!(why.contains("is damaged"), "{why}");
+    }
+
+    /// A JPEG that does not compress well.
+    fn photograph(colours: jpeg_encoder::ColorType, channels: usize) -> Vec<u8> {
+        let samples: Vec<u8> =
+            (0..64 * 64 * channels).map(|at| (at.wrapping_mul(2_654_435_761) >> 7) as u8).collect();
+        let mut content = Vec::new();
+        jpeg_encoder::Encoder::new(&mut content, 90).encode(&samples, 64, 64, colours).unwrap();
+        content
+    }
+
+    #[test]
+    fn a_jpeg_that_is_cut_off_anywhere_is_none() {
+        let whole = photograph(jpeg_encoder::ColorType::Rgb, 3);
+        assert_eq!(examine(&whole, MAX_PIXELS), Ok(Format::Jpeg));
+        for end in (10..whole.len()).step_by(7) {
+            assert!(examine(&whole[..end], MAX_PIXELS).is_err(), "{end} of {}", whole.len());
+        }
+        // What follows the end is not the picture's.
+        assert!(examine(&[&whole[..], b"a film of two seconds"].concat(), MAX_PIXELS).is_ok());
+    }
+
+    #[test]
+    fn jpegs_of_all_colours_are_pictures() {
+        use jpeg_encoder::ColorType::{Cmyk, CmykAsYcck, Luma, Rgb, Ycbcr};
+        for (colours, channels) in [(Luma, 1), (Rgb, 3), (Ycbcr, 3), (Cmyk, 4), (CmykAsYcck, 4)] {
+            assert_eq!(examine(&photograph(colours, channels), MAX_PIXELS), Ok(Format::Jpeg), "{colours:?}");
+        }
     }
 
     #[test]

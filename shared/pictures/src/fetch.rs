@@ -8,27 +8,41 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use http::header::{ACCEPT, USER_AGENT};
 use http::{HeaderMap, HeaderValue};
-use outbound::{RequestError, Target};
+use outbound::Target;
 use service::fail_point;
 use storage::FileName;
 use store::LinkHash;
-use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use crate::examine::{Format, examine};
-use crate::host::{Host, Hosts};
 use crate::name;
+use crate::schedule::{Bounds, FAILURES, Schedule, Sign};
+use crate::undelivered::Undelivered;
 use crate::{Picture, Pictures, PicturesError, Wanted, unusable};
 
 /// How we present ourselves to hosts.
 const AGENT: &str = concat!("Pillarbox/", env!("CARGO_PKG_VERSION"));
 
+/// Of the time that there is for all pictures, one gets this part at the most: a host that hangs is found out while
+/// there is time left for others.
+const PICTURE_SHARE: u32 = 2;
+
 /// What came of fetching pictures.
 pub(crate) struct Fetched {
     /// Those that were tried to the end.
     pub(crate) tried: HashMap<LinkHash, Picture>,
-    /// Those that there was no time for.
-    pub(crate) left: Vec<LinkHash>,
+    /// Those that were not, and why.
+    pub(crate) left: Vec<(LinkHash, Picture)>,
+}
+
+/// A try that has ended.
+struct Try {
+    host: usize,
+    hash: LinkHash,
+    /// What it says of the host.
+    sign: Sign,
+    /// `None` when it had too little time.
+    picture: Option<Picture>,
 }
 
 impl Pictures {
@@ -39,79 +53,69 @@ impl Pictures {
         wanted: Vec<Wanted>,
         until: Instant,
     ) -> Result<Fetched, PicturesError> {
-        // Slots are the request's own: another one's slow hosts take none of them.
-        let slots = Semaphore::new(self.settings.concurrency);
-        let mut hosts = Hosts::new(self.settings.concurrency_per_host);
-        let mut left: Vec<LinkHash> = wanted.iter().map(|one| one.hash).collect();
-        let mut under_way: FuturesUnordered<_> = wanted
-            .into_iter()
-            .map(|one| {
-                let (host, slots) = (hosts.get(one.target.host_name()), &slots);
-                async move { (one.hash, self.fetch(folder, &one.target, (&host, slots)).await) }
-            })
-            .collect();
-        let mut tried = HashMap::new();
-        while let Ok(Some((hash, picture))) = tokio::time::timeout_at(until, under_way.next()).await {
-            if let Some(picture) = picture? {
-                tried.insert(hash, picture);
-            }
+        // The bounds are the request's own: another one's slow hosts take nothing of them.
+        let (in_all, per_host) = (self.settings.concurrency, self.settings.concurrency_per_host);
+        let mut schedule = Schedule::new(Bounds { in_all, per_host });
+        let mut left: Vec<(LinkHash, usize)> = Vec::with_capacity(wanted.len());
+        for one in wanted {
+            left.push((one.hash, schedule.add(one.target.host_and_port(), one)));
         }
-        left.retain(|hash| !tried.contains_key(hash));
+        let time = until.saturating_duration_since(Instant::now()) / PICTURE_SHARE;
+        let mut tried = HashMap::new();
+        let mut under_way = FuturesUnordered::new();
+        loop {
+            while let Some((host, one)) = schedule.start() {
+                under_way.push(self.fetch(folder, host, one, time));
+            }
+            let Ok(Some(ended)) = tokio::time::timeout_at(until, under_way.next()).await else { break };
+            let Try { host, hash, sign, picture } = ended?;
+            schedule.end(host, sign);
+            tried.extend(picture.map(|picture| (hash, picture)));
+        }
+        left.retain(|(hash, _)| !tried.contains_key(hash));
         metrics::counter!("pillarbox_pictures_total", "result" => "fetched").increment(tried.len() as u64);
         metrics::counter!("pillarbox_pictures_total", "result" => "left").increment(left.len() as u64);
-        Ok(Fetched { tried, left })
+        let left = left.into_iter().map(|(hash, host)| (hash, not_tried(schedule.is_given_up(host))));
+        Ok(Fetched { tried, left: left.collect() })
     }
 
-    /// Fetches a picture; `None` when its host is not asked any more.
     async fn fetch(
         &self,
         folder: &str,
-        target: &Target,
-        (host, slots): (&Host, &Semaphore),
-    ) -> Result<Option<Picture>, PicturesError> {
-        // The host's slot first: pictures that wait for a slow host must not hold what others could use.
-        let (Ok(_of_host), Ok(_of_all)) = (host.slots.acquire().await, slots.acquire().await) else {
-            return Ok(None);
-        };
-        if !host.is_answering() {
-            return Ok(None);
-        }
-        let content = match self.download(target).await {
-            Ok(content) => {
-                host.answered();
-                content
-            }
-            Err(error) => {
-                match error {
-                    Undelivered::Silent(_) => host.failed(),
-                    Undelivered::Answered(_) => host.answered(),
-                }
-                let (Undelivered::Silent(why) | Undelivered::Answered(why)) = error;
-                return Ok(Some(unusable(why)));
+        host: usize,
+        wanted: Wanted,
+        time: Duration,
+    ) -> Result<Try, PicturesError> {
+        let Wanted { hash, target } = wanted;
+        let timeout = Duration::from_millis(self.settings.timeout_ms);
+        let content = match self.download(&target, time.min(timeout)).await {
+            Ok(content) => content,
+            Err(Undelivered { sign, is_timeout, why }) => {
+                // With all the time that a picture may take it could have come.
+                let picture = (!is_timeout || time >= timeout).then(|| unusable(why));
+                return Ok(Try { host, hash, sign, picture });
             }
         };
-        match self.examined(content.clone()).await {
-            Ok(format) => Ok(Some(Picture::Kept(self.keep(folder, content, format).await?))),
-            Err(why) => Ok(Some(unusable(why))),
-        }
+        let picture = match self.examined(content.clone()).await {
+            Ok(format) => Picture::Kept(self.keep(folder, content, format).await?),
+            Err(why) => unusable(why),
+        };
+        Ok(Try { host, hash, sign: Sign::Answered, picture: Some(picture) })
     }
 
-    async fn download(&self, target: &Target) -> Result<Bytes, Undelivered> {
-        let timeout = Duration::from_millis(self.settings.timeout_ms);
+    async fn download(&self, target: &Target, timeout: Duration) -> Result<Bytes, Undelivered> {
         let answer = self.client.get(target, headers(), self.settings.max_bytes, timeout).await;
         match answer {
             Ok(answer) if answer.status == 200 => Ok(Bytes::from(answer.body)),
-            Ok(answer) => {
-                Err(Undelivered::Answered(format!("its host answered with status {}", answer.status)))
-            }
-            Err(error) => Err(undelivered(&error)),
+            Ok(answer) => Err(Undelivered::with_status(answer.status)),
+            Err(error) => Err(Undelivered::of(&error)),
         }
     }
 
     /// Decodes on a thread where that keeps nobody waiting.
     async fn examined(&self, content: Bytes) -> Result<Format, String> {
         let max_pixels = self.settings.max_pixels;
-        let undecodable = || "it cannot be decoded".to_owned();
+        let undecodable = || "its file is damaged".to_owned();
         let permit = self.decoding.clone().acquire_owned().await.map_err(|_| undecodable())?;
         let examined = tokio::task::spawn_blocking(move || {
             // Held to the end of the decoding, also when the request has no more time for it.
@@ -136,25 +140,13 @@ impl Pictures {
     }
 }
 
-/// Why a picture was not delivered, as the end of a sentence.
-enum Undelivered {
-    /// Its host is not there.
-    Silent(String),
-    /// Its host is there.
-    Answered(String),
-}
-
-fn undelivered(error: &RequestError) -> Undelivered {
-    match error {
-        RequestError::TooLarge(bytes) => Undelivered::Answered(format!("it has more than {bytes} bytes")),
-        RequestError::Refused(_)
-        | RequestError::Connect(_)
-        | RequestError::Tls(_)
-        | RequestError::Timeout(_) => Undelivered::Silent(format!("its host did not deliver it: {error}")),
-        RequestError::Http(_) | RequestError::Redirects => {
-            Undelivered::Answered(format!("its host did not deliver it: {error}"))
-        }
-    }
+/// Why a picture was not tried to the end.
+fn not_tried(is_host_given_up: bool) -> Picture {
+    unusable(if is_host_given_up {
+        format!("its host did not deliver {FAILURES} other pictures")
+    } else {
+        "the pictures of the request took too long to fetch".to_owned()
+    })
 }
 
 fn headers() -> HeaderMap {

@@ -8,8 +8,10 @@
 
 mod examine;
 mod fetch;
-mod host;
+mod jpeg;
 mod name;
+mod schedule;
+mod undelivered;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -136,7 +138,7 @@ impl Pictures {
             let target = match Target::parse(link) {
                 Ok(target) => target,
                 Err(error) => {
-                    pictures.insert(link, unusable(format!("its link cannot be used: {error}")));
+                    pictures.insert(link, unusable(undelivered::no_link(&error)));
                     continue;
                 }
             };
@@ -214,11 +216,7 @@ impl Pictures {
             .collect();
         self.store.picture_save(team_id, kept_for, &rows, now).await?;
         pictures.extend(fetched.tried);
-        pictures.extend(
-            fetched.left.into_iter().map(|hash| {
-                (hash, unusable("the pictures of the request took too long to fetch".to_owned()))
-            }),
-        );
+        pictures.extend(fetched.left);
         Ok(pictures)
     }
 

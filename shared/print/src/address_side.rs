@@ -15,14 +15,15 @@ const INCH: f64 = 72.0;
 
 const WHITE: Colour = Colour { red: 255, green: 255, blue: 255 };
 
-/// The recipient's address: without serifs, and 8 points at the least but for the longest lines (Domestic Mail Manual 202).
+/// The recipient's address: without serifs, and 8 points at the least (Domestic Mail Manual 202).
 const RECIPIENT: BlockStyle =
-    BlockStyle { vertical_alignment: VerticalAlignment::Bottom, ..style(Font::DejaVuSans, 10.0, 6.0) };
+    BlockStyle { vertical_alignment: VerticalAlignment::Bottom, ..style(Font::DejaVuSans, 10.0, 8.0) };
 
 /// In the window of an envelope: below the barcode, whatever the number of lines.
-const RECIPIENT_IN_WINDOW: BlockStyle = style(Font::DejaVuSans, 10.0, 6.0);
+const RECIPIENT_IN_WINDOW: BlockStyle = style(Font::DejaVuSans, 10.0, 8.0);
 
-const RETURN_ADDRESS: BlockStyle = style(Font::DejaVuSans, 7.5, 5.0);
+/// For an address of so many long lines that it does not fit at 8 points, broken at spaces.
+const RECIPIENT_SMALLEST: f64 = 6.0;
 
 const INDICIA: BlockStyle = BlockStyle {
     alignment: Alignment::Center,
@@ -74,21 +75,29 @@ impl AddressSide<'_> {
     pub(crate) fn set(&self, typesetter: &mut Typesetter, product: Product) -> Vec<GlyphRun> {
         let mut zones = product.reserved_zones();
         zones.push(product.return_address_zone());
-        let set = zones.into_iter().flat_map(|Zone { purpose, area }| {
-            let (lines, style, area) = match purpose {
-                Purpose::Address if product == Product::Letter => {
-                    let width = area.x + area.width - WINDOW_LEFT;
-                    (&self.recipient[..], RECIPIENT_IN_WINDOW, Area { x: WINDOW_LEFT, width, ..area })
-                }
-                Purpose::Address => (&self.recipient[..], RECIPIENT, area.grown(-MARGIN)),
-                Purpose::Indicia => (self.indicia, INDICIA, area.grown(-MARGIN)),
-                Purpose::ReturnAddress => (self.return_address, RETURN_ADDRESS, area),
-                Purpose::Barcode => (&[][..], INDICIA, area),
-            };
-            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-            if lines.is_empty() { Vec::new() } else { typesetter.block(&lines, &style, area).runs }
+        let set = zones.into_iter().flat_map(|Zone { purpose, area }| match purpose {
+            Purpose::Address if !self.recipient.is_empty() => {
+                self.set_recipient(typesetter, product, recipient_area(product, area))
+            }
+            Purpose::Indicia if !self.indicia.is_empty() => {
+                typesetter.block(self.indicia, &INDICIA, area.grown(-MARGIN)).runs
+            }
+            Purpose::ReturnAddress if !self.return_address.is_empty() => {
+                product.set_return_address(typesetter, self.return_address).runs
+            }
+            _ => Vec::new(),
         });
         set.collect()
+    }
+
+    fn set_recipient(&self, typesetter: &mut Typesetter, product: Product, area: Area) -> Vec<GlyphRun> {
+        let style = if product == Product::Letter { RECIPIENT_IN_WINDOW } else { RECIPIENT };
+        let block = typesetter.block(&self.recipient, &style, area);
+        if block.fits {
+            return block.runs;
+        }
+        let smaller = BlockStyle { smallest_size: RECIPIENT_SMALLEST, ..style };
+        typesetter.block(&self.recipient, &smaller, area).runs
     }
 
     /// Draws the barcode.
@@ -111,6 +120,28 @@ impl AddressSide<'_> {
     }
 }
 
+/// A name as it stands in the address: one line that fits at 8 points on every product, cut off if it is longer,
+/// without characters that no font prints. Empty when nothing is left of it.
+pub fn name_line(typesetter: &mut Typesetter, name: &str) -> String {
+    let zones = Product::ALL.into_iter().flat_map(|product| {
+        let address = product.reserved_zones().into_iter().filter(|zone| zone.purpose == Purpose::Address);
+        address.map(move |zone| recipient_area(product, zone.area).width)
+    });
+    let narrowest = zones.fold(f64::INFINITY, f64::min);
+    typesetter.line(name, RECIPIENT.font, narrowest / RECIPIENT.smallest_size)
+}
+
+/// Where the address prints in its zone.
+fn recipient_area(product: Product, zone: Area) -> Area {
+    match product {
+        Product::Letter => {
+            let width = zone.x + zone.width - WINDOW_LEFT;
+            Area { x: WINDOW_LEFT, width, ..zone }
+        }
+        _ => zone.grown(-MARGIN),
+    }
+}
+
 /// Clears the zones, to the end of the bleed where one lies at an edge.
 pub(crate) fn clear(content: &mut Content, product: Product, zones: &[Zone]) {
     let (trim, bleed) = (product.trim_area(), product.bleed_area());
@@ -124,4 +155,41 @@ pub(crate) fn clear(content: &mut Content, product: Product, zones: &[Zone]) {
         content.rect(number(left), number(top), number(right - left), number(bottom - top));
     }
     content.fill_nonzero();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size_and_right(product: Product, recipient: &[&str]) -> (f64, f64) {
+        let mut typesetter = Typesetter::new();
+        let recipient: Vec<String> = recipient.iter().map(|line| (*line).to_owned()).collect();
+        let side = AddressSide { recipient, ..AddressSide::default() };
+        let runs = side.set(&mut typesetter, product);
+        let right = runs.iter().flat_map(|run| &run.glyphs).map(|glyph| glyph.x).fold(0.0, f64::max);
+        (runs[0].size, right)
+    }
+
+    #[test]
+    fn a_name_of_any_length_leaves_the_address_legible_on_all_products() {
+        let mut typesetter = Typesetter::new();
+        for name in ["m".repeat(600), "MAXIMILIAN ".repeat(40), format!("ADA {}", "M".repeat(600))] {
+            let name = name_line(&mut typesetter, &name);
+            assert!(!name.is_empty());
+            for product in Product::ALL {
+                let mut zones = product.reserved_zones().into_iter();
+                let zone = zones.rfind(|zone| zone.purpose == Purpose::Address).unwrap().area;
+                let (size, right) = size_and_right(product, &[&name, "1100 CONGRESS AVE", "AUSTIN TX 78701"]);
+                assert!(size >= 8.0 && right < zone.x + zone.width, "{product}: {size} {right} {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_is_one_line_of_what_prints() {
+        let mut typesetter = Typesetter::new();
+        assert_eq!(name_line(&mut typesetter, " ADA\n1 OTHER ST\u{2028}\tMILES "), "ADA 1 OTHER ST MILES");
+        assert_eq!(name_line(&mut typesetter, "🎉ADA 🎉"), "ADA");
+        assert_eq!(name_line(&mut typesetter, "🎉 \u{e000}"), "");
+    }
 }

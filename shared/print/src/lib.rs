@@ -17,6 +17,7 @@ mod face;
 mod file;
 mod font;
 mod ink;
+mod jpeg;
 mod number;
 mod picture;
 mod press;
@@ -25,7 +26,7 @@ mod shape;
 mod surface;
 mod text;
 
-pub use address_side::AddressSide;
+pub use address_side::{AddressSide, name_line};
 pub use barcode::{Bar, Barcode, BarcodeError, MailerId, ServiceType};
 pub use card::{Card, CardProblem};
 pub use picture::{PictureError, Pictures};

@@ -8,11 +8,12 @@ use flate2::Compression;
 use image::codecs::jpeg::JpegDecoder;
 use image::codecs::png::PngDecoder;
 use image::metadata::Orientation;
-use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageError, Limits};
+use image::{DynamicImage, ImageDecoder, ImageError, Limits};
 use pdf_writer::writers::ImageXObject;
 use pdf_writer::{Content, Filter, Name, Ref};
 
 use crate::file::{ObjectFile, deflate};
+use crate::jpeg::Header;
 use crate::number::number;
 
 /// Bytes that decoding a picture may take.
@@ -82,18 +83,22 @@ fn embed_jpeg<W: Write>(file: &mut ObjectFile<W>, bytes: &[u8]) -> Result<Placed
     let mut decoder = JpegDecoder::new(Cursor::new(bytes))?;
     let size = decoder.dimensions();
     let orientation = decoder.orientation()?;
-    let space: &[u8] = match decoder.original_color_type() {
-        ExtendedColorType::L8 => GREY,
-        ExtendedColorType::Rgb8 => RGB,
-        ExtendedColorType::Cmyk8 => CMYK,
-        other => return Err(EmbedError::Unreadable(format!("a JPEG of colours {other:?} cannot print"))),
+    // The decoder tells what it would decode to, which is not what the file has.
+    let Some(header) = Header::read(bytes) else {
+        return Err(EmbedError::Unreadable("its header cannot be read".to_owned()));
+    };
+    let space: &[u8] = match header.components {
+        1 => GREY,
+        3 => RGB,
+        4 => CMYK,
+        other => return Err(EmbedError::Unreadable(format!("a JPEG of {other} colours cannot print"))),
     };
     let object = file.add(|chunk, object| {
         let mut stream = chunk.image_xobject(object, bytes);
         stream.filter(Filter::DctDecode);
         describe(&mut stream, size, space);
-        if space == CMYK {
-            // Such files say how much of each ink is left out.
+        if space == CMYK && header.is_adobe {
+            // Adobe's programs write how much of each ink is left out.
             stream.decode([1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0]);
         }
     })?;

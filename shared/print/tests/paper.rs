@@ -300,6 +300,23 @@ fn pictures_stand_as_they_are_looked_at() {
 }
 
 #[test]
+fn a_picture_in_inks_prints_in_its_inks() {
+    use jpeg_encoder::ColorType::{Cmyk, CmykAsYcck};
+    // Yellow and magenta make red, all without black.
+    let red = [0, 255, 255, 0].repeat(40 * 20);
+    for colours in [Cmyk, CmykAsYcck] {
+        let mut file = Vec::new();
+        jpeg_encoder::Encoder::new(&mut file, 95).encode(&red, 40, 20, colours).unwrap();
+        let pdf = print_cards(&["Ada"], &mut kept("pictures/lawn.png", file));
+        let listed = ask("pdfimages", &["-list", "-"], &pdf);
+        assert!(listed.contains("cmyk"), "{listed}");
+        let pngs = proof(pdf, Product::Postcard4x6, 1..=1, 72, Crop::Trim).unwrap();
+        let [r, g, b] = pixel(&pngs[0], (60.0, 60.0));
+        assert!(r > 180 && g < 90 && b < 90, "{colours:?}: {r} {g} {b}");
+    }
+}
+
+#[test]
 fn zones_of_the_post_office_print_white() {
     let back = proof(print_one(), Product::Postcard4x6, [2], 72, Crop::Trim).unwrap().remove(0);
     assert_eq!(pixel(&back, (10.0, 100.0)), [244, 241, 232], "the background");

@@ -203,7 +203,7 @@ async fn run_session(
 
 async fn take_replies(mut replies: Consumer, waiting: &Waiting, session: &Session) -> lapin::Result<()> {
     while let Some(delivery) = replies.next().await {
-        // Who replies is there, also when the queue was last asked before it came.
+        // Who replies listens, though it may have come after the last look: whoever got a reply can call again.
         session.workers.fetch_max(1, Ordering::Relaxed);
         hand_over(delivery?, waiting);
     }

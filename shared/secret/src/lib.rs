@@ -158,6 +158,18 @@ impl fmt::Debug for Password {
     }
 }
 
+/// The characters of the random part of a reference, without those that look like others, and how many there are of
+/// them.
+const REFERENCE_ALPHABET: &[u8; 31] = b"ABCDEFGHJKLMNPQRSTUVWXYZ2345678";
+const REFERENCE_CHARS: usize = 10;
+
+/// A random reference that people copy from a page to a payment, such as `TU-7K2M5QXW4B`.
+pub fn random_reference() -> String {
+    let mut random = rand::rng();
+    let letter = |_| char::from(REFERENCE_ALPHABET[random.random_range(..REFERENCE_ALPHABET.len())]);
+    "TU-".chars().chain((0..REFERENCE_CHARS).map(letter)).collect()
+}
+
 /// A random campaign id. Two may be equal: whoever makes a campaign asks whether it is taken.
 pub fn random_campaign_id() -> CampaignId {
     let mut random = rand::rng();
@@ -225,6 +237,16 @@ mod tests {
             assert!(Token::presented(wrong).is_none(), "{wrong}");
         }
         assert_eq!(format!("{one:?}"), "Token(…)");
+    }
+
+    #[test]
+    fn a_made_reference_has_no_characters_that_look_like_others() {
+        let references: std::collections::HashSet<String> = (0..100).map(|_| random_reference()).collect();
+        assert_eq!(references.len(), 100);
+        for reference in references {
+            let tail = reference.strip_prefix("TU-").unwrap();
+            assert!(tail.len() == 10 && !tail.contains(['0', 'O', '1', 'I', '9']), "{reference}");
+        }
     }
 
     #[test]

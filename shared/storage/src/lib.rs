@@ -37,6 +37,8 @@ const RETRY_TIME: Duration = Duration::from_secs(90);
 #[derive(Debug, Clone)]
 pub struct Storage {
     files: Arc<dyn ObjectStore>,
+    /// Where the files are, when they are in a folder.
+    folder: Option<Arc<std::path::Path>>,
 }
 
 impl Storage {
@@ -50,7 +52,8 @@ impl Storage {
             Kind::Folder => Arc::new(folder(&settings.folder)?),
             Kind::S3 => Arc::new(bucket(&settings.s3)?),
         };
-        Ok(Self { files })
+        let folder = (settings.kind == Kind::Folder).then(|| settings.folder.as_path().into());
+        Ok(Self { files, folder })
     }
 
     /// Keeps a file, in place of one of that name.
@@ -120,6 +123,21 @@ impl Storage {
         Ok(found.len())
     }
 
+    /// Removes what is left of a file that a process which was killed was writing piece by piece; what is under way now
+    /// goes as well, so that only who alone writes the file may ask. In a bucket nothing is left that shows.
+    ///
+    /// # Errors
+    /// [`StorageError::Unavailable`].
+    pub async fn delete_unfinished(&self, name: &FileName) -> Result<(), StorageError> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        let whole = folder.join(name.as_str());
+        let removed = tokio::task::spawn_blocking(move || remove_unfinished(&whole)).await;
+        let removed = removed.unwrap_or_else(|error| Err(std::io::Error::other(error)));
+        removed.map_err(|error| {
+            StorageError::of(name, object_store::Error::Generic { store: "folder", source: Box::new(error) })
+        })
+    }
+
     /// Forgets a file. One that is not there is forgotten already.
     ///
     /// # Errors
@@ -130,6 +148,27 @@ impl Storage {
             Err(error) => Err(StorageError::of(name, error)),
         }
     }
+}
+
+/// A file that is written to a folder has its name, `#` and a number until it is finished.
+fn remove_unfinished(whole: &std::path::Path) -> std::io::Result<()> {
+    let (Some(folder), Some(name)) = (whole.parent(), whole.file_name().and_then(|name| name.to_str()))
+    else {
+        return Ok(());
+    };
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let found = entry.file_name();
+        let number = found.to_str().and_then(|found| found.strip_prefix(name)?.strip_prefix('#'));
+        if number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit())) {
+            std::fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 fn path(name: &FileName) -> Path {

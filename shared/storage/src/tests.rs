@@ -128,3 +128,23 @@ fn a_buckets_key_does_not_show() {
     let shown = format!("{:?}", settings(Kind::S3, std::path::Path::new("."), "http://127.0.0.1:1"));
     assert!(!shown.contains("secret"), "{shown}");
 }
+
+#[tokio::test]
+async fn what_a_killed_writer_left_goes_and_nothing_else_does() {
+    let (storage, folder) = in_folder();
+    let file = name("print/card.pdf");
+    storage.delete_unfinished(&file).await.unwrap();
+    storage.put(&name("print/card.pdf2"), Bytes::from_static(b"another")).await.unwrap();
+    let mut killed = storage.write(&file).await.unwrap();
+    killed.write(Bytes::from(vec![1; LARGE])).await.unwrap();
+    // Its process has gone: nothing that it would have done at its end happens.
+    std::mem::forget(killed);
+    let there = || std::fs::read_dir(folder.path().join("files/print")).unwrap().count();
+    assert_eq!(there(), 2);
+    storage.delete_unfinished(&file).await.unwrap();
+    assert_eq!(there(), 1);
+    let mut next = storage.write(&file).await.unwrap();
+    next.write(Bytes::from_static(b"whole")).await.unwrap();
+    next.finish().await.unwrap();
+    assert_eq!(storage.get(&file, 10).await.unwrap(), "whole");
+}

@@ -1,7 +1,7 @@
 //! Who did what: the audit log of a team.
 
 use chrono::{DateTime, Utc};
-use contract::id::{ActivityId, TeamId};
+use contract::id::{ActivityId, TeamId, UserId};
 use uuid::Uuid;
 
 use crate::error::Result;
@@ -22,6 +22,18 @@ pub struct Activity {
     /// To what, as people call it.
     pub subject: String,
 }
+
+/// Which activities are listed. What is `None` is not asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ActivityFilter {
+    /// Those of this person.
+    pub user_id: Option<UserId>,
+    /// Those on things of this kind: what stands before the dot of an action.
+    pub kind: Option<String>,
+}
+
+/// Kinds of things that a team's log can be searched for.
+const KINDS: i64 = 100;
 
 impl Transaction<'_> {
     /// Notes what a person does in this transaction.
@@ -54,23 +66,28 @@ impl Transaction<'_> {
 }
 
 impl Store {
-    /// A team's activities, the newest first, before the one that `before` names; at most `limit`.
+    /// A team's activities that pass the filter, the newest first, before the one that `before` names; at most `limit`.
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
     pub async fn activity_list(
         &self,
         team_id: TeamId,
+        filter: &ActivityFilter,
         before: Option<ActivityId>,
         limit: i64,
     ) -> Result<Vec<Activity>> {
-        let rows = self
-            .rows(
-                "SELECT activity_id, happened_at, user_name, action, subject FROM activities
-                 WHERE team_id = $1 AND activity_id < $2 ORDER BY activity_id DESC LIMIT $3",
-                &[&team_id.0, &before.map_or(Uuid::max(), |id| id.0), &limit],
-            )
-            .await?;
+        let (user_id, before) = (filter.user_id.map(|id| id.0), before.map_or(Uuid::max(), |id| id.0));
+        // What is not asked for is not in the statement, so that each has the plan of its own index.
+        let by_person = if user_id.is_some() { "user_id = $2" } else { "$2::uuid IS NULL" };
+        let by_kind =
+            if filter.kind.is_some() { "split_part(action, '.', 1) = $3" } else { "$3::text IS NULL" };
+        let sql = format!(
+            "SELECT activity_id, happened_at, user_name, action, subject FROM activities
+             WHERE team_id = $1 AND {by_person} AND {by_kind} AND activity_id < $4
+             ORDER BY activity_id DESC LIMIT $5"
+        );
+        let rows = self.rows(&sql, &[&team_id.0, &user_id, &filter.kind, &before, &limit]).await?;
         Ok(rows
             .iter()
             .map(|row| Activity {
@@ -81,5 +98,27 @@ impl Store {
                 subject: row.get(4),
             })
             .collect())
+    }
+
+    /// The kinds of things that a team's log has activities on, by name. Costs as many look-ups as there are kinds.
+    ///
+    /// # Errors
+    /// [`crate::StoreError`] when the database cannot be asked.
+    pub async fn activity_kinds(&self, team_id: TeamId) -> Result<Vec<String>> {
+        let rows = self
+            .rows(
+                "WITH RECURSIVE seen AS (
+                     (SELECT split_part(action, '.', 1) AS kind FROM activities WHERE team_id = $1 ORDER BY 1 LIMIT 1)
+                     UNION ALL
+                     SELECT next.kind FROM seen CROSS JOIN LATERAL (
+                         SELECT split_part(action, '.', 1) AS kind FROM activities
+                         WHERE team_id = $1 AND split_part(action, '.', 1) > seen.kind
+                         ORDER BY 1 LIMIT 1) next
+                 )
+                 SELECT kind FROM seen LIMIT $2",
+                &[&team_id.0, &KINDS],
+            )
+            .await?;
+        Ok(rows.iter().map(|row| row.get(0)).collect())
     }
 }

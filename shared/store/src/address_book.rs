@@ -27,6 +27,9 @@ pub enum BookCursor {
 /// One line of the book.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BookLine {
+    /// The entry; `None` of a contact.
+    #[serde(skip)]
+    pub entry_id: Option<Uuid>,
     /// The integration that a contact came from; `None` of an entry.
     pub integration_id: Option<IntegrationId>,
     /// The CRM's id of a contact; `None` of an entry.
@@ -85,6 +88,7 @@ impl Store {
             .map(|row| {
                 let built_in: BTreeMap<String, String> = serde_json::from_value(row.get(2))?;
                 Ok(BookLine {
+                    entry_id: Some(row.get(0)),
                     integration_id: None,
                     external_id: None,
                     built_in: without_blanks(built_in),
@@ -165,6 +169,8 @@ fn line(integration_id: IntegrationId, contact: Contact, fields: &[Field]) -> Bo
         };
     }
     BookLine {
+        entry_id: None,
+
         integration_id: Some(integration_id),
         external_id: Some(contact.external_id),
         built_in: without_blanks(built_in),

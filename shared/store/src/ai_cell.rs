@@ -2,6 +2,8 @@
 //!
 //! Whoever writes a value holds its lease; the entry is locked before the cell, as a send locks them.
 
+use std::collections::{BTreeMap, HashMap};
+
 use chrono::{DateTime, NaiveDate, Utc};
 use contract::id::TeamId;
 use uuid::Uuid;
@@ -22,17 +24,6 @@ pub struct AiCell {
     pub lease_id: Uuid,
     /// Takes since it began to wait, this one included.
     pub attempts: i32,
-}
-
-/// How a value stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AiCellState {
-    /// The column's folded name.
-    pub name_key: String,
-    /// `waiting`, `written` or `blank`.
-    pub state: String,
-    /// Why there is no value, or not yet.
-    pub reason: Option<String>,
 }
 
 impl Transaction<'_> {
@@ -213,29 +204,31 @@ impl Store {
         Ok(())
     }
 
-    /// How the AI columns of an entry stand, by their folded names.
+    /// Why values of AI columns are blank or not written yet, by entry and folded name.
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn ai_cell_list(
+    pub async fn ai_cell_reasons(
         &self,
         team_id: TeamId,
         name_keys: &[&str],
-        entry_id: Uuid,
-    ) -> Result<Vec<AiCellState>> {
+        entry_ids: &[Uuid],
+    ) -> Result<HashMap<Uuid, BTreeMap<String, String>>> {
+        let mut reasons: HashMap<Uuid, BTreeMap<String, String>> = HashMap::new();
+        if name_keys.is_empty() || entry_ids.is_empty() {
+            return Ok(reasons);
+        }
         let rows = self
             .rows(
-                "SELECT name_key, state, reason FROM ai_cells
-                 WHERE team_id = $1 AND name_key = ANY ($2) AND entry_id = $3 ORDER BY name_key",
-                &[&team_id.0, &name_keys, &entry_id],
+                "SELECT entry_id, name_key, reason FROM ai_cells
+                 WHERE team_id = $1 AND name_key = ANY ($2) AND entry_id = ANY ($3) AND reason IS NOT NULL",
+                &[&team_id.0, &name_keys, &entry_ids],
             )
             .await?;
-        let state = |row: &tokio_postgres::Row| AiCellState {
-            name_key: row.get(0),
-            state: row.get(1),
-            reason: row.get(2),
-        };
-        Ok(rows.iter().map(state).collect())
+        for row in rows {
+            reasons.entry(row.get(0)).or_default().insert(row.get(1), row.get(2));
+        }
+        Ok(reasons)
     }
 
     /// The answer that a question got before.

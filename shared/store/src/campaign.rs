@@ -252,27 +252,6 @@ impl Store {
         row.map(|row| TeamId(row.get(0)))
             .ok_or_else(|| StoreError::NotFound(format!("the campaign {campaign_id}")))
     }
-
-    /// Activates or pauses a team's campaign.
-    ///
-    /// # Errors
-    /// [`StoreError::NotFound`] when the team has no such campaign.
-    pub async fn campaign_set_active(
-        &self,
-        team_id: TeamId,
-        campaign_id: &CampaignId,
-        is_active: bool,
-        now: DateTime<Utc>,
-    ) -> Result<()> {
-        let changed = self
-            .execute(
-                "UPDATE campaigns SET status = CASE WHEN $3 THEN 'active' ELSE 'paused' END, updated_at = $4
-                 WHERE team_id = $1 AND campaign_id = $2",
-                &[&team_id.0, &campaign_id.as_str(), &is_active, &now],
-            )
-            .await?;
-        if changed == 0 { Err(StoreError::NotFound(format!("the campaign {campaign_id}"))) } else { Ok(()) }
-    }
 }
 
 fn neighborhood(row: &Row) -> Option<NeighborhoodSettings> {
@@ -383,27 +362,6 @@ impl Transaction<'_> {
         )
         .await?;
         Ok(())
-    }
-
-    /// Puts addresses (id and one line) on the campaign's do-not-mail list; those on it stay.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the database cannot be asked.
-    pub async fn do_not_mail_add(
-        &self,
-        campaign_id: &CampaignId,
-        addresses: &[(Uuid, String)],
-        now: DateTime<Utc>,
-    ) -> Result<u64> {
-        let ids: Vec<Uuid> = addresses.iter().map(|(id, _)| *id).collect();
-        let lines: Vec<&str> = addresses.iter().map(|(_, line)| line.as_str()).collect();
-        self.execute(
-            "INSERT INTO do_not_mail (campaign_id, address_id, address, added_at)
-             SELECT $1, address_id, address, $2 FROM unnest($3::uuid[], $4::text[]) AS new (address_id, address)
-             ON CONFLICT DO NOTHING",
-            &[&campaign_id.as_str(), &now, &ids, &lines],
-        )
-        .await
     }
 
     /// Locks the campaign's row until the transaction ends. Whoever makes cards or releases budget holds it, so

@@ -76,12 +76,27 @@ pub struct Charge {
 }
 
 impl ChargeKind {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        [Self::Send, Self::Recheck, Self::Step].into_iter().find(|kind| kind.as_str() == name)
+    }
+
     /// The name in the schema.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Send => "send",
             Self::Recheck => "recheck",
             Self::Step => "step",
+        }
+    }
+}
+
+impl ChargeState {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "reserved" => Some(Self::Reserved),
+            "settled" => Some(Self::Settled),
+            "declined" => Some(Self::Declined),
+            _ => None,
         }
     }
 }
@@ -93,18 +108,8 @@ fn charge(row: &Row) -> Result<Charge> {
         team_id: TeamId(row.get("team_id")),
         campaign_id: row.get::<_, &str>("campaign_id").parse().map_err(|_| corrupt("campaign"))?,
         step: row.get("step"),
-        kind: match row.get("kind") {
-            "send" => ChargeKind::Send,
-            "recheck" => ChargeKind::Recheck,
-            "step" => ChargeKind::Step,
-            _ => return Err(corrupt("kind")),
-        },
-        state: match row.get("state") {
-            "reserved" => ChargeState::Reserved,
-            "settled" => ChargeState::Settled,
-            "declined" => ChargeState::Declined,
-            _ => return Err(corrupt("state")),
-        },
+        kind: ChargeKind::from_name(row.get("kind")).ok_or_else(|| corrupt("kind"))?,
+        state: ChargeState::from_name(row.get("state")).ok_or_else(|| corrupt("state"))?,
         amount_cents: row.get("amount_cents"),
         pieces: row.get("pieces"),
         payment: row.get("payment"),

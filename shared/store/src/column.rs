@@ -1,5 +1,6 @@
 //! The columns of a team's address book.
 
+use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use audience::{ColumnType, fold_name};
@@ -50,8 +51,13 @@ pub struct Column {
     pub kind: ColumnKind,
     /// Who made it.
     pub source: ColumnSource,
+    /// Whether it keeps its type whatever an integration declares.
+    pub is_locked: bool,
     /// What a formula column is computed by.
     pub formula: Option<String>,
+    /// The types of the columns that a formula uses, by folded name, as they were when it was saved; `None` where that is
+    /// not known.
+    pub formula_uses: Option<BTreeMap<String, ColumnType>>,
     /// What an AI column asks the language model, with fields.
     pub prompt: Option<String>,
 }
@@ -77,13 +83,15 @@ impl ColumnSource {
 }
 
 impl Column {
-    /// A column with this name.
+    /// A column with this name; the owner's are locked.
     pub fn new(name: &str, column_type: ColumnType, kind: ColumnKind, source: ColumnSource) -> Self {
         let (name, name_key) = (name.trim().to_owned(), fold_name(name));
-        Self { name, name_key, column_type, kind, source, formula: None, prompt: None }
+        let is_locked = source == ColumnSource::Owner;
+        let (formula, formula_uses, prompt) = (None, None, None);
+        Self { name, name_key, column_type, kind, source, is_locked, formula, formula_uses, prompt }
     }
 
-    /// A formula column of the owner's, with the type of its results.
+    /// A formula column of the owner's, with the type of its results. The types of what it uses are not set.
     pub fn computed(name: &str, column_type: ColumnType, formula: &str) -> Self {
         let column = Self::new(name, column_type, ColumnKind::Formula, ColumnSource::Owner);
         Self { formula: Some(formula.to_owned()), ..column }
@@ -109,19 +117,23 @@ impl Column {
             "integration" => ColumnSource::Integration,
             _ => return Err(corrupt("source")),
         };
+        let uses: Option<serde_json::Value> = row.get("formula_uses");
         Ok(Self {
             name: row.get("name"),
             name_key: row.get("name_key"),
             column_type: ColumnType::from_str(row.get("type")).map_err(|_| corrupt("type"))?,
             kind,
             source,
+            is_locked: row.get("is_locked"),
             formula: row.get("formula"),
+            formula_uses: uses.map(serde_json::from_value).transpose()?,
             prompt: row.get("prompt"),
         })
     }
 }
 
-const LIST: &str = "SELECT name, name_key, type, kind, source, formula, prompt FROM address_columns
+const LIST: &str =
+    "SELECT name, name_key, type, kind, source, is_locked, formula, formula_uses, prompt FROM address_columns
      WHERE team_id = $1 ORDER BY column_id LIMIT $2";
 
 impl Store {
@@ -131,6 +143,37 @@ impl Store {
     /// [`StoreError`] when the database cannot be asked.
     pub async fn column_list(&self, team_id: TeamId) -> Result<Vec<Column>> {
         self.rows(LIST, &[&team_id.0, &COLUMNS_READ]).await?.iter().map(Column::from_row).collect()
+    }
+
+    /// A team's columns by folded name, after `after` (empty for the beginning); at most `limit`.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn column_page(&self, team_id: TeamId, after: &str, limit: i64) -> Result<Vec<Column>> {
+        let rows = self
+            .rows(
+                "SELECT name, name_key, type, kind, source, is_locked, formula, formula_uses, prompt FROM address_columns
+                 WHERE team_id = $1 AND name_key > $2 ORDER BY name_key LIMIT $3",
+                &[&team_id.0, &after, &limit],
+            )
+            .await?;
+        rows.iter().map(Column::from_row).collect()
+    }
+
+    /// The column of this folded name.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has none.
+    pub async fn column_get(&self, team_id: TeamId, name_key: &str) -> Result<Column> {
+        let row = self
+            .row(
+                "SELECT name, name_key, type, kind, source, is_locked, formula, formula_uses, prompt FROM address_columns
+                 WHERE team_id = $1 AND name_key = $2",
+                &[&team_id.0, &name_key],
+            )
+            .await?;
+        let row = row.ok_or_else(|| StoreError::NotFound(format!("the column {name_key:?}")))?;
+        Column::from_row(&row)
     }
 }
 
@@ -161,8 +204,8 @@ impl Transaction<'_> {
         let kinds: Vec<&str> = columns.iter().map(|column| column.kind.as_str()).collect();
         let sources: Vec<&str> = columns.iter().map(|column| column.source.as_str()).collect();
         self.execute(
-            "INSERT INTO address_columns (team_id, column_id, name, name_key, type, kind, source, created_at)
-             SELECT $1, column_id, name, name_key, type, kind, source, $2
+            "INSERT INTO address_columns (team_id, column_id, name, name_key, type, kind, source, is_locked, created_at)
+             SELECT $1, column_id, name, name_key, type, kind, source, source = 'owner', $2
              FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
                  AS new (column_id, name, name_key, type, kind, source)
              ON CONFLICT (team_id, name_key) DO NOTHING",
@@ -171,7 +214,7 @@ impl Transaction<'_> {
         .await
     }
 
-    /// Makes columns; gives those that stand already these types, but for those whose owner set the type.
+    /// Makes columns; gives those that stand already these types, but for those that are locked.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
@@ -188,27 +231,29 @@ impl Transaction<'_> {
             "UPDATE address_columns SET type = declared.type
              FROM unnest($2::text[], $3::text[]) AS declared (name_key, type)
              WHERE team_id = $1 AND address_columns.name_key = declared.name_key
-                 AND address_columns.type <> declared.type AND source <> 'owner' AND kind = 'custom'",
+                 AND address_columns.type <> declared.type AND NOT is_locked AND kind = 'custom'",
             &[&team_id.0, &keys, &types],
         )
         .await?;
         Ok(())
     }
 
-    /// Makes the column or gives the one of that name this type and kind, owned by the owner. A new prompt is asked for
-    /// every entry of the team.
+    /// Makes the column or gives the one of that name this type and kind, owned by the owner and locked. A new prompt is
+    /// asked for every entry of the team.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
     pub async fn column_save(&self, team_id: TeamId, column: &Column, now: DateTime<Utc>) -> Result<()> {
+        let uses = column.formula_uses.as_ref().map(serde_json::to_value).transpose()?;
         let queued_up_to = column.prompt.as_ref().map(|_| Uuid::nil());
         self.execute(
             "INSERT INTO address_columns AS stored
                  (team_id, column_id, name, name_key, type, kind, source, created_at, formula, prompt, queued_up_to,
-                 prompted_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $8)
+                 prompted_at, is_locked, formula_uses)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $8, true, $12)
              ON CONFLICT (team_id, name_key) DO UPDATE SET name = excluded.name, type = excluded.type,
-                 kind = excluded.kind, source = excluded.source, formula = excluded.formula, prompt = excluded.prompt,
+                 kind = excluded.kind, source = excluded.source, is_locked = true, formula = excluded.formula,
+                 formula_uses = excluded.formula_uses, prompt = excluded.prompt,
                  queued_up_to = CASE WHEN stored.prompt = excluded.prompt THEN stored.queued_up_to
                      ELSE excluded.queued_up_to END,
                  prompted_at = CASE WHEN stored.prompt = excluded.prompt THEN stored.prompted_at
@@ -225,13 +270,14 @@ impl Transaction<'_> {
                 &column.formula,
                 &column.prompt,
                 &queued_up_to,
+                &uses,
             ],
         )
         .await?;
         Ok(())
     }
 
-    /// Gives a formula column the type that its results have since another column changed.
+    /// Gives a formula column the type that its results have since another column changed, and the types of what it uses.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
@@ -240,12 +286,29 @@ impl Transaction<'_> {
         team_id: TeamId,
         name_key: &str,
         column_type: ColumnType,
+        uses: Option<&BTreeMap<String, ColumnType>>,
     ) -> Result<()> {
+        let uses = uses.map(serde_json::to_value).transpose()?;
         self.execute(
-            "UPDATE address_columns SET type = $3 WHERE team_id = $1 AND name_key = $2 AND kind = 'formula'",
-            &[&team_id.0, &name_key, &column_type.as_str()],
+            "UPDATE address_columns SET type = $3, formula_uses = $4 WHERE team_id = $1 AND name_key = $2 AND kind = 'formula'",
+            &[&team_id.0, &name_key, &column_type.as_str(), &uses],
         )
         .await?;
         Ok(())
+    }
+
+    /// Locks the type of a column that senders fill, or unlocks it; its name.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has no such column.
+    pub async fn column_lock(&self, team_id: TeamId, name_key: &str, is_locked: bool) -> Result<String> {
+        let row = self
+            .row(
+                "UPDATE address_columns SET is_locked = $3
+                 WHERE team_id = $1 AND name_key = $2 AND kind = 'custom' RETURNING name",
+                &[&team_id.0, &name_key, &is_locked],
+            )
+            .await?;
+        row.map(|row| row.get(0)).ok_or_else(|| StoreError::NotFound(format!("the column {name_key:?}")))
     }
 }

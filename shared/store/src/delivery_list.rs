@@ -9,7 +9,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::error::{Result, StoreError};
-use crate::pool::Store;
+use crate::pool::{Store, Transaction};
 
 /// Attempts that one call of [`Store::attempt_trim`] forgets.
 const TRIMMED_ROWS: i64 = 20_000;
@@ -78,7 +78,9 @@ impl Store {
             })
             .collect())
     }
+}
 
+impl Transaction<'_> {
     /// Sends a delivery's event to its active endpoint again, with the same id: one attempt.
     ///
     /// # Errors
@@ -176,7 +178,9 @@ impl Store {
         }
         Err(StoreError::Limit(format!("the endpoint is {}; resume it first", state.as_str())))
     }
+}
 
+impl Store {
     /// Of these endpoints, forgets the attempts of all deliveries but those that are shown, 20,000 at the most: the
     /// rest goes the next time, or by age. Returns how many.
     ///

@@ -16,6 +16,19 @@ pub struct DesignSaved {
     pub version: i32,
 }
 
+/// A design to be saved.
+#[derive(Debug, Clone, Copy)]
+pub struct NewDesign<'a> {
+    /// Its name, which is its team's alone.
+    pub name: &'a str,
+    /// What it prints.
+    pub document: &'a Value,
+    /// Whether a language model made it and no person has saved it yet.
+    pub is_ai_draft: bool,
+    /// The name of the person who saves it; `None` for an operator's file.
+    pub saved_by: Option<&'a str>,
+}
+
 impl Transaction<'_> {
     /// Makes the design or gives the one of that name this document. A document that is no different makes no
     /// new version.
@@ -25,9 +38,7 @@ impl Transaction<'_> {
     pub async fn design_save(
         &self,
         team_id: TeamId,
-        name: &str,
-        document: &Value,
-        ai_draft: bool,
+        new: &NewDesign<'_>,
         now: DateTime<Utc>,
     ) -> Result<DesignSaved> {
         let row = self
@@ -40,11 +51,19 @@ impl Transaction<'_> {
                          ai_draft = excluded.ai_draft, document = excluded.document, updated_at = excluded.updated_at
                      RETURNING team_id, design_id, version, document, updated_at),
                  kept AS (
-                     INSERT INTO design_versions (team_id, design_id, version, document, saved_at)
-                     SELECT team_id, design_id, version, document, updated_at FROM saved
+                     INSERT INTO design_versions (team_id, design_id, version, document, saved_at, saved_by)
+                     SELECT team_id, design_id, version, document, updated_at, $7 FROM saved
                      ON CONFLICT (team_id, design_id, version) DO NOTHING)
                  SELECT design_id, version FROM saved",
-                &[&team_id.0, &DesignId::new().0, &name, &ai_draft, document, &now],
+                &[
+                    &team_id.0,
+                    &DesignId::new().0,
+                    &new.name,
+                    &new.is_ai_draft,
+                    new.document,
+                    &now,
+                    &new.saved_by,
+                ],
             )
             .await?
             .ok_or_else(|| StoreError::Corrupt("a saved design gave no row".to_owned()))?;

@@ -16,12 +16,21 @@ pub struct NewFormulaChange<'a> {
     pub request_id: RequestId,
     /// The column's folded name.
     pub name_key: &'a str,
-    /// The key that is used.
-    pub key_id: ApiKeyId,
+    /// Who makes it.
+    pub by: ChangedBy<'a>,
     /// The formula from now on.
     pub formula: &'a str,
     /// The formula until now; `None` of a new column.
     pub previous_formula: Option<&'a str>,
+}
+
+/// Who changes a formula.
+#[derive(Debug, Clone, Copy)]
+pub enum ChangedBy<'a> {
+    /// Who holds this key.
+    Key(ApiKeyId),
+    /// A person of this name.
+    Person(&'a str),
 }
 
 /// A change that was made.
@@ -31,16 +40,17 @@ pub struct FormulaChange {
     pub request_id: RequestId,
     /// When.
     pub changed_at: DateTime<Utc>,
-    /// The name of the key that was used.
-    pub key_name: String,
+    /// The name of the key that was used, or of the person.
+    pub by: String,
     /// The formula since then.
     pub formula: String,
     /// The formula before; `None` of a new column.
     pub previous_formula: Option<String>,
 }
 
-const LIST: &str = "SELECT request_id, changed_at, api_keys.name, formula, previous_formula
-     FROM formula_changes JOIN api_keys USING (key_id)
+const LIST: &str =
+    "SELECT request_id, changed_at, coalesce(api_keys.name, user_name), formula, previous_formula
+     FROM formula_changes LEFT JOIN api_keys USING (key_id)
      WHERE formula_changes.team_id = $1 AND name_key = $2
      ORDER BY changed_at DESC, request_id DESC LIMIT $3";
 
@@ -48,7 +58,7 @@ fn change(row: &tokio_postgres::Row) -> FormulaChange {
     FormulaChange {
         request_id: RequestId(row.get(0)),
         changed_at: row.get(1),
-        key_name: row.get(2),
+        by: row.get(2),
         formula: row.get(3),
         previous_formula: row.get(4),
     }
@@ -92,18 +102,23 @@ impl Transaction<'_> {
         new: NewFormulaChange<'_>,
         now: DateTime<Utc>,
     ) -> Result<()> {
+        let (key_id, user_name) = match new.by {
+            ChangedBy::Key(key_id) => (Some(key_id.0), None),
+            ChangedBy::Person(name) => (None, Some(name)),
+        };
         self.execute(
             "INSERT INTO formula_changes
-                 (team_id, request_id, name_key, key_id, formula, previous_formula, changed_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                 (team_id, request_id, name_key, key_id, formula, previous_formula, changed_at, user_name)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
             &[
                 &team_id.0,
                 &new.request_id.0,
                 &new.name_key,
-                &new.key_id.0,
+                &key_id,
                 &new.formula,
                 &new.previous_formula,
                 &now,
+                &user_name,
             ],
         )
         .await?;

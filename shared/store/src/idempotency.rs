@@ -36,18 +36,20 @@ impl Transaction<'_> {
         hash: RequestHash,
     ) -> Result<KeyClaim> {
         let name = format!("idempotency/{integration_id}/{}", key.as_str());
-        let claimed = self.row("SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))", &[&name]).await?;
+        // Two statements: the second must see what the key's last holder committed.
+        let [claimed, done] = self
+            .row_each(
+                ("SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0))", &[&name]),
+                (
+                    "SELECT request_hash, response FROM idempotency_keys WHERE integration_id = $1 AND key = $2",
+                    &[&integration_id.0, &key.as_str()],
+                ),
+            )
+            .await?;
         if claimed.is_none_or(|row| !row.get::<_, bool>(0)) {
             return Ok(KeyClaim::Running);
         }
-        // A statement of its own: it must see what the key's last holder committed.
-        let row = self
-            .row(
-                "SELECT request_hash, response FROM idempotency_keys WHERE integration_id = $1 AND key = $2",
-                &[&integration_id.0, &key.as_str()],
-            )
-            .await?;
-        Ok(match row {
+        Ok(match done {
             None => KeyClaim::New,
             Some(row) if row.get::<_, &[u8]>(0) == hash.0 => {
                 KeyClaim::Done(Bytes::copy_from_slice(row.get(1)))

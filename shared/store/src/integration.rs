@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
 use contract::id::{IntegrationId, RequestId, TeamId};
-use contract::push::{Field, FieldType, Semantic};
+use contract::push::{Field, FieldType, IntegrationStatus, Semantic, Standing};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 
@@ -58,6 +58,17 @@ impl Availability {
     }
 }
 
+impl Integration {
+    /// What it can do now.
+    pub fn status(&self, standing: &Standing<'_>) -> IntegrationStatus {
+        match self.availability {
+            Availability::Active => standing.status(),
+            Availability::Paused => IntegrationStatus::Paused,
+            Availability::Disconnected => IntegrationStatus::Disconnected,
+        }
+    }
+}
+
 const COLUMNS: &str =
     "integration_id, team_id, name, availability, removal_guard_percent, first_completed_at";
 
@@ -70,6 +81,10 @@ fn integration(row: &Row) -> Result<Integration> {
         removal_guard_percent: row.get("removal_guard_percent"),
         has_completed: row.get::<_, Option<DateTime<Utc>>>("first_completed_at").is_some(),
     })
+}
+
+fn not_found(integration_id: IntegrationId) -> StoreError {
+    StoreError::NotFound(format!("the integration {integration_id}"))
 }
 
 fn field(row: &Row) -> Result<Field> {
@@ -95,8 +110,7 @@ impl Store {
     pub async fn integration_get(&self, integration_id: IntegrationId) -> Result<Integration> {
         let sql = format!("SELECT {COLUMNS} FROM integrations WHERE integration_id = $1");
         let row = self.row(&sql, &[&integration_id.0]).await?;
-        let row = row.ok_or_else(|| StoreError::NotFound(format!("the integration {integration_id}")))?;
-        integration(&row)
+        integration(&row.ok_or_else(|| not_found(integration_id))?)
     }
 
     /// A team's integrations, by name.
@@ -117,6 +131,20 @@ impl Store {
         let row = self.row(&sql, &[&team_id.0, &name]).await?;
         let row = row.ok_or_else(|| StoreError::NotFound(format!("the integration {name:?}")))?;
         integration(&row)
+    }
+
+    /// A team's integration.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has none with this id.
+    pub async fn integration_of_team(
+        &self,
+        team_id: TeamId,
+        integration_id: IntegrationId,
+    ) -> Result<Integration> {
+        let sql = format!("SELECT {COLUMNS} FROM integrations WHERE team_id = $1 AND integration_id = $2");
+        let row = self.row(&sql, &[&team_id.0, &integration_id.0]).await?;
+        integration(&row.ok_or_else(|| not_found(integration_id))?)
     }
 
     /// Pauses, disconnects or resumes an integration; from the next request on it holds.
@@ -178,18 +206,6 @@ impl Transaction<'_> {
             .await?
             .ok_or_else(|| StoreError::Corrupt("saving an integration gave no row".to_owned()))?;
         Ok(IntegrationId(row.get(0)))
-    }
-
-    /// Holds an integration's syncs together with others that share it, until the transaction ends. Waits for who
-    /// holds them alone, and behind who waits for that: completing is not starved by pushes that keep coming, as it
-    /// would be by locks on the sync's row.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the database cannot be asked.
-    pub async fn integration_share(&self, integration_id: IntegrationId) -> Result<()> {
-        let sql = "SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))";
-        self.row(sql, &[&lock_name(integration_id)]).await?;
-        Ok(())
     }
 
     /// Holds an integration's syncs alone until the transaction ends; waits for all who share them.
@@ -258,6 +274,6 @@ impl Transaction<'_> {
     }
 }
 
-fn lock_name(integration_id: IntegrationId) -> String {
+pub(crate) fn lock_name(integration_id: IntegrationId) -> String {
     format!("integration/{integration_id}")
 }

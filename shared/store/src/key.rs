@@ -5,6 +5,8 @@ use contract::id::{ApiKeyId, IntegrationId, TeamId};
 use contract::key::{KeyKind, PresentedKey};
 use contract::limits::{ACTIVE_INTEGRATION_KEYS, ACTIVE_TEAM_KEYS};
 use serde::Serialize;
+use tokio_postgres::Row;
+use uuid::Uuid;
 
 use crate::error::{Result, StoreError};
 use crate::pool::{Store, Transaction};
@@ -40,6 +42,8 @@ pub struct KeySummary {
     pub key_id: ApiKeyId,
     /// `full_access`, `integration` or `formulas`.
     pub kind: String,
+    /// The integration of an integration key; else `None`.
+    pub integration_id: Option<IntegrationId>,
     /// What people call it.
     pub name: String,
     /// Its first and last four characters.
@@ -48,6 +52,24 @@ pub struct KeySummary {
     pub created_at: DateTime<Utc>,
     /// When it was revoked, if it was.
     pub revoked_at: Option<DateTime<Utc>>,
+}
+
+/// Keys that are listed: all active ones, which are bounded, and the newest of those that were revoked.
+const LISTED: i64 = 200;
+
+const LIST: &str = "SELECT key_id, kind, integration_id, name, display, created_at, revoked_at FROM api_keys";
+const LIST_ORDER: &str = "ORDER BY revoked_at IS NOT NULL, created_at DESC, key_id DESC";
+
+fn summary(row: &Row) -> KeySummary {
+    KeySummary {
+        key_id: ApiKeyId(row.get(0)),
+        kind: row.get(1),
+        integration_id: row.get::<_, Option<Uuid>>(2).map(IntegrationId),
+        name: row.get(3),
+        display: row.get(4),
+        created_at: row.get(5),
+        revoked_at: row.get(6),
+    }
 }
 
 impl Transaction<'_> {
@@ -182,28 +204,26 @@ impl Store {
         transaction.commit().await
     }
 
-    /// A team's keys, the newest first, revoked ones too.
+    /// A team's keys, active ones first and of each the newest first; of the revoked ones only the newest.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
     pub async fn key_list(&self, team_id: TeamId) -> Result<Vec<KeySummary>> {
-        let rows = self
-            .rows(
-                "SELECT key_id, kind, name, display, created_at, revoked_at FROM api_keys
-                 WHERE team_id = $1 ORDER BY created_at DESC, key_id DESC",
-                &[&team_id.0],
-            )
-            .await?;
-        Ok(rows
-            .iter()
-            .map(|row| KeySummary {
-                key_id: ApiKeyId(row.get(0)),
-                kind: row.get(1),
-                name: row.get(2),
-                display: row.get(3),
-                created_at: row.get(4),
-                revoked_at: row.get(5),
-            })
-            .collect())
+        let sql = format!("{LIST} WHERE team_id = $1 {LIST_ORDER} LIMIT $2");
+        Ok(self.rows(&sql, &[&team_id.0, &LISTED]).await?.iter().map(summary).collect())
+    }
+
+    /// The keys of a team's integration, in the same order.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn key_list_of_integration(
+        &self,
+        team_id: TeamId,
+        integration_id: IntegrationId,
+    ) -> Result<Vec<KeySummary>> {
+        let sql = format!("{LIST} WHERE team_id = $1 AND integration_id = $2 {LIST_ORDER} LIMIT $3");
+        let rows = self.rows(&sql, &[&team_id.0, &integration_id.0, &LISTED]).await?;
+        Ok(rows.iter().map(summary).collect())
     }
 }

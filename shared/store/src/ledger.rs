@@ -132,6 +132,7 @@ impl Transaction<'_> {
             Some(transaction_id) => {
                 let movement = Movement { team_id, from: "cash", to: "prepaid", amount_cents };
                 self.ledger_move(transaction_id, &movement).await?;
+                self.top_up_request_close(team_id, reference).await?;
             }
             None => self.refuse_other_amount(team_id, amount_cents, reference).await?,
         }

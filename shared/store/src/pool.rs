@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use deadpool_postgres::{Client, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
+use futures_util::future;
 use serde::Deserialize;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::types::ToSql;
@@ -12,7 +13,7 @@ use tokio_postgres::{Config, Row};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::address_import::CopySink;
-use crate::busy::timed;
+use crate::busy::{busy, timed};
 use crate::error::{Result, StoreError};
 use crate::statement::{Pooler, Ready, Session, Statements};
 
@@ -177,6 +178,9 @@ impl Store {
     }
 }
 
+/// A statement and its parameters.
+pub(crate) type Query<'a> = (&'a str, &'a [&'a (dyn ToSql + Sync)]);
+
 /// Where statements that are no part of a transaction are sent.
 pub(crate) fn session(client: &Client) -> Session<'_> {
     Session { client, cache: &client.statement_cache }
@@ -238,6 +242,15 @@ impl Transaction<'_> {
         }
     }
 
+    /// A statement that takes no trip to the database but its own.
+    async fn prepared(&self, sql: &str) -> Result<Ready> {
+        let ready = self.ready(sql).await?;
+        if matches!(ready, Ready::Prepared) {
+            busy(self.inner.prepare_cached(sql)).await?;
+        }
+        Ok(ready)
+    }
+
     fn session(&self) -> Session<'_> {
         Session { client: self.inner.client(), cache: &self.inner.statement_cache }
     }
@@ -248,6 +261,20 @@ impl Transaction<'_> {
 
     pub(crate) async fn row(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Option<Row>> {
         Ok(self.session().row(self.ready(sql).await?, sql, parameters).await?)
+    }
+
+    /// Runs two statements, one after the other, in one trip to the database. The second sees what was committed until
+    /// the first was through.
+    pub(crate) async fn row_each(&self, first: Query<'_>, second: Query<'_>) -> Result<[Option<Row>; 2]> {
+        // Both are prepared before either is sent: otherwise one that is known already would overtake the other.
+        let ready = [self.prepared(first.0).await?, self.prepared(second.0).await?];
+        let ([first_ready, second_ready], session) = (ready, self.session());
+        // Sent in this order, because they are polled in it.
+        let rows = future::try_join(
+            session.row(first_ready, first.0, first.1),
+            session.row(second_ready, second.0, second.1),
+        );
+        Ok(rows.await?.into())
     }
 
     pub(crate) async fn execute(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<u64> {

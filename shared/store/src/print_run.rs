@@ -233,6 +233,16 @@ impl Store {
     pub async fn pieces_queue_again(&self) -> Result<u64> {
         self.execute("UPDATE pieces SET print_problem = NULL WHERE print_problem IS NOT NULL", &[]).await
     }
+
+    /// How many cards could not print and wait to be tried again.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn pieces_set_aside_count(&self) -> Result<i64> {
+        let sql = "SELECT count(*) FROM pieces WHERE print_problem IS NOT NULL";
+        let row = self.row(sql, &[]).await?;
+        row.map(|row| row.get(0)).ok_or_else(|| StoreError::Corrupt("a count".to_owned()))
+    }
 }
 
 impl Transaction<'_> {

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use address::AddressId;
 use chrono::{DateTime, Utc};
 use contract::id::{CampaignId, ChargeId, TeamId};
 use contract::send::Reason;
@@ -126,10 +127,11 @@ impl Store {
         Ok(facts)
     }
 
-    /// Removes a recipient from the campaign: it is not mailed again, and no later step mails it. Cards queued already still go.
+    /// Removes the recipients at an address from the campaign: they are not mailed again, and no later step mails them. Cards
+    /// queued already still go. Returns how many.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] when the campaign has not received it.
+    /// [`StoreError::NotFound`] when the campaign has received none there.
     pub async fn recipient_remove(
         &self,
         team_id: TeamId,
@@ -137,19 +139,13 @@ impl Store {
         address_id: Uuid,
         now: DateTime<Utc>,
     ) -> Result<u64> {
-        let removed = self
-            .execute(
-                "UPDATE recipients SET removed_at = coalesce(removed_at, $4),
-                     status = CASE WHEN reason = 'filtered_conditions' THEN 'not_mailed' ELSE status END,
-                     reason = CASE WHEN reason = 'filtered_conditions' THEN 'removed_by_sender' ELSE reason END
-                 WHERE team_id = $1 AND campaign_id = $2 AND entry_id IN (
-                     SELECT entry_id FROM recipients WHERE team_id = $1 AND campaign_id = $2 AND address_id = $3)",
-                &[&team_id.0, &campaign_id.as_str(), &address_id, &now],
-            )
-            .await?;
+        let mut connection = self.connection().await?;
+        let transaction = connection.begin().await?;
+        let removed = transaction.recipients_remove(team_id, campaign_id, address_id, now).await?;
         if removed == 0 {
             return Err(StoreError::NotFound(format!("a recipient of {campaign_id} at this address")));
         }
+        transaction.commit().await?;
         Ok(removed)
     }
 
@@ -229,6 +225,42 @@ const WAITING: &str = "
     ORDER BY recipient.address_id, recipient.entry_id LIMIT $4";
 
 impl Transaction<'_> {
+    /// Removes the recipients at an address from the campaign. Returns how many.
+    pub(crate) async fn recipients_remove(
+        &self,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+        address_id: Uuid,
+        now: DateTime<Utc>,
+    ) -> Result<u64> {
+        let address = AddressId::from(address_id);
+        let house = (address.house().as_uuid(), address.last_of_house().as_uuid());
+        let by_house = self.removal(team_id, campaign_id, address_id, house, now).await?;
+        if by_house > 0 {
+            return Ok(by_house);
+        }
+        // Entries made before their ids began with the house can be anywhere.
+        self.removal(team_id, campaign_id, address_id, (Uuid::nil(), Uuid::max()), now).await
+    }
+
+    async fn removal(
+        &self,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+        address_id: Uuid,
+        (first, last): (Uuid, Uuid),
+        now: DateTime<Utc>,
+    ) -> Result<u64> {
+        self.execute(
+            "UPDATE recipients SET removed_at = coalesce(removed_at, $4),
+                 status = CASE WHEN reason = 'filtered_conditions' THEN 'not_mailed' ELSE status END,
+                 reason = CASE WHEN reason = 'filtered_conditions' THEN 'removed_by_sender' ELSE reason END
+             WHERE team_id = $1 AND campaign_id = $2 AND entry_id BETWEEN $5 AND $6 AND address_id = $3",
+            &[&team_id.0, &campaign_id.as_str(), &address_id, &now, &first, &last],
+        )
+        .await
+    }
+
     /// Notes the recipients' outcomes. One that was mailed stays so when it is sent again and not mailed; one that
     /// was removed keeps that. `rows` hold each entry once, in the order of their ids.
     ///
@@ -289,7 +321,8 @@ impl Transaction<'_> {
         .await
     }
 
-    /// What a declined charge leaves of the recipients that hung on it: this reason.
+    /// What a declined charge leaves of the recipients that hung on it: this reason. Returns how many of them were mailed, and
+    /// how many were copies of these.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
@@ -298,17 +331,29 @@ impl Transaction<'_> {
         team_id: TeamId,
         charge_id: ChargeId,
         reason: Reason,
-    ) -> Result<u64> {
-        self.execute(
-            "UPDATE recipients SET status = 'not_mailed', reason = $3, charge_id = NULL
-             WHERE team_id = $1 AND charge_id = $2",
-            &[&team_id.0, &charge_id.0, &reason.as_str()],
-        )
-        .await
+    ) -> Result<(i64, i64)> {
+        let row = self
+            .row(
+                "WITH declined AS (
+                     UPDATE recipients recipient SET status = 'not_mailed', reason = $3, charge_id = NULL
+                     FROM (SELECT campaign_id, entry_id, status FROM recipients
+                         WHERE team_id = $1 AND charge_id = $2) before
+                     WHERE recipient.team_id = $1 AND recipient.campaign_id = before.campaign_id
+                         AND recipient.entry_id = before.entry_id
+                     RETURNING before.status = 'mailed' AS was_mailed)
+                 SELECT count(*) FILTER (WHERE was_mailed), count(*) FILTER (WHERE NOT was_mailed) FROM declined",
+                &[&team_id.0, &charge_id.0, &reason.as_str()],
+            )
+            .await?;
+        Ok(row.map_or((0, 0), |row| (row.get(0), row.get(1))))
     }
 }
 
+/// That the recipients are to be found by name and address is only noted here; see [`Store::recipient_search_fill`].
 const SAVE: &str = "
+    WITH noted AS (
+        INSERT INTO recipients_unsearched (team_id, campaign_id, received_at) VALUES ($1, $2, $4)
+    )
     INSERT INTO recipients AS stored (team_id, campaign_id, entry_id, address_id, first_name, last_name, address,
         reference, status, reason, charge_id, received_at, verification)
     SELECT $1, $2, entry_id, address_id, first_name, last_name, address, reference,

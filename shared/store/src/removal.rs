@@ -28,31 +28,73 @@ const NOT_RECEIVED: &str = "SELECT contact_number FROM contacts
                        WHERE integration_id = $1 AND sync_id = $2) AS received
         WHERE received_number = contact_number)";
 
+/// A removal that can be taken back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastRemoval {
+    /// The full sync that removed.
+    pub sync_id: SyncId,
+    /// When it completed.
+    pub completed_at: DateTime<Utc>,
+    /// How many contacts it removed.
+    pub removed: i64,
+}
+
 impl Store {
-    /// Restores what the last removal removed. Contacts that came back or were deleted since stay as they are.
-    /// Returns how many were restored.
+    /// Restores what the last removal removed, as [`Transaction::sync_undo_removal`] does.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when there is no removal to take back.
     pub async fn sync_undo_removal(&self, integration_id: IntegrationId, now: DateTime<Utc>) -> Result<i64> {
         let mut connection = self.connection().await?;
         let transaction = connection.begin().await?;
-        transaction.integration_hold(integration_id).await?;
-        transaction.allow_whole().await?;
-        let sync_id = transaction.sync_mark_undone(integration_id, now).await?;
-        let restored = transaction
+        let restored = transaction.sync_undo_removal(integration_id, now).await?;
+        transaction.commit().await?;
+        Ok(restored)
+    }
+
+    /// The last removal of an integration, unless it was taken back already.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn sync_last_removal(&self, integration_id: IntegrationId) -> Result<Option<LastRemoval>> {
+        let row = self
+            .row(
+                "SELECT sync_id, completed_at, marked_removed FROM (
+                     SELECT sync_id, completed_at, marked_removed, undone_at FROM syncs
+                     WHERE integration_id = $1 AND status = 'completed' AND marked_removed > 0
+                     ORDER BY sync_id DESC LIMIT 1) AS last
+                 WHERE undone_at IS NULL",
+                &[&integration_id.0],
+            )
+            .await?;
+        Ok(row.map(|row| LastRemoval {
+            sync_id: SyncId(row.get(0)),
+            completed_at: row.get(1),
+            removed: row.get(2),
+        }))
+    }
+}
+
+impl Transaction<'_> {
+    /// Restores what the last removal removed. Contacts that came back or were deleted since stay as they are.
+    /// Returns how many were restored.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when there is no removal to take back.
+    pub async fn sync_undo_removal(&self, integration_id: IntegrationId, now: DateTime<Utc>) -> Result<i64> {
+        self.integration_hold(integration_id).await?;
+        self.allow_whole().await?;
+        let sync_id = self.sync_mark_undone(integration_id, now).await?;
+        let restored = self
             .execute(
                 "UPDATE contacts SET removed_at = NULL, removed_in = NULL, changed_at = $3
                  WHERE integration_id = $1 AND removed_in = $2",
                 &[&integration_id.0, &sync_id.0, &now],
             )
             .await?;
-        transaction.commit().await?;
         Ok(restored.cast_signed())
     }
-}
 
-impl Transaction<'_> {
     /// What completing the full sync would remove now.
     ///
     /// # Errors

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use contract::id::{EndpointId, PieceId, TeamId};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
+use crate::campaign_day::SCANS;
 use crate::error::Result;
 use crate::pool::Store;
 
@@ -21,6 +22,8 @@ pub struct ScannedCard {
     pub campaign_id: String,
     /// The campaign's name now.
     pub campaign_name: String,
+    /// IANA name of the team's zone.
+    pub time_zone: String,
     /// In the order of the design's QR codes; empty for a design without one.
     pub destinations: Vec<String>,
     /// As sent.
@@ -68,13 +71,15 @@ pub struct NewScan {
     pub longitude: Option<f64>,
     /// When.
     pub scanned_at: DateTime<Utc>,
+    /// The team's day then.
+    pub day: NaiveDate,
     /// The event's body.
     pub body: String,
 }
 
-/// The columns of a [`ScannedCard`], of `piece`, its `campaign` and its address-book `entry`.
+/// The columns of a [`ScannedCard`], of `piece`, its `campaign`, its `team` and its address-book `entry`.
 pub(crate) const CARD: &str = "
-    piece.team_id, piece.piece_id, piece.campaign_id, campaign.name, piece.destinations,
+    piece.team_id, piece.piece_id, piece.campaign_id, campaign.name, team.time_zone, piece.destinations,
     piece.first_name, piece.last_name, piece.line_1, piece.line_2, piece.city, piece.state,
     piece.zip || coalesce('-' || piece.plus4, '') AS zip,
     coalesce(entry.email, '') AS email, coalesce(entry.phone, '') AS phone";
@@ -84,9 +89,14 @@ pub(crate) const CARD: &str = "
 const RECORD: &str = "
     WITH new AS MATERIALIZED (
         SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[],
-                $8::text[], $9::float8[], $10::float8[], $11::timestamptz[], $12::text[])
+                $8::text[], $9::float8[], $10::float8[], $11::timestamptz[], $12::text[], $13::date[])
             AS new (team_id, scan_id, piece_id, campaign_id, visitor, destination, city, region, latitude, longitude,
-                scanned_at, body)
+                scanned_at, body, day)
+    ), counted AS (
+        INSERT INTO campaign_days AS stored (team_id, day, campaign_id, figure, slot, amount)
+        SELECT team_id, day, campaign_id, $14, pg_backend_pid() % 64, count(*) FROM new WHERE visitor = 'person'
+        GROUP BY team_id, day, campaign_id ORDER BY team_id, day, campaign_id
+        ON CONFLICT (team_id, day, campaign_id, figure, slot) DO UPDATE SET amount = stored.amount + excluded.amount
     ), recorded AS (
         INSERT INTO scans (team_id, scan_id, piece_id, campaign_id, visitor, destination, city, region, latitude,
             longitude, scanned_at)
@@ -118,6 +128,7 @@ pub(crate) fn card(row: &Row) -> ScannedCard {
         piece_id: PieceId(row.get("piece_id")),
         campaign_id: row.get("campaign_id"),
         campaign_name: row.get("name"),
+        time_zone: row.get("time_zone"),
         destinations: row.get("destinations"),
         first_name: row.get("first_name"),
         last_name: row.get("last_name"),
@@ -141,6 +152,7 @@ impl Store {
             "SELECT piece.code, {CARD}
              FROM pieces piece
              JOIN campaigns campaign USING (campaign_id)
+             JOIN teams team ON team.team_id = piece.team_id
              LEFT JOIN address_entries entry ON entry.team_id = piece.team_id AND entry.entry_id = piece.entry_id
              WHERE piece.code = ANY ($1)"
         );
@@ -176,6 +188,8 @@ impl Store {
                     &column!(scan => scan.longitude),
                     &column!(scan => scan.scanned_at),
                     &column!(scan => scan.body.as_str()),
+                    &column!(scan => scan.day),
+                    &SCANS,
                 ],
             )
             .await?;

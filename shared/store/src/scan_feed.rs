@@ -43,6 +43,7 @@ impl Store {
              FROM (SELECT * FROM scans WHERE team_id = $1 AND scan_id > $2 ORDER BY scan_id LIMIT $3) scan
              JOIN pieces piece USING (team_id, piece_id)
              JOIN campaigns campaign ON campaign.campaign_id = piece.campaign_id
+             JOIN teams team ON team.team_id = piece.team_id
              LEFT JOIN address_entries entry ON entry.team_id = piece.team_id AND entry.entry_id = piece.entry_id
              ORDER BY scan.scan_id"
         );

@@ -3,11 +3,12 @@
 use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
-use contract::id::{IntegrationId, SyncId};
+use contract::id::{IntegrationId, SyncId, TeamId};
 use contract::push::{OpenSync, SyncMode, SyncStatus, SyncView};
 use tokio_postgres::Row;
 
 use crate::error::{Result, StoreError};
+use crate::integration::lock_name;
 use crate::pool::{Store, Transaction};
 
 /// What one batch adds to a sync's counters.
@@ -36,6 +37,10 @@ pub struct CountedBatch {
 const COLUMNS: &str = "integration_id, sync_id, mode,
     CASE WHEN status = 'open' AND expires_at <= $2 THEN 'expired' ELSE status END AS status, begun_at, expires_at,
     batches_received, records_upserted, records_deleted, records_rejected, marked_removed";
+
+fn open_sync() -> String {
+    format!("SELECT {COLUMNS} FROM syncs WHERE integration_id = $1 AND status = 'open' AND expires_at > $2")
+}
 
 fn sync(row: &Row) -> Result<SyncView> {
     let corrupt = |what: &str| StoreError::Corrupt(format!("{what} of a sync"));
@@ -101,6 +106,43 @@ impl Store {
             "SELECT {COLUMNS} FROM syncs WHERE integration_id = $1 AND sync_id < $3 ORDER BY sync_id DESC LIMIT $4"
         );
         self.rows(&sql, &[&integration_id.0, &now, &before, &limit]).await?.iter().map(sync).collect()
+    }
+
+    /// A sync of an integration.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the integration has none with this id.
+    pub async fn sync_get(
+        &self,
+        integration_id: IntegrationId,
+        sync_id: SyncId,
+        now: DateTime<Utc>,
+    ) -> Result<SyncView> {
+        let sql = format!("SELECT {COLUMNS} FROM syncs WHERE integration_id = $1 AND sync_id = $3");
+        let row = self.row(&sql, &[&integration_id.0, &now, &sync_id.0]).await?;
+        sync(&row.ok_or_else(|| StoreError::NotFound(format!("the sync {sync_id}")))?)
+    }
+
+    /// The last sync of each integration of a team's, the newest first; at most `limit`: id and name of the integration, and
+    /// the sync. Costs one look-up for each integration.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn sync_list_of_team(
+        &self,
+        team_id: TeamId,
+        limit: i64,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<(IntegrationId, String, SyncView)>> {
+        let sql = format!(
+            "SELECT latest.*, integration.name FROM integrations integration
+             CROSS JOIN LATERAL (SELECT {COLUMNS} FROM syncs
+                 WHERE syncs.integration_id = integration.integration_id ORDER BY sync_id DESC LIMIT 1) latest
+             WHERE integration.team_id = $1 ORDER BY latest.begun_at DESC LIMIT $3"
+        );
+        let rows = self.rows(&sql, &[&team_id.0, &now, &limit]).await?;
+        let named = |row: &Row| Ok((IntegrationId(row.get("integration_id")), row.get("name"), sync(row)?));
+        rows.iter().map(named).collect()
     }
 
     /// Whether the integration has a sync with this id.
@@ -197,10 +239,24 @@ impl Transaction<'_> {
         integration_id: IntegrationId,
         now: DateTime<Utc>,
     ) -> Result<Option<SyncView>> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM syncs WHERE integration_id = $1 AND status = 'open' AND expires_at > $2"
-        );
-        self.row(&sql, &[&integration_id.0, &now]).await?.as_ref().map(sync).transpose()
+        self.row(&open_sync(), &[&integration_id.0, &now]).await?.as_ref().map(sync).transpose()
+    }
+
+    /// The open sync whose time has not passed, shared with others until the transaction ends. Waits for who holds the
+    /// integration's syncs alone, and behind who waits for that: completing is not starved by pushes that keep coming,
+    /// as it would be by locks on the sync's row.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn sync_share(
+        &self,
+        integration_id: IntegrationId,
+        now: DateTime<Utc>,
+    ) -> Result<Option<SyncView>> {
+        let lock = "SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))";
+        let name = lock_name(integration_id);
+        let [_, open] = self.row_each((lock, &[&name]), (&open_sync(), &[&integration_id.0, &now])).await?;
+        open.as_ref().map(sync).transpose()
     }
 
     /// The id of the sync that was begun last. The integration is held alone, so that nobody begins one meanwhile.
@@ -233,8 +289,9 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Adds a batch to its sync's counters. The row stays locked until the commit, so this comes last: other
-    /// batches wait for the end of this one, not for its work.
+    /// Adds a batch to its sync's counters, and the numbers of the contacts that it received, of which a delta sync
+    /// has none. The sync's row stays locked until the commit, so this comes last: other batches wait for the end of
+    /// this one, not for its work.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
@@ -243,40 +300,28 @@ impl Transaction<'_> {
         integration_id: IntegrationId,
         sync_id: SyncId,
         counts: BatchCounts,
+        received: &[i64],
     ) -> Result<CountedBatch> {
         let BatchCounts { upserted, deleted, rejected, issues } = counts;
         let row = self
             .row(
-                "UPDATE syncs SET batches_received = batches_received + 1,
-                     records_upserted = records_upserted + $3, records_deleted = records_deleted + $4,
-                     records_rejected = records_rejected + $5, last_issue = last_issue + $6
-                 WHERE integration_id = $1 AND sync_id = $2 AND status = 'open'
-                 RETURNING batches_received, last_issue - $6",
-                &[&integration_id.0, &sync_id.0, &upserted, &deleted, &rejected, &issues],
+                "WITH counted AS (
+                     UPDATE syncs SET batches_received = batches_received + 1,
+                         records_upserted = records_upserted + $3, records_deleted = records_deleted + $4,
+                         records_rejected = records_rejected + $5, last_issue = last_issue + $6
+                     WHERE integration_id = $1 AND sync_id = $2 AND status = 'open'
+                     RETURNING batches_received, last_issue - $6 AS issues_before
+                 ), noted AS (
+                     INSERT INTO sync_received (integration_id, sync_id, batch, contact_numbers)
+                     SELECT $1, $2, batches_received, $7 FROM counted WHERE cardinality($7::bigint[]) > 0
+                 )
+                 SELECT batches_received, issues_before FROM counted",
+                &[&integration_id.0, &sync_id.0, &upserted, &deleted, &rejected, &issues, &received],
             )
             .await?
             // The periodic job wrote down its expiry between the look and now.
             .ok_or(StoreError::LeaseLost)?;
         Ok(CountedBatch { batch: row.get(0), issues_before: row.get(1) })
-    }
-
-    /// Notes what a batch of a full sync received.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the database cannot be asked.
-    pub async fn sync_receive(
-        &self,
-        integration_id: IntegrationId,
-        sync_id: SyncId,
-        batch: i64,
-        contact_numbers: &[i64],
-    ) -> Result<()> {
-        self.execute(
-            "INSERT INTO sync_received (integration_id, sync_id, batch, contact_numbers) VALUES ($1, $2, $3, $4)",
-            &[&integration_id.0, &sync_id.0, &batch, &contact_numbers],
-        )
-        .await?;
-        Ok(())
     }
 
     /// Completes a sync. The integration is held alone.

@@ -127,17 +127,28 @@ impl Store {
             .collect())
     }
 
-    /// Gives the person with this address another password, as its hash in PHC form.
+    /// Gives the person with this address another password, as its hash in PHC form. Sessions from before end, and so
+    /// do links that would set another one.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when nobody has the address.
     pub async fn user_set_password(&self, email: &str, password_hash: &str) -> Result<()> {
-        let sql = "UPDATE users SET password_hash = $2 WHERE email = lower($1)";
-        let changed = self.execute(sql, &[&email, &password_hash]).await?;
-        if changed == 0 {
-            Err(StoreError::NotFound(format!("a person with the address {email}")))
-        } else {
-            Ok(())
+        let changed = self
+            .row(
+                "WITH changed AS (
+                     UPDATE users SET password_hash = $2 WHERE email = lower($1) RETURNING user_id
+                 ), ended AS (
+                     DELETE FROM sessions USING changed WHERE sessions.user_id = changed.user_id
+                 ), unlinked AS (
+                     DELETE FROM password_links USING changed WHERE password_links.user_id = changed.user_id
+                 )
+                 SELECT user_id FROM changed",
+                &[&email, &password_hash],
+            )
+            .await?;
+        match changed {
+            None => Err(StoreError::NotFound(format!("a person with the address {email}"))),
+            Some(_) => Ok(()),
         }
     }
 }
@@ -188,7 +199,7 @@ impl Transaction<'_> {
     }
 
     /// Makes the person, or changes the one with that address in this team. A password hash of `None` leaves
-    /// the stored one.
+    /// the stored one; another one ends the person's sessions.
     ///
     /// # Errors
     /// [`StoreError::Limit`] when the address belongs to a person of another team.
@@ -212,7 +223,12 @@ impl Transaction<'_> {
                 &[&UserId::new().0, &team_id.0, &email, &name, &role.as_str(), &password_hash, &now],
             )
             .await?;
-        row.map(|row| UserId(row.get(0)))
-            .ok_or_else(|| StoreError::Limit(format!("{email} belongs to a person of another team")))
+        let user_id = row
+            .map(|row| UserId(row.get(0)))
+            .ok_or_else(|| StoreError::Limit(format!("{email} belongs to a person of another team")))?;
+        if password_hash.is_some() {
+            self.session_end_all(user_id, None).await?;
+        }
+        Ok(user_id)
     }
 }

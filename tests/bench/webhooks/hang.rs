@@ -1,4 +1,5 @@
-//! The healthy endpoint beside one that hangs on every request, of the same team and of another.
+//! The healthy endpoint beside one that hangs on every request, of the same team and of another; and beside one that
+//! answers at once, which shows what of the difference is the work of its deliveries.
 
 use serde_json::json;
 
@@ -12,7 +13,7 @@ use crate::webhooks::team::{self, HANGING, HEALTHY, scan_steadily};
 /// Scans of each campaign.
 const PER_SECOND: usize = 100;
 
-/// Both runs are made so often in turn, and the medians of their p99s are compared: one pause of the machine is the
+/// The three runs are made so often in turn, and the medians of their p99s are compared: one pause of the machine is the
 /// p99 of a whole run, and says nothing about endpoints.
 const ROUNDS: usize = 5;
 const SECONDS_PER_ROUND: usize = 5;
@@ -20,35 +21,43 @@ const SECONDS_PER_ROUND: usize = 5;
 pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
     let mut figures = Vec::new();
     let healthy = json!({"url": stack.sink.url, "campaigns": [HEALTHY]});
+    let (hanging_url, other_url) = (&*stack.sink.hanging_url, &*stack.sink.other_url);
     for (index, whose) in ["the same team", "another team"].into_iter().enumerate() {
         let campaign = HANGING[index];
-        let hanging = json!({"url": stack.sink.hanging_url, "campaigns": [campaign]});
-        let (one, other) = match index {
-            0 => (json!([healthy, hanging]), json!([])),
-            _ => (json!([healthy]), json!([hanging])),
+        let [hanging, other] =
+            [hanging_url, other_url].map(|url| json!({"url": url, "campaigns": [campaign]}));
+        let (one, another) = match index {
+            0 => (json!([healthy, hanging, other]), json!([])),
+            _ => (json!([healthy]), json!([hanging, other])),
         };
-        team::apply(&stack.database, &one, &other).await?;
-        // The scans of the campaign that hangs are made in both runs, so that only the endpoint makes the difference.
-        step(&format!("beside scans that nobody hears of, and beside an endpoint of {whose} that hangs"));
-        let (mut quiet, mut hung) = (Vec::new(), Vec::new());
+        team::apply(&stack.database, &one, &another).await?;
+        // The campaign's scans are made in all runs, so that only the endpoint makes the difference.
+        step(&format!("beside endpoints of {whose}: none, one that answers, one that hangs"));
+        let (mut quiet, mut answered, mut hung) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
-            set_hanging(stack, "paused").await?;
-            quiet.push(percentile(&mut beside(stack, campaign).await?, 0.99));
-            set_hanging(stack, "active").await?;
-            hung.push(percentile(&mut beside(stack, campaign).await?, 0.99));
+            for (active, p99s) in
+                [(None, &mut quiet), (Some(other_url), &mut answered), (Some(hanging_url), &mut hung)]
+            {
+                activate(stack, active).await?;
+                p99s.push(percentile(&mut beside(stack, campaign).await?, 0.99));
+            }
         }
-        set_hanging(stack, "paused").await?;
-        let (quiet, p99) = (percentile(&mut quiet, 0.5), percentile(&mut hung, 0.5));
+        activate(stack, None).await?;
+        let [quiet, answered, hung] = [quiet, answered, hung].map(|mut p99s| percentile(&mut p99s, 0.5));
         figures.push(Figure::new(format!("p99 beside scans of {whose} that nobody hears of"), quiet, "ms"));
-        figures.push(Figure::new(format!("p99 beside an endpoint of {whose} that hangs"), p99, "ms"));
-        figures.push(Figure::new("  that is", p99 / quiet, "times").at_most(1.2));
+        figures.push(Figure::new(format!("p99 beside an endpoint of {whose} that answers"), answered, "ms"));
+        figures.push(Figure::new(format!("p99 beside an endpoint of {whose} that hangs"), hung, "ms"));
+        figures.push(Figure::new("  hanging / nobody", hung / quiet, "times").at_most(1.2));
+        figures.push(Figure::new("  hanging / answering", hung / answered, "times"));
     }
     Ok(figures)
 }
 
-async fn set_hanging(stack: &Stack, state: &str) -> anyhow::Result<()> {
-    let sql = "UPDATE endpoints SET state = $2 WHERE url = $1";
-    stack.database.client().await?.execute(sql, &[&stack.sink.hanging_url, &state]).await?;
+/// Lets one of the endpoints beside the healthy one get deliveries, or none.
+async fn activate(stack: &Stack, url: Option<&str>) -> anyhow::Result<()> {
+    let sql =
+        "UPDATE endpoints SET state = CASE WHEN url = $1 THEN 'active' ELSE 'paused' END WHERE url <> $2";
+    stack.database.client().await?.execute(sql, &[&url.unwrap_or_default(), &stack.sink.url]).await?;
     Ok(())
 }
 

@@ -23,6 +23,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A path at which the sink does not answer.
 const HANGING_PATH: &str = "/hang";
 
+/// A path at which it answers and notes nothing.
+const OTHER_PATH: &str = "/other";
+
 /// What names the recipient in a body.
 const NAME: &[u8] = b"\"last_name\":\"";
 
@@ -32,6 +35,8 @@ pub struct Sink {
     pub url: String,
     /// Where it hangs.
     pub hanging_url: String,
+    /// Where it answers at once too, and what comes is not counted.
+    pub other_url: String,
     arrivals: Arc<Arrivals>,
 }
 
@@ -50,6 +55,7 @@ impl Sink {
         let sink = Self {
             url: format!("{base}/hook"),
             hanging_url: format!("{base}{HANGING_PATH}"),
+            other_url: format!("{base}{OTHER_PATH}"),
             arrivals: arrivals.clone(),
         };
         tokio::spawn(async move {
@@ -91,11 +97,19 @@ async fn take(
     request: Request<Incoming>,
     arrivals: Arc<Arrivals>,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
-    let hangs = request.uri().path() == HANGING_PATH;
+    let path = request.uri().path();
+    let (hangs, is_noted) = (path == HANGING_PATH, path != OTHER_PATH);
     let body = request.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
     if hangs {
         std::future::pending::<()>().await;
     }
+    if is_noted {
+        note(&body, &arrivals);
+    }
+    Ok(Response::new(Full::new(Bytes::from_static(b"ok"))))
+}
+
+fn note(body: &Bytes, arrivals: &Arrivals) {
     let now = Instant::now();
     if let Some(start) = body.windows(NAME.len()).position(|window| window == NAME) {
         let name = body.slice(start + NAME.len()..);
@@ -103,7 +117,6 @@ async fn take(
         arrivals.first.lock().expect("no panic").entry(name.slice(..end)).or_insert(now);
     }
     arrivals.count.fetch_add(1, Ordering::Relaxed);
-    Ok(Response::new(Full::new(Bytes::from_static(b"ok"))))
 }
 
 /// A kept connection of a bare client.

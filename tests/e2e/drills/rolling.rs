@@ -135,7 +135,7 @@ async fn a_rolling_restart_of_every_process_fails_no_request() {
     eventually("cards are mailed", async || stack.send(&people(190_000..190_010)).await.status == 200).await;
     let codes = cards(&stack).await;
 
-    let load = Load::start(&[balancer.url.clone()], 3, Failed::Noted);
+    let load = Load::start(std::slice::from_ref(&balancer.url), 3, Failed::Noted);
     let pushes = Beside::start(integration.pushing());
     let scans = Beside::start(scanning(client, balancer.url.clone(), codes));
     for member in &mut fleet {

@@ -57,6 +57,7 @@ async fn list_functions_shows_each_with_an_example_that_gives_its_result() {
     assert!(text["functions"].as_array().unwrap().iter().all(|function| function["category"] == "text"));
     let found = server.call("list_functions", json!({"search": "proper"})).await.unwrap();
     assert!(found["functions"].as_array().unwrap().iter().any(|function| function["name"] == "PROPER"));
+    assert_eq!(server.failure("list_functions", json!({"category": "magic"})).await, "invalid_request");
     for function in all.iter().filter(|function| function["category"] != "date") {
         let formula = json!({"formula": function["example"], "rows": [{}]});
         let preview = server.call("preview_formula", formula).await.unwrap();
@@ -80,6 +81,8 @@ async fn check_formula_gives_the_type_or_problems_with_their_places() {
     let refused = server.call("check_formula", json!({ "formula": endless })).await.unwrap();
     assert_eq!(refused["valid"], false, "a hostile formula is refused");
     assert_eq!(server.failure("check_formula", json!({})).await, "invalid_request");
+    let unwritable = json!({"formula": "1", "name": "br{ace"});
+    assert_eq!(server.failure("check_formula", unwritable).await, "invalid_request");
     let taken = json!({"formula": "1", "name": "first_name"});
     assert_eq!(server.failure("check_formula", taken).await, "not_a_formula_column");
 }
@@ -97,6 +100,12 @@ async fn preview_formula_computes_given_rows_and_people_of_the_address_book() {
         given["rows"][1]["values"],
         json!({"first_name": null}),
         "only what the formula uses is shown"
+    );
+    let unknown = json!({"formula": "UPPER(city)", "rows": [{"city": "Waco", "frist_name": "ann"}]});
+    let unknown = server.call("preview_formula", unknown).await.unwrap();
+    assert_eq!(
+        (&unknown["unknownColumns"], &unknown["rows"][0]["result"]),
+        (&json!(["frist_name"]), &json!("WACO"))
     );
     let divided = json!({"formula": "1 / 0", "rows": [{}]});
     let blank = server.call("preview_formula", divided).await.unwrap()["rows"][0].clone();
@@ -196,7 +205,7 @@ async fn explain_formula_shows_the_campaigns_designs_and_links_that_use_the_colu
     let failure = save(&server, "Length", "first_name").await.unwrap_err();
     assert_eq!(
         (&failure["error"], &failure["details"]),
-        (&json!("type_in_use"), &json!({"campaigns": [CAMPAIGN]}))
+        (&json!("type_in_use"), &json!({"column": "Length", "campaigns": [CAMPAIGN]}))
     );
     assert_eq!(save(&server, "Length", "LEN(last_name)").await.unwrap()["outcome"], "changed");
     assert_eq!(server.failure("explain_formula", json!({"name": "nothing"})).await, "column_not_found");
@@ -217,6 +226,12 @@ async fn a_team_has_at_most_100_formula_columns() {
         (&json!("too_many_formulas"), &json!({"limit": 100}))
     );
     assert_eq!(save(&server, "f7", "2").await.unwrap()["outcome"], "changed");
+    // What is not saved takes no place, and a name that could not be saved is not checked as if it could.
+    assert_eq!(server.call("check_formula", json!({"formula": "f7 + 1"})).await.unwrap()["valid"], true);
+    let preview = json!({"formula": "f7 + 1", "rows": [{}]});
+    assert_eq!(server.call("preview_formula", preview).await.unwrap()["rows"][0]["result"], "3");
+    let named = json!({"formula": "1", "name": "one more"});
+    assert_eq!(server.failure("check_formula", named).await, "too_many_formulas");
 }
 
 #[tokio::test(flavor = "multi_thread")]

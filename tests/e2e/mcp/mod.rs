@@ -1,5 +1,6 @@
 //! The two MCP servers: the contract's rows, what the protocol's clients were measured to need, and these clients.
 
+mod changed_types;
 mod clients;
 mod coverage;
 mod formulas;

@@ -157,6 +157,9 @@ async fn a_request_over_4456448_bytes_is_32600_and_one_of_that_size_is_not() {
     let over = server.post(&[], padded(4_456_449)).await;
     assert_eq!((over.status.as_u16(), &over.json()["error"]["code"]), (200, &json!(-32600)));
     assert_eq!(over.json()["id"], 1, "the client that waits for this answer finds it");
+    // The key comes first, as far as headers tell.
+    let stranger = Mcp { key: "pk_live_NobodyNobodyNobodyNobody", ..Mcp::formulas(&crm.stack) };
+    assert_eq!(stranger.post(&[], padded(4_456_449)).await.push_error(), (401, "invalid_key".to_owned()));
     // In pieces, so that the size is not known beforehand.
     let pieces: Vec<_> = padded(4_456_449)
         .as_bytes()

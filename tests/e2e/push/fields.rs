@@ -97,5 +97,8 @@ async fn a_declaration_whose_worker_dies_before_its_reply_gets_the_answer_that_i
     let (declared, _second) = tokio::join!(crm.declare(fields.clone()), revive);
     assert_eq!(declared.json(), json!({"ok": true, "added": 2, "noLongerSent": []}));
     let another_request = crm.declare(fields).await.json();
-    assert_eq!(another_request["added"], 0, "declared for the first time by the request before");
+    assert_eq!(
+        another_request["added"], 0,
+        "declared for the first time by the request before: {another_request}"
+    );
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use dispatcher::manage;
+use dispatcher::manage::Manager;
 use pillarbox_tests::{Options, Reaction, Received, Sink, cards, eventually, person, with_qr_codes};
 
 use super::{World, failing};
@@ -16,7 +16,10 @@ async fn an_endpoint_that_hangs_delays_no_other_and_has_only_its_share() {
     let hanging = Sink::start().await;
     hanging.always(Some(Reaction::Hang(Duration::from_secs(60))));
     let team = stack.store.team_by_name("Test").await.unwrap().team_id;
-    manage::add(&stack.store, &stack.policy(), team, &hanging.url, None, stack.now()).await.unwrap();
+    Manager::operator(&stack.store, team, stack.now())
+        .add(&stack.policy(), &hanging.url, None)
+        .await
+        .unwrap();
     stack.send(&[person(1)]).await;
     let code = cards(&stack).await.remove(0);
     futures_util::future::join_all((0..200).map(|_| stack.scan(&code))).await;
@@ -40,7 +43,7 @@ async fn endpoints_that_only_time_out_leave_most_attempts_to_the_others() {
     // More of them than attempts at a time, each with as many deliveries as the healthy one.
     for number in 0..12 {
         let url = format!("{}/{number}", hanging.url);
-        manage::add(&stack.store, &stack.policy(), team, &url, None, stack.now()).await.unwrap();
+        Manager::operator(&stack.store, team, stack.now()).add(&stack.policy(), &url, None).await.unwrap();
     }
     stack.send(&[person(1)]).await;
     let code = cards(&stack).await.remove(0);

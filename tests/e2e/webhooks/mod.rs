@@ -10,7 +10,7 @@ mod safety;
 mod state;
 
 use contract::id::{EndpointId, TeamId};
-use dispatcher::manage;
+use dispatcher::manage::Manager;
 use pillarbox_tests::{Options, Reaction, Received, Sink, Stack, cards, eventually, person, with_qr_codes};
 
 /// A stack with one card and one endpoint.
@@ -77,11 +77,16 @@ impl World {
         self.stack.store.delivery_list(self.team, self.endpoint).await.unwrap()
     }
 
+    /// The operator, now.
+    fn manager(&self) -> Manager<'_> {
+        Manager::operator(&self.stack.store, self.team, self.stack.now())
+    }
+
     async fn pause(&self) {
-        manage::pause(&self.stack.store, self.team, self.endpoint, self.stack.now()).await.unwrap();
+        self.manager().pause(self.endpoint).await.unwrap();
     }
 
     async fn resume(&self) {
-        manage::resume(&self.stack.store, self.team, self.endpoint, self.stack.now()).await.unwrap();
+        self.manager().resume(self.endpoint).await.unwrap();
     }
 }

@@ -3,7 +3,6 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chrono::TimeDelta;
-use dispatcher::manage;
 use pillarbox_tests::{CAMPAIGN, Received, Sink, cards, eventually, people};
 use serde_json::{Value, json};
 use standardwebhooks::Webhook;
@@ -15,9 +14,8 @@ async fn scope_is_all_campaigns_later_ones_too_or_chosen_ones() {
     let world = World::start().await;
     let chosen = Sink::start().await;
     let policy = world.stack.policy();
-    let (store, now) = (&world.stack.store, world.stack.now());
     let scope = [CAMPAIGN.parse().unwrap()];
-    manage::add(store, &policy, world.team, &chosen.url, Some(&scope), now).await.unwrap();
+    world.manager().add(&policy, &chosen.url, Some(&scope)).await.unwrap();
     let later =
         json!({"id": "PA-LATER1", "name": "Later", "steps": [{"design": "Codes", "postage": "standard"}]});
     world.stack.campaign(later).await;
@@ -30,14 +28,14 @@ async fn scope_is_all_campaigns_later_ones_too_or_chosen_ones() {
     eventually("the chosen campaign's scan arrives", async || chosen.count() == 1).await;
     assert_eq!(chosen.received()[0].json()["campaign"]["id"], CAMPAIGN);
     let stranger = ["PA-NOBODY".parse().unwrap()];
-    assert!(manage::add(store, &policy, world.team, &chosen.url, Some(&stranger), now).await.is_err());
+    assert!(world.manager().add(&policy, &chosen.url, Some(&stranger)).await.is_err());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_test_event_is_never_retried_and_never_counts() {
     let world = World::start().await;
     world.sink.always(failing());
-    let test = || manage::send_test(&world.stack.store, world.team, world.endpoint, world.stack.now());
+    let test = async || world.manager().send_test(world.endpoint).await;
     for _ in 0..25 {
         test().await.unwrap();
     }
@@ -62,14 +60,13 @@ async fn redeliver_sends_again_with_the_same_webhook_id_once_and_counts() {
     world.until_states(&["delivered"]).await;
     world.sink.always(failing());
     let delivery = world.deliveries().await.remove(0);
-    let (store, now) = (&world.stack.store, world.stack.now());
-    manage::redeliver(store, world.team, world.endpoint, delivery.delivery_id, now).await.unwrap();
+    world.manager().redeliver(world.endpoint, delivery.delivery_id).await.unwrap();
     world.until_states(&["delivered", "failed"]).await;
     let received = world.until_received(2).await;
     assert_eq!((received[0].id(), &received[0].body), (received[1].id(), &received[1].body));
     assert_eq!(world.state().await.failures_in_row, 1);
     world.pause().await;
-    assert!(manage::redeliver(store, world.team, world.endpoint, delivery.delivery_id, now).await.is_err());
+    assert!(world.manager().redeliver(world.endpoint, delivery.delivery_id).await.is_err());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -85,8 +82,7 @@ async fn all_failed_since_a_time_are_replayed() {
     }
     world.until_states(&["failed"; 3]).await;
     world.sink.always(None);
-    let replayed =
-        manage::replay_failed(&world.stack.store, world.team, world.endpoint, since, world.stack.now()).await;
+    let replayed = world.manager().replay_failed(world.endpoint, since).await;
     assert_eq!(replayed.unwrap(), 2);
     world.until_states(&["failed", "delivered", "delivered"]).await;
     let ids: std::collections::HashSet<String> =
@@ -97,8 +93,8 @@ async fn all_failed_since_a_time_are_replayed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn signatures_are_opt_in_and_both_keys_sign_for_a_while_after_a_rotation() {
     let world = World::start().await;
-    let (store, hour) = (&world.stack.store, TimeDelta::hours(1));
-    let sign = || manage::sign(store, world.team, world.endpoint, hour, world.stack.now());
+    let hour = TimeDelta::hours(1);
+    let sign = async || world.manager().sign(world.endpoint, hour).await;
     let signatures = |got: &Received| -> Vec<String> {
         got.headers["webhook-signature"].to_str().unwrap().split(' ').map(str::to_owned).collect()
     };
@@ -119,7 +115,7 @@ async fn signatures_are_opt_in_and_both_keys_sign_for_a_while_after_a_rotation()
     world.stack.clock.advance(hour * 2);
     world.scan().await;
     assert_eq!(signatures(&world.until_received(3).await[2]).len(), 1);
-    manage::stop_signing(store, world.team, world.endpoint, world.stack.now()).await.unwrap();
+    world.manager().stop_signing(world.endpoint).await.unwrap();
     world.scan().await;
     assert!(!world.until_received(4).await[3].headers.contains_key("webhook-signature"));
 }

@@ -1,6 +1,5 @@
 //! Only hosts on the public internet are asked.
 
-use dispatcher::manage;
 use pillarbox_tests::{Options, Sink, Spawned, cards, eventually, person, with_qr_codes};
 
 use super::World;
@@ -10,8 +9,8 @@ async fn only_public_addresses_are_saved_and_asked() {
     let settings = vec![("OUTBOUND__ALLOWED_NETWORKS", "127.0.0.1/32".to_owned())];
     let world = World::with(settings).await;
     let add = async |url: &str| {
-        let (store, policy) = (&world.stack.store, world.stack.policy());
-        manage::add(store, &policy, world.team, url, None, world.stack.now()).await.map(drop)
+        let policy = world.stack.policy();
+        world.manager().add(&policy, url, None).await.map(drop)
     };
     for url in [
         "http://8.8.8.8/",

@@ -1,7 +1,6 @@
 //! Active, paused, disabled, deleted: the contract's Webhook endpoint and Delivery rule 3.
 
 use chrono::TimeDelta;
-use dispatcher::manage;
 use pillarbox_tests::eventually;
 
 use super::{World, failing};
@@ -97,13 +96,12 @@ async fn a_delivery_made_while_the_endpoint_was_being_paused_is_cancelled() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deleted_endpoint_gets_nothing_and_can_be_made_anew() {
     let world = World::start().await;
-    manage::delete(&world.stack.store, world.team, world.endpoint, world.stack.now()).await.unwrap();
+    world.manager().delete(world.endpoint).await.unwrap();
     world.scan().await;
     assert_eq!(world.stack.count("SELECT count(*) FROM deliveries").await, 0);
     let policy = world.stack.policy();
-    let added =
-        manage::add(&world.stack.store, &policy, world.team, &world.sink.url, None, world.stack.now());
-    assert!(added.await.unwrap().is_new);
+    let added = world.manager().add(&policy, &world.sink.url, None).await;
+    assert!(added.unwrap().is_new);
     world.scan().await;
     world.until_received(1).await;
 }

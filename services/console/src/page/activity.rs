@@ -4,18 +4,31 @@ use askama::Template;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::response::Response;
-use contract::id::ActivityId;
+use contract::id::{ActivityId, UserId};
 use serde::Deserialize;
-use store::Activity;
+use store::{Activity, ActivityFilter, TeamPerson};
+use url::form_urlencoded;
 
 use crate::Console;
 use crate::access::Person;
 use crate::answer::{Frame, page};
 use crate::failure::Failure;
-use crate::page::LINES;
+use crate::page::{LINES, cut};
+use crate::route::{self, Access, Route};
+
+/// What there is.
+pub(crate) fn routes() -> Vec<Route> {
+    vec![route::page("/activity", Access::Member, show)]
+}
 
 #[derive(Deserialize)]
-pub(crate) struct Cursor {
+struct ActivityQuery {
+    /// Blank for everybody.
+    #[serde(default)]
+    person: String,
+    /// Blank for every kind.
+    #[serde(default)]
+    kind: String,
     before: Option<ActivityId>,
 }
 
@@ -23,22 +36,59 @@ pub(crate) struct Cursor {
 #[template(path = "activity.html")]
 struct ActivityPage {
     frame: Frame,
+    people: Vec<TeamPerson>,
+    kinds: Vec<String>,
+    person: Option<UserId>,
+    kind: Option<String>,
     activities: Vec<Activity>,
     next: Option<ActivityId>,
 }
 
+impl ActivityPage {
+    fn is_filtered(&self) -> bool {
+        self.person.is_some() || self.kind.is_some()
+    }
+
+    fn is_person(&self, one: &TeamPerson) -> bool {
+        self.person == Some(one.user_id)
+    }
+
+    /// The address of the next page.
+    fn older(&self, next: &ActivityId) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        if let Some(person) = self.person {
+            query.append_pair("person", &person.to_string());
+        }
+        if let Some(kind) = &self.kind {
+            query.append_pair("kind", kind);
+        }
+        query.append_pair("before", &next.to_string());
+        format!("/activity?{}", query.finish())
+    }
+}
+
 /// The page.
-pub(crate) async fn show(
+async fn show(
     State(console): State<Console>,
     person: Person,
-    cursor: Result<Query<Cursor>, QueryRejection>,
+    query: Result<Query<ActivityQuery>, QueryRejection>,
 ) -> Result<Response, Failure> {
-    let Query(cursor) = cursor?;
-    let mut activities =
-        console.process.store.activity_list(person.0.team_id, cursor.before, LINES + 1).await?;
-    // The line past the page only says that there are more.
-    let is_more = activities.len() as i64 > LINES;
-    activities.truncate(LINES as usize);
-    let next = activities.last().filter(|_| is_more).map(|last| last.activity_id);
-    Ok(page(&ActivityPage { frame: Frame::new(&person, "/activity"), activities, next }))
+    let Query(query) = query?;
+    let (store, team_id) = (&console.process.store, person.0.team_id);
+    let user_id = match query.person.as_str() {
+        "" => None,
+        text => Some(text.parse::<UserId>().map_err(|_| Failure::NotFound)?),
+    };
+    let filter = ActivityFilter { user_id, kind: Some(query.kind).filter(|kind| !kind.is_empty()) };
+    let mut activities = store.activity_list(team_id, &filter, query.before, LINES + 1).await?;
+    let next = cut(&mut activities).map(|last| last.activity_id);
+    Ok(page(&ActivityPage {
+        frame: Frame::new(&person, "/activity"),
+        people: store.person_list(team_id).await?,
+        kinds: store.activity_kinds(team_id).await?,
+        person: filter.user_id,
+        kind: filter.kind,
+        activities,
+        next,
+    }))
 }

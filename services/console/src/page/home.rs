@@ -1,30 +1,101 @@
 //! What happened lately.
 
+mod chart;
+mod figures;
+
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
+use contract::id::IntegrationId;
+use contract::push::SyncView;
+use store::{Endpoint, EndpointState};
 
+use self::chart::Chart;
+use self::figures::Figures;
 use crate::Console;
 use crate::access::Person;
 use crate::answer::{Frame, page};
 use crate::failure::Failure;
-use crate::show::dollars;
+use crate::route::{self, Access, Route};
+use crate::show::{dollars, grouped};
+
+/// Integrations whose last sync is shown: those that synced last.
+const SYNCS: i64 = 5;
+
+/// What there is.
+pub(crate) fn routes() -> Vec<Route> {
+    vec![route::page("/", Access::Member, show)]
+}
+
+/// An endpoint that does not get what it should, in words.
+struct Trouble {
+    endpoint: Endpoint,
+    what: String,
+}
 
 #[derive(Template)]
 #[template(path = "home.html")]
 struct HomePage {
     frame: Frame,
     balance: String,
-    campaigns: Vec<store::CampaignSummary>,
+    has_campaigns: bool,
+    sends: String,
+    mailed: String,
+    not_mailed: String,
+    cards: String,
+    scans: String,
+    charts: [Chart; 2],
+    reasons: Vec<(&'static str, String)>,
+    syncs: Vec<(IntegrationId, String, SyncView)>,
+    troubles: Vec<Trouble>,
+    days: usize,
+    public_url: String,
 }
 
-/// The page.
-pub(crate) async fn show(State(console): State<Console>, person: Person) -> Result<Response, Failure> {
-    let store = &console.process.store;
-    let team_id = person.0.team_id;
+/// The page. Each of its statements costs as many rows as it shows, or as a team has campaigns, however much they mailed.
+async fn show(State(console): State<Console>, person: Person) -> Result<Response, Failure> {
+    let (store, team_id) = (&console.process.store, person.0.team_id);
+    let now = console.process.clock.now();
+    let frame = Frame::new(&person, "/");
+    let days = figures::days(frame.zone.day(now));
+    let figures = Figures::of(&store.campaign_day_list(team_id, days[0]).await?, &days);
+    let troubles = store.endpoint_list(team_id).await?.into_iter().filter_map(Trouble::of).collect();
+    let total = |numbers: &[i64]| grouped(numbers.iter().sum::<i64>().unsigned_abs());
     Ok(page(&HomePage {
         balance: dollars(store.balance_get(team_id).await?),
-        campaigns: store.campaign_list(team_id).await?,
-        frame: Frame::new(&person, "/"),
+        has_campaigns: !store.campaign_page(team_id, "", 1).await?.is_empty(),
+        sends: total(&figures.sends),
+        mailed: total(&figures.mailed),
+        not_mailed: total(&figures.not_mailed),
+        cards: total(&figures.cards),
+        scans: total(&figures.scans),
+        reasons: figures.reasons(),
+        charts: [
+            Chart::new(
+                "Recipients by day",
+                &days,
+                &[("Mailed", &figures.mailed), ("Not mailed", &figures.not_mailed)],
+            ),
+            Chart::new("Scans by day", &days, &[("Scans", &figures.scans)]),
+        ],
+        syncs: store.sync_list_of_team(team_id, SYNCS, now).await?,
+        troubles,
+        days: days.len(),
+        public_url: console.process.config.console.public_url.clone(),
+        frame,
     }))
+}
+
+impl Trouble {
+    /// What is wrong with an endpoint; `None` when nothing is.
+    fn of(endpoint: Endpoint) -> Option<Self> {
+        let failures = grouped(u64::from(endpoint.failures_in_row.unsigned_abs()));
+        let what = match (endpoint.state, endpoint.failures_in_row) {
+            (EndpointState::Disabled, _) => format!("Disabled after {failures} failed attempts in a row"),
+            (EndpointState::Active, 1) => "The last attempt failed".to_owned(),
+            (EndpointState::Active, 2..) => format!("The last {failures} attempts failed"),
+            _ => return None,
+        };
+        Some(Self { endpoint, what })
+    }
 }

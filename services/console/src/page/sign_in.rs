@@ -19,18 +19,28 @@ use crate::Console;
 use crate::access::{session_cookie, signed_in, token};
 use crate::answer::page;
 use crate::failure::Failure;
+use crate::route::{self, Access, Route};
+
+/// What there is.
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        route::page("/sign-in", Access::Anyone, show),
+        route::action("/sign-in", Access::Anyone, submit),
+        route::action("/sign-out", Access::Member, end),
+    ]
+}
 
 /// Characters of an e-mail address that are looked at.
 const EMAIL_CHARS: usize = 254;
 
 /// Where to go after signing in.
 #[derive(Deserialize)]
-pub(crate) struct Back {
+struct Back {
     back: Option<String>,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Credentials {
+struct Credentials {
     email: String,
     password: String,
     back: Option<String>,
@@ -45,7 +55,7 @@ struct SignInPage<'a> {
 }
 
 /// The form.
-pub(crate) async fn show(
+async fn show(
     State(console): State<Console>,
     Query(Back { back }): Query<Back>,
     headers: HeaderMap,
@@ -58,7 +68,7 @@ pub(crate) async fn show(
 }
 
 /// Signs in. Whether the address or the password is wrong is not told apart.
-pub(crate) async fn submit(
+async fn submit(
     State(console): State<Console>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     headers: HeaderMap,
@@ -89,7 +99,7 @@ pub(crate) async fn submit(
 }
 
 /// Signs out.
-pub(crate) async fn end(State(console): State<Console>, headers: HeaderMap) -> Result<Response, Failure> {
+async fn end(State(console): State<Console>, headers: HeaderMap) -> Result<Response, Failure> {
     if let Some(token) = token(&headers) {
         console.process.store.session_end(&token.hash()).await?;
     }

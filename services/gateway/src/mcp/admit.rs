@@ -31,14 +31,13 @@ pub(super) struct TeamAccess {
     pub(super) key_id: ApiKeyId,
 }
 
-/// Counts the request and finds its key: source 429, size -32600, key 401, key 429, integration 403. What fails on our
-/// side, and a body that is too large, are for JSON-RPC to answer.
+/// Counts the request and finds its key: source 429, key 401, key 429, integration 403. What fails on our side is for
+/// JSON-RPC to answer, and so is the body's size, which the key comes before.
 pub(super) async fn admit(
     gateway: &Gateway,
     server: Server,
     source: IpAddr,
     headers: &HeaderMap,
-    too_large: Option<Refusal>,
 ) -> Result<Result<Access, RpcError>, Denied> {
     let gate = match server {
         Server::Integrations => &gateway.push_gate,
@@ -46,15 +45,16 @@ pub(super) async fn admit(
     };
     let key = bearer_key(headers);
     let admitted = match gate.check_shield(source) {
-        Ok(()) => gate.admit(source, key.as_ref(), too_large).await,
+        Ok(()) => gate.admit(source, key.as_ref(), None).await,
         Err(refusal) => Err(refusal),
     };
     match admitted {
         Ok(key) => access_of(server, key).map(Ok),
         Err(Refusal::RateLimited) => Err(Denied::RateLimited),
         Err(Refusal::InvalidKey) => Err(Denied::InvalidKey(server)),
-        Err(Refusal::BodyTooLarge) => Ok(Err(RpcError::TooLarge)),
-        Err(Refusal::BodyUnreadable(_) | Refusal::Failed) => Ok(Err(RpcError::NotCompleted)),
+        Err(Refusal::BodyTooLarge | Refusal::BodyUnreadable(_) | Refusal::Failed) => {
+            Ok(Err(RpcError::NotCompleted))
+        }
     }
 }
 

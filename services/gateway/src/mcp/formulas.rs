@@ -20,6 +20,11 @@ pub(super) async fn call(
     let process = &request.gateway.process;
     let patience = Duration::from_millis(process.config.gateway.mcp_call_deadline_ms);
     let deadline = process.clock.now() + patience;
+    let begun = tokio::time::Instant::now();
+    let Some(_turn) = request.gateway.formula_turns.wait(access.team_id, patience).await else {
+        return Err(unanswered(FormulaError::DeadlinePassed));
+    };
+    let patience = patience.saturating_sub(begun.elapsed());
     let call = Call {
         id: request.identity.request_id.0,
         kind: tool.message_kind().to_owned(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use contract::mcp::{IntegrationTool, RpcError, ToolFailure};
 use contract::message::{BEGIN_V1, COMPLETE_V1, DECLARE_V1, PUSH_V1, PUSH_VALIDATE_V1};
-use contract::push::{Field, IdempotencyKey, IntegrationAnswer, PushError};
+use contract::push::{Calls, Field, IdempotencyKey, IntegrationAnswer, PushError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -15,7 +15,6 @@ use crate::mcp::dispatch::{Request, Unanswered};
 use crate::push::IntegrationAccess;
 use crate::push::answer::Answered;
 use crate::push::ask::{Question, ask};
-use crate::push::next_step::Calls;
 use crate::push::query::Query;
 use crate::push::read;
 
@@ -30,6 +29,9 @@ struct Status {
     integration: IntegrationAnswer,
     fields: Vec<Field>,
 }
+
+/// Arguments are JSON by then: what is left to go wrong is half a surrogate pair, or the key given twice.
+const UNREADABLE: &str = "idempotencyKey must be given once, as a text of whole characters.";
 
 #[derive(Deserialize)]
 struct KeyArgument {
@@ -78,8 +80,8 @@ async fn change(
 
 /// The call's own key, or a new one.
 fn idempotency_key(arguments: &[u8]) -> Result<IdempotencyKey, PushError> {
-    let sent: KeyArgument = serde_json::from_slice(arguments)
-        .map_err(|_| PushError::InvalidRequest("idempotencyKey is given twice.".to_owned()))?;
+    let sent: KeyArgument =
+        serde_json::from_slice(arguments).map_err(|_| PushError::InvalidRequest(UNREADABLE.to_owned()))?;
     let text = match sent.idempotency_key {
         None => Uuid::new_v4().to_string(),
         Some(Value::String(text)) if !text.is_empty() => text,
@@ -99,8 +101,10 @@ async fn rejections(
     access: IntegrationAccess,
     arguments: &[u8],
 ) -> Result<Bytes, PushError> {
-    let arguments: Map<String, Value> = serde_json::from_slice(arguments)
-        .map_err(|error| PushError::InvalidRequest(format!("The arguments cannot be read: {error}.")))?;
+    let arguments: Map<String, Value> = serde_json::from_slice(arguments).map_err(|_| {
+        let why = "The arguments must be JSON with at most 128 levels, and texts of whole characters.";
+        PushError::InvalidRequest(why.to_owned())
+    })?;
     let query = Query::of_arguments(&arguments);
     Ok(read::rejections(request.gateway, access.integration_id, &query).await?.body)
 }
@@ -130,6 +134,9 @@ mod tests {
         assert_eq!(key(r#"{"mode":"full","idempotencyKey":"k"}"#).unwrap().as_str(), "k");
         for wrong in [r#"{"idempotencyKey":""}"#, r#"{"idempotencyKey":7}"#] {
             assert_eq!(key(wrong), Err(PushError::InvalidIdempotencyKey), "{wrong}");
+        }
+        for wrong in [r#"{"idempotencyKey":"\ud800"}"#, r#"{"idempotencyKey":"a","idempotencyKey":"b"}"#] {
+            assert_eq!(key(wrong), Err(PushError::InvalidRequest(UNREADABLE.to_owned())), "{wrong}");
         }
         assert_eq!(
             key(&format!(r#"{{"idempotencyKey":"{}"}}"#, "k".repeat(201))),

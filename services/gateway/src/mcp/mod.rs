@@ -10,6 +10,7 @@ mod dispatch;
 mod formulas;
 mod integrations;
 mod origin;
+mod turns;
 mod version;
 
 use std::net::IpAddr;
@@ -26,6 +27,7 @@ use contract::mcp::{self, IdScan, Message, RpcError};
 use crate::body::{declared_too_large, drain, pass_over};
 use crate::mcp::admit::Access;
 use crate::mcp::denied::Denied;
+pub(crate) use crate::mcp::turns::Turns;
 use crate::push::answer::json_response;
 use crate::refusal::Refusal;
 use crate::request::RequestIdentity;
@@ -107,14 +109,12 @@ async fn handle(
     let settings = &gateway.process.config.gateway;
     origin::check(&parts.headers, &settings.mcp_allowed_origins)?;
     let source = source_address(peer, &parts.headers, &settings.trusted_proxies);
-    let access = match admit::admit(gateway, server, source, &parts.headers, declared_too_large(body)).await?
-    {
-        Ok(access) => Ok(access),
-        Err(RpcError::TooLarge) => return Ok(too_large(body).await),
-        // Whoever asks gets to know which of its requests failed.
-        Err(error) => Err(error),
-    };
+    // An error is answered below: whoever asks gets to know which of its requests failed.
+    let access = admit::admit(gateway, server, source, &parts.headers).await?;
     version::check(&parts.headers)?;
+    if declared_too_large(body).is_some() {
+        return Ok(too_large(body).await);
+    }
     match gateway.bodies.read(body).await {
         Ok(body) => Ok(answer(gateway, access, &body, identity).await),
         Err(refusal) => Ok(Outcome::failed(None, &unread(refusal))),

@@ -5,7 +5,6 @@
 
 pub(crate) mod answer;
 pub(crate) mod ask;
-pub(crate) mod next_step;
 pub(crate) mod query;
 pub(crate) mod read;
 
@@ -19,7 +18,7 @@ use axum::http::request::Parts;
 use axum::response::Response;
 use axum::routing::{self, MethodFilter, MethodRouter};
 use contract::id::{IntegrationId, TeamId};
-use contract::push::PushError;
+use contract::push::{PUSH_API, PushError};
 use store::{AdmittedKey, Availability};
 
 use crate::body::{declared_too_large, drain};
@@ -164,7 +163,7 @@ async fn answer(
     let (id, query) = (access.integration_id, parts.uri.query().unwrap_or_default());
     match endpoint {
         Endpoint::Integration => {
-            let answer = read::integration(gateway, id, &next_step::PUSH_API).await?;
+            let answer = read::integration(gateway, id, &PUSH_API).await?;
             Ok(Answered::new(&answer))
         }
         Endpoint::Schema => read::schema(gateway, id).await,

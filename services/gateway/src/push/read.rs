@@ -2,14 +2,13 @@
 
 use contract::id::IntegrationId;
 use contract::push::{
-    ContactAnswer, Field, IntegrationAnswer, IntegrationStatus, IntegrationView, Limits, OpenSyncView,
-    PushError, RejectionsAnswer, SchemaAnswer, SyncAnswer, SyncStatus, SyncView, SyncsAnswer,
+    Calls, ContactAnswer, Field, IntegrationAnswer, IntegrationView, Limits, OpenSyncView, PushError,
+    RejectionsAnswer, SchemaAnswer, Standing, SyncAnswer, SyncStatus, SyncView, SyncsAnswer,
 };
-use store::{Availability, Contact, Integration, StoreError};
+use store::{Contact, StoreError};
 
 use crate::Gateway;
 use crate::push::answer::Answered;
-use crate::push::next_step::{Calls, Standing};
 use crate::push::query::Query;
 
 /// Issues that come with a contact.
@@ -36,7 +35,7 @@ pub(crate) async fn integration(
     Ok(IntegrationAnswer {
         integration: IntegrationView {
             id,
-            status: status(&integration, &standing),
+            status: integration.status(&standing),
             setup_complete: standing.is_set_up(),
             name: integration.name,
         },
@@ -49,16 +48,6 @@ pub(crate) async fn integration(
             batches_received: sync.batches_received,
         }),
     })
-}
-
-fn status(integration: &Integration, standing: &Standing<'_>) -> IntegrationStatus {
-    match integration.availability {
-        Availability::Paused => IntegrationStatus::Paused,
-        Availability::Disconnected => IntegrationStatus::Disconnected,
-        Availability::Active if standing.has_open_sync => IntegrationStatus::Syncing,
-        Availability::Active if standing.is_set_up() => IntegrationStatus::Ready,
-        Availability::Active => IntegrationStatus::SetupNeeded,
-    }
 }
 
 /// GET schema.

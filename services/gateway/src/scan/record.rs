@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use chrono_tz::Tz;
 use contract::message::{DELIVERIES_QUEUE, DELIVERIES_WAITING_V1};
 use contract::scan::ScanTarget;
 use queue::Announcer;
@@ -179,6 +180,8 @@ fn answer(
 fn new_scan(card: &ScannedCard, destination: &str, visit: Visit) -> serde_json::Result<NewScan> {
     let Visit { visitor, place, scanned_at } = visit;
     let scan_id = Uuid::now_v7();
+    // A name that cannot be read was never stored; UTC stands in for it.
+    let zone: Tz = card.time_zone.parse().unwrap_or(Tz::UTC);
     let scanned = Scanned {
         scan_id,
         card,
@@ -201,6 +204,7 @@ fn new_scan(card: &ScannedCard, destination: &str, visit: Visit) -> serde_json::
         latitude,
         longitude,
         scanned_at,
+        day: scanned_at.with_timezone(&zone).date_naive(),
         body,
     })
 }

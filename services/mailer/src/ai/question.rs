@@ -4,15 +4,14 @@ use std::collections::HashMap;
 
 use audience::{Lookup, fold_name};
 use chrono::{DateTime, NaiveDate, Utc};
-use chrono_tz::Tz;
+use columns::Profile;
+use computed::FormulaColumns;
 use contract::id::TeamId;
 use design::Template;
-use store::{AiCell, Column, StoreError, Team, WaitingRecipient};
+use store::{AiCell, Column, StoreError, WaitingRecipient};
 use uuid::Uuid;
 
 use crate::Mailer;
-use crate::formula_columns::FormulaColumns;
-use crate::rules::Profile;
 
 /// Longest question, in characters.
 const QUESTION_CHARS: usize = 8_000;
@@ -56,7 +55,7 @@ impl Questions {
                 formulas: FormulaColumns::new(&columns),
                 columns,
                 entries: store.entry_list(cell.team_id, &entry_ids).await?,
-                today: today(&store.team_get(cell.team_id).await?, now),
+                today: computed::today(&store.team_get(cell.team_id).await?, now),
             };
             teams.insert(cell.team_id, book);
         }
@@ -72,11 +71,6 @@ impl Questions {
         let profile = Profile::stored(&entry.entry, &entry.values);
         question(prompt, &book.formulas.over(&profile, book.today))
     }
-}
-
-/// The team's day. A zone that cannot be read was never stored; UTC stands in for it.
-fn today(team: &Team, now: DateTime<Utc>) -> NaiveDate {
-    now.with_timezone(&team.time_zone.parse().unwrap_or(Tz::UTC)).date_naive()
 }
 
 /// The prompt with the values of a recipient. A field without a value or a default leaves nothing to ask.

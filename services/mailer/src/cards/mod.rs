@@ -114,9 +114,9 @@ impl Deciding<'_> {
 
     async fn different_cards(&self, mailer: &Mailer, people: Vec<Values>) -> Result<Vec<Card>, CardsError> {
         let Self { team_id, rules, .. } = *self;
-        let address = rules.design.plan.document().return_address();
+        let document = rules.design.plan.document();
         let (returns, brought) = tokio::try_join!(
-            async { Ok(return_address::choose(mailer, (team_id, self.today), address, &people).await?) },
+            async { Ok(return_address::choose(mailer, (team_id, self.today), document, &people).await?) },
             async {
                 let found =
                     pictures::recipient_pictures(mailer, team_id, &rules.design.pictures, &people, self.time);

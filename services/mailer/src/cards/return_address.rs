@@ -7,7 +7,7 @@ use audience::fold_name;
 use chrono::{NaiveDate, TimeDelta};
 use contract::id::TeamId;
 use contract::send::ReturnAddressReason;
-use design::{PostalAddress, ReturnAddress};
+use design::{Document, FilledAddress, PostalAddress, Product, ReturnAddress, Typesetter};
 use store::ReturnLines;
 use uuid::Uuid;
 use verification::VerifyError;
@@ -24,59 +24,42 @@ pub(crate) struct Chosen {
     pub(crate) reason: Option<ReturnAddressReason>,
 }
 
-/// An address with somebody's values in it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Rendered {
-    name: String,
-    address_1: String,
-    address_2: String,
-    city: String,
-    state: String,
-    zip: String,
+/// The address with a recipient's values; `None` when a field is empty that has no default.
+fn filled(address: &PostalAddress, values: &Values) -> Option<FilledAddress> {
+    let names: HashMap<&str, String> = address.fields().map(|field| (field, fold_name(field))).collect();
+    let filled = address.render(|field| values.get(names.get(field)?).map(String::as_str));
+    filled.is_whole.then_some(filled)
 }
 
-impl Rendered {
-    /// `None` when a field is empty that has no default.
-    fn of(address: &PostalAddress, values: &Values) -> Option<Self> {
-        let mut is_whole = true;
-        let mut text = |template: &design::Template| {
-            let names: HashMap<&str, String> =
-                template.fields().map(|field| (field, fold_name(field))).collect();
-            let value = |name: &str| values.get(names.get(name)?).map(String::as_str);
-            let rendered = template.render(value);
-            is_whole &= rendered.empty_fields.is_empty();
-            rendered.text.trim().to_owned()
-        };
-        let rendered = Self {
-            name: text(&address.name),
-            address_1: text(&address.address_1),
-            address_2: address.address_2.as_ref().map(&mut text).unwrap_or_default(),
-            city: text(&address.city),
-            state: text(&address.state),
-            zip: text(&address.zip),
-        };
-        is_whole.then_some(rendered)
+fn input(address: &FilledAddress) -> AddressInput<'_> {
+    let FilledAddress { address_1, address_2, city, state, zip, .. } = address;
+    AddressInput { address_1, address_2, city, state, zip }
+}
+
+fn id(address: &FilledAddress) -> Uuid {
+    unverified_id(input(address)).as_uuid()
+}
+
+/// Whether lines print in a product's zone, whole and with all of their characters. What is the same is looked at once.
+struct Measured {
+    product: Product,
+    typesetter: Typesetter,
+    known: HashMap<Vec<String>, bool>,
+}
+
+impl Measured {
+    fn new(product: Product) -> Self {
+        Self { product, typesetter: Typesetter::new(), known: HashMap::new() }
     }
 
-    fn input(&self) -> AddressInput<'_> {
-        AddressInput {
-            address_1: &self.address_1,
-            address_2: &self.address_2,
-            city: &self.city,
-            state: &self.state,
-            zip: &self.zip,
+    fn prints(&mut self, lines: &[String]) -> bool {
+        if let Some(known) = self.known.get(lines) {
+            return *known;
         }
-    }
-
-    fn id(&self) -> Uuid {
-        unverified_id(self.input()).as_uuid()
-    }
-
-    /// As it was written.
-    fn lines(self) -> Vec<String> {
-        let last = format!("{}, {} {}", self.city, self.state, self.zip);
-        let lines = [self.name, self.address_1, self.address_2, last];
-        lines.into_iter().filter(|line| !line.is_empty()).collect()
+        let block = self.product.set_return_address(&mut self.typesetter, lines);
+        let prints = block.fits && block.unsupported.is_empty();
+        self.known.insert(lines.to_vec(), prints);
+        prints
     }
 }
 
@@ -96,34 +79,45 @@ fn verified_lines(verified: &Verified) -> Vec<String> {
 pub(super) async fn choose(
     mailer: &Mailer,
     (team_id, day): (TeamId, NaiveDate),
-    design: Option<&ReturnAddress>,
+    document: &Document,
     people: &[Values],
 ) -> Result<Vec<Chosen>, VerifyError> {
-    let Some(ReturnAddress { address, fallback }) = design else {
+    let Some(ReturnAddress { address, fallback }) = document.return_address() else {
         return Ok(vec![Chosen::default(); people.len()]);
     };
-    let nothing = Values::new();
+    let own = |address| filled(address, &Values::new()).map(FilledAddress::lines).unwrap_or_default();
     let Some(fallback) = fallback else {
-        let lines = Rendered::of(address, &nothing).map(Rendered::lines).unwrap_or_default();
-        return Ok(vec![Chosen { lines, reason: None }; people.len()]);
+        return Ok(vec![Chosen { lines: own(address), reason: None }; people.len()]);
     };
-    let fallback = Rendered::of(fallback, &nothing).map(Rendered::lines).unwrap_or_default();
-    let rendered: Vec<Option<Rendered>> =
-        tokio::task::block_in_place(|| people.iter().map(|values| Rendered::of(address, values)).collect());
-    let known = verify(mailer, (team_id, day), rendered.iter().flatten()).await?;
-    let instead = |reason| Chosen { lines: fallback.clone(), reason: Some(reason) };
-    let chosen = rendered.into_iter().map(|one| {
-        let Some(one) = one else { return instead(ReturnAddressReason::MissingTokenValue) };
-        match known.get(&one.id()) {
-            Some(Some(lines)) => {
-                let name = std::iter::once(one.name).filter(|name| !name.is_empty());
-                Chosen { lines: name.chain(lines.iter().cloned()).collect(), reason: None }
-            }
-            Some(None) => instead(ReturnAddressReason::UnverifiedAddress),
-            None => instead(ReturnAddressReason::VerificationLimitReached),
-        }
+    let fallback = own(fallback);
+    let filled: Vec<Option<FilledAddress>> =
+        tokio::task::block_in_place(|| people.iter().map(|values| filled(address, values)).collect());
+    let known = verify(mailer, (team_id, day), filled.iter().flatten()).await?;
+    let mut measured = Measured::new(document.product());
+    let chosen = filled.into_iter().map(|one| match lines(one, &known, &mut measured) {
+        Ok(lines) => Chosen { lines, reason: None },
+        Err(reason) => Chosen { lines: fallback.clone(), reason: Some(reason) },
     });
-    Ok(chosen.collect())
+    Ok(tokio::task::block_in_place(|| chosen.collect()))
+}
+
+/// The lines of an address of which this is known, or why the fallback prints.
+fn lines(
+    filled: Option<FilledAddress>,
+    known: &HashMap<Uuid, ReturnLines>,
+    measured: &mut Measured,
+) -> Result<Vec<String>, ReturnAddressReason> {
+    let filled = filled.ok_or(ReturnAddressReason::MissingTokenValue)?;
+    match known.get(&id(&filled)) {
+        Some(Some(verified)) => {
+            let name = std::iter::once(filled.name).filter(|name| !name.is_empty());
+            let lines: Vec<String> = name.chain(verified.iter().cloned()).collect();
+            // A name that cannot print is none that the post office could verify.
+            if measured.prints(&lines) { Ok(lines) } else { Err(ReturnAddressReason::UnverifiedAddress) }
+        }
+        Some(None) => Err(ReturnAddressReason::UnverifiedAddress),
+        None => Err(ReturnAddressReason::VerificationLimitReached),
+    }
 }
 
 /// What is known of these addresses, by their ids, after as many of the new ones have been verified as the limits
@@ -131,26 +125,26 @@ pub(super) async fn choose(
 async fn verify<'a>(
     mailer: &Mailer,
     (team_id, day): (TeamId, NaiveDate),
-    addresses: impl Iterator<Item = &'a Rendered>,
+    addresses: impl Iterator<Item = &'a FilledAddress>,
 ) -> Result<HashMap<Uuid, ReturnLines>, VerifyError> {
     let (store, settings) = (&mailer.process.store, &mailer.process.config.return_addresses);
     let now = mailer.process.clock.now();
     let mut seen = HashSet::new();
-    let distinct: Vec<(Uuid, &Rendered)> =
-        addresses.map(|one| (one.id(), one)).filter(|(id, _)| seen.insert(*id)).collect();
+    let distinct: Vec<(Uuid, &FilledAddress)> =
+        addresses.map(|one| (id(one), one)).filter(|(id, _)| seen.insert(*id)).collect();
     if distinct.is_empty() {
         return Ok(HashMap::new());
     }
     let ids: Vec<Uuid> = distinct.iter().map(|(id, _)| *id).collect();
     let mut known = store.return_address_find(team_id, &ids, now).await?;
-    let mut new: Vec<(Uuid, &Rendered)> =
+    let mut new: Vec<(Uuid, &FilledAddress)> =
         distinct.into_iter().filter(|(id, _)| !known.contains_key(id)).collect();
     new.truncate(settings.per_request);
     new.truncate(store.return_address_admit(team_id, day, new.len(), settings.per_day).await?);
     if new.is_empty() {
         return Ok(known);
     }
-    let inputs: Vec<AddressInput<'_>> = new.iter().map(|(_, one)| one.input()).collect();
+    let inputs: Vec<AddressInput<'_>> = new.iter().map(|(_, one)| input(one)).collect();
     let verdicts = mailer.verifier.verify(&inputs, None).await?;
     let lines = verdicts.iter().map(|verdict| match verdict {
         Verdict::Deliverable(verified) => Some(verified_lines(verified)),
@@ -181,11 +175,25 @@ mod tests {
     fn fields_are_filled_in_whatever_their_case_and_an_empty_one_without_a_default_is_missing() {
         let template = address(&json!({"name": "{{Agent Name|Your agent}}", "address_1": "{{AGENT_STREET}}",
             "address_2": "{{unit|}}", "city": "Austin", "state": "TX", "zip": "{{agent_zip}}"}));
-        let whole = values(&[("agent_street", " 1 Main St "), ("agent_zip", "78701")]);
-        let rendered = Rendered::of(&template, &whole).unwrap();
-        assert_eq!(rendered.clone().lines(), ["Your agent", "1 Main St", "Austin, TX 78701"]);
+        let whole = values(&[("agent_street", " 1 Main\nSt "), ("agent_zip", "78701")]);
+        let filled_in = filled(&template, &whole).unwrap();
+        assert_eq!(filled_in.clone().lines(), ["Your agent", "1 Main St", "Austin, TX 78701"]);
         let lower = values(&[("agent_street", "1 MAIN ST"), ("agent_zip", "78701"), ("agent name", "Ann")]);
-        assert_eq!(Rendered::of(&template, &lower).unwrap().id(), rendered.id(), "the name is not verified");
-        assert_eq!(Rendered::of(&template, &values(&[("agent_street", "1 Main St")])), None);
+        assert_eq!(id(&filled(&template, &lower).unwrap()), id(&filled_in), "the name is not verified");
+        assert_eq!(filled(&template, &values(&[("agent_street", "1 Main St")])), None);
+    }
+
+    #[test]
+    fn an_address_that_cannot_print_whole_gives_way_to_the_fallback() {
+        let mut measured = Measured::new(Product::Postcard4x6);
+        let mut lines_of = |name: &str| {
+            let filled = FilledAddress { name: name.to_owned(), is_whole: true, ..FilledAddress::default() };
+            let known = HashMap::from([(id(&filled), Some(vec!["1 Main St".to_owned()]))]);
+            lines(Some(filled), &known, &mut measured)
+        };
+        assert_eq!(lines_of("Ann"), Ok(vec!["Ann".to_owned(), "1 Main St".to_owned()]));
+        for name in ["N".repeat(300), "Ann 🎉".to_owned()] {
+            assert_eq!(lines_of(&name), Err(ReturnAddressReason::UnverifiedAddress), "{name}");
+        }
     }
 }

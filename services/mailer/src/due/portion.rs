@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 
 use chrono::NaiveDate;
+use columns::Profile;
 use contract::id::ChargeId;
 use contract::send::Reason;
 use store::{
-    Campaign, ChargeKind, Job, JobKind, LockedCampaign, PieceRow, RecipientFacts, StoreError, Transaction,
-    retry,
+    Campaign, ChargeKind, Figure, Job, JobKind, LockedCampaign, PieceRow, RecipientFacts, StoreError,
+    Transaction, retry,
 };
 use uuid::Uuid;
 
@@ -18,7 +19,7 @@ use crate::cards::{Card, CardsError, Deciding, decide_cards};
 use crate::decide::{Candidate, Decision, decide};
 use crate::neighborhood::{Center, Neighborhoods, Print};
 use crate::reserve::{batch, charge, make_cards};
-use crate::rules::{AudienceRules, Profile, StepRules};
+use crate::rules::{AudienceRules, StepRules};
 use crate::times::{Times, time_zone, times};
 
 /// A bounded part of a job.
@@ -254,12 +255,15 @@ impl Portion<'_> {
         };
         let charge = charge(&batch, &chosen.pieces, kind, &self.campaign.payment);
         make_cards(transaction, &charge, &batch, &chosen.pieces, times.now).await?;
+        let mut figures = vec![(Figure::Cards, chosen.pieces.len() as i64)];
         if self.job.kind == JobKind::Recheck {
+            figures.push((Figure::Mailed, chosen.entry_ids.len() as i64));
             let campaign_id = &self.campaign.campaign_id;
             transaction
                 .recipient_mark_mailed(self.campaign.team_id, campaign_id, charge_id, &chosen.entry_ids)
                 .await?;
         }
-        Ok(())
+        let (team_id, campaign_id) = (self.campaign.team_id, &self.campaign.campaign_id);
+        transaction.campaign_day_add(team_id, campaign_id, times.today, &figures).await
     }
 }

@@ -1,18 +1,14 @@
 //! `check_formula`.
 
+use columns::{Asker, Book};
 use contract::mcp::{CheckAnswer, CheckArguments, FormulaError};
 
-use super::Asker;
-use super::book::{Book, Named};
-
-/// Whether a formula can be saved. That it cannot is an answer, not a failure.
+/// Whether a formula can be saved. That it cannot is an answer, not a failure; that no formula can under this name is one.
 pub(super) async fn check(asker: Asker<'_>, arguments: CheckArguments) -> Result<CheckAnswer, FormulaError> {
     let book = Book::read(asker).await?;
     let name = arguments.name.as_deref();
-    if let Some(name) = name
-        && matches!(book.find(name), Named::Other)
-    {
-        return Err(FormulaError::NotAFormulaColumn(name.to_owned()));
+    if let Some(name) = name {
+        book.place_for(name)?;
     }
     Ok(tokio::task::block_in_place(|| match book.fit(&arguments.formula, name) {
         Ok(fitting) => CheckAnswer {

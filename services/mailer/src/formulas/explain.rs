@@ -1,12 +1,10 @@
 //! `explain_formula`.
 
+use columns::{Asker, Book, failed, source};
 use contract::mcp::{
     CampaignUse, ExplainAnswer, ExplainArguments, FormulaChangeView, FormulaError, FormulaUses,
 };
 use store::{FormulaChange, StoreError};
-
-use super::book::{Book, source};
-use super::{Asker, failed, uses};
 
 /// Changes that are shown.
 const CHANGES: i64 = 10;
@@ -21,10 +19,10 @@ pub(super) async fn explain(
     let formula = source(column).unwrap_or_default().to_owned();
     let fitted = tokio::task::block_in_place(|| book.fit(&formula, Some(&column.name)));
     let (columns, problems) = match fitted {
-        Ok(fitting) => (fitting.columns, Vec::new()),
+        Ok(fitting) => (fitting.columns, tokio::task::block_in_place(|| book.saved_problems(column))),
         Err(problems) => (Vec::new(), problems),
     };
-    let changes = asker.process.store.formula_change_list(asker.team_id, &column.name_key, CHANGES).await;
+    let changes = asker.store.formula_change_list(asker.team_id, &column.name_key, CHANGES).await;
     let mut used_by = used(asker, &column.name_key).await.map_err(failed)?;
     used_by.formulas = tokio::task::block_in_place(|| users(&book, &column.name_key));
     Ok(ExplainAnswer {
@@ -40,10 +38,11 @@ pub(super) async fn explain(
 
 /// Campaigns and designs, as they stand at one moment.
 async fn used(asker: Asker<'_>, name_key: &str) -> Result<FormulaUses, StoreError> {
-    let mut connection = asker.process.store.connection().await?;
+    let mut connection = asker.store.connection().await?;
     let transaction = connection.begin().await?;
-    let (campaigns, all_campaigns) = uses::filtering_campaigns(&transaction, asker.team_id, name_key).await?;
-    let (designs, all_designs) = uses::designs(&transaction, asker.team_id, name_key).await?;
+    let (campaigns, all_campaigns) =
+        columns::filtering_campaigns(&transaction, asker.team_id, name_key).await?;
+    let (designs, all_designs) = columns::designs(&transaction, asker.team_id, name_key).await?;
     let campaigns = campaigns
         .into_iter()
         .map(|campaign| CampaignUse { id: campaign.campaign_id, name: campaign.name })
@@ -69,7 +68,7 @@ fn users(book: &Book, name_key: &str) -> Vec<String> {
 fn change(change: FormulaChange) -> FormulaChangeView {
     FormulaChangeView {
         changed_at: change.changed_at,
-        by_key: change.key_name,
+        by_key: change.by,
         formula: change.formula,
         previous_formula: change.previous_formula,
     }

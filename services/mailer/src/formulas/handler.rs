@@ -1,6 +1,7 @@
 //! Between the queue and the tools: messages in, replies out.
 
 use bytes::Bytes;
+use columns::Asker;
 use contract::id::{RequestId, TeamId};
 use contract::mcp::{FormulaContext, FormulaError, FormulaTool, read_arguments};
 use contract::message::{FORMULA_QUEUE, REPLY_ERROR, REPLY_OK};
@@ -10,7 +11,7 @@ use service::Process;
 use service::trace::TraceContext;
 use tracing::Instrument;
 
-use super::{Asker, check, explain, list, preview, save};
+use super::{check, explain, list, save};
 
 /// Answers the calls of the formula queue.
 pub(super) struct FormulaHandler {
@@ -32,20 +33,23 @@ impl FormulaHandler {
             // Nobody waits any more; what has not begun does not begin now.
             return Err(FormulaError::DeadlinePassed);
         }
-        let asker = Asker {
-            process: &self.process,
-            request_id: RequestId(call.id),
-            team_id: TeamId(call.team),
-            key_id: context.key_id,
-        };
+        let (store, now) = (&self.process.store, self.process.clock.now());
+        let asker = Asker { store, team_id: TeamId(call.team), now };
         let body = &call.body[..];
         match tool {
-            FormulaTool::ListColumns => json(list::columns(asker, read_arguments(body)?).await),
-            FormulaTool::ListFunctions => json(list::functions(&read_arguments(body)?)),
-            FormulaTool::CheckFormula => json(check::check(asker, read_arguments(body)?).await),
-            FormulaTool::PreviewFormula => json(preview::preview(asker, read_arguments(body)?).await),
-            FormulaTool::SaveFormula => json(save::save(asker, read_arguments(body)?).await),
-            FormulaTool::ExplainFormula => json(explain::explain(asker, read_arguments(body)?).await),
+            FormulaTool::ListColumns => json(list::columns(asker, read_arguments(tool, body)?).await),
+            FormulaTool::ListFunctions => json(list::functions(&read_arguments(tool, body)?)),
+            FormulaTool::CheckFormula => json(check::check(asker, read_arguments(tool, body)?).await),
+            FormulaTool::PreviewFormula => {
+                // Nobody waits for the answer any more.
+                let is_too_late = || self.process.clock.now().timestamp_millis() > call.deadline_ms;
+                json(columns::preview(asker, read_arguments(tool, body)?, &is_too_late).await)
+            }
+            FormulaTool::SaveFormula => {
+                let call = super::Call { asker, request_id: RequestId(call.id), key_id: context.key_id };
+                json(save::save(call, read_arguments(tool, body)?).await)
+            }
+            FormulaTool::ExplainFormula => json(explain::explain(asker, read_arguments(tool, body)?).await),
         }
     }
 }

@@ -1,14 +1,12 @@
 //! `list_columns` and `list_functions`.
 
 use audience::fold_name;
+use columns::{Asker, Book};
 use contract::mcp::{
     ColumnsAnswer, FORMULA_PAGE_COLUMNS, FormulaError, FunctionsAnswer, FunctionsArguments,
     ListColumnsArguments, page_length,
 };
 use formula::FunctionHelp;
-
-use super::Asker;
-use super::book::Book;
 
 /// A page of the columns.
 pub(super) async fn columns(
@@ -16,7 +14,8 @@ pub(super) async fn columns(
     arguments: ListColumnsArguments,
 ) -> Result<ColumnsAnswer, FormulaError> {
     let page = page_length(arguments.limit, FORMULA_PAGE_COLUMNS, FORMULA_PAGE_COLUMNS)?;
-    let mut columns = Book::read(asker).await?.views();
+    let book = Book::read(asker).await?;
+    let mut columns = tokio::task::block_in_place(|| book.views());
     if let Some(search) = arguments.search {
         let search = fold_name(&search);
         columns.retain(|column| fold_name(&column.name).contains(&search));
@@ -37,6 +36,11 @@ pub(super) async fn columns(
 
 /// The functions of a category, or that a search finds.
 pub(super) fn functions(arguments: &FunctionsArguments) -> Result<FunctionsAnswer, FormulaError> {
+    if let Some(category) = &arguments.category
+        && formula::functions().iter().all(|help| fold_name(category) != help.category)
+    {
+        return Err(FormulaError::InvalidRequest("category must be text, number, date or logic.".to_owned()));
+    }
     let is_wanted = |help: &&FunctionHelp| {
         let in_category =
             arguments.category.as_ref().is_none_or(|category| fold_name(category) == help.category);

@@ -2,29 +2,23 @@
 //! cards: a preview and a card come from the same code. They have a queue of their own, so that neither waits for
 //! the other.
 //!
-//! A call in reading order: [`handler`] → [`book`] (the team's columns) → [`list`], [`check`], [`preview`], [`save`] or
-//! [`explain`].
+//! A call in reading order: [`handler`] → [`list`], [`check`], [`columns::preview`], [`save`] or [`explain`], all over
+//! [`columns::Book`].
 
-mod book;
 mod check;
 mod explain;
 mod handler;
 mod list;
-mod preview;
 mod save;
-mod uses;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use chrono::NaiveDate;
-use chrono_tz::Tz;
-use contract::id::{ApiKeyId, RequestId, TeamId};
-use contract::mcp::FormulaError;
+use columns::Asker;
+use contract::id::{ApiKeyId, RequestId};
 use contract::message::FORMULA_QUEUE;
 use queue::Consumption;
 use service::Process;
-use store::StoreError;
 
 /// Answers calls of formula tools until the process is to stop.
 pub(crate) async fn run(process: &Process) {
@@ -40,26 +34,10 @@ pub(crate) async fn run(process: &Process) {
     queue::serve(&process.broker, consumption, handler).await;
 }
 
-/// Who asks.
+/// A call, and who makes it.
 #[derive(Clone, Copy)]
-struct Asker<'a> {
-    process: &'a Process,
+struct Call<'a> {
+    asker: Asker<'a>,
     request_id: RequestId,
-    team_id: TeamId,
     key_id: ApiKeyId,
-}
-
-impl Asker<'_> {
-    /// The day in the team's time zone.
-    async fn today(self) -> Result<NaiveDate, FormulaError> {
-        let team = self.process.store.team_get(self.team_id).await.map_err(failed)?;
-        let zone: Tz = team.time_zone.parse().unwrap_or(Tz::UTC);
-        Ok(self.process.clock.now().with_timezone(&zone).date_naive())
-    }
-}
-
-/// What a failure of the database is to the client: nothing was changed.
-fn failed(error: StoreError) -> FormulaError {
-    tracing::error!(error = &error as &dyn std::error::Error, "the database failed");
-    FormulaError::InternalError
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
 
-use audience::{BuiltIn, ColumnType, Conditions, fold_name};
+use audience::{ColumnType, Conditions, fold_name};
 use contract::key::KeyKind;
 use design::Template;
 use serde_json::Value;
@@ -96,6 +96,10 @@ pub(super) fn items<'a, T>(
 
 /// A column has a type, a formula or a prompt.
 fn check_column(place: &str, column: &Column) -> Result {
+    let is_computed = column.formula.is_some() || column.prompt.is_some();
+    if let Some(problem) = formula::name_problem(&column.name.0).filter(|_| is_computed) {
+        return Err(ApplyError::refused(format!("{place}.name"), problem));
+    }
     match (&column.column_type, &column.formula, &column.prompt) {
         (Some(_), None, None) | (None, Some(_), None) => Ok(()),
         (None, None, Some(prompt)) => check_prompt(place, prompt),
@@ -213,8 +217,7 @@ pub(super) fn check_conditions(
         let dot = if error.path.is_empty() { "" } else { "." };
         ApplyError::refused(format!("{place}{dot}{}", error.path), error.problem.to_string())
     })?;
-    let is_unknown = |name: &&str| BuiltIn::from_name(name).is_none() && columns(name).is_none();
-    match read.columns().find(is_unknown) {
+    match read.unknown_column(columns) {
         Some(name) => {
             let reason = format!("the team has no column {name:?}: declare it under `columns`");
             Err(ApplyError::refused(place, reason))

@@ -1,11 +1,13 @@
 //! The columns of a team's file.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use audience::{BuiltIn, ColumnType, Conditions, fold_name};
 use chrono::{DateTime, Utc};
 use contract::id::TeamId;
-use formula::Definition;
+use design::Template;
+use formula::Checked;
+use formula::limits::MAX_FORMULA_COLUMNS;
 use store::{ColumnKind, ColumnSource, Transaction};
 
 use super::check::items;
@@ -35,33 +37,67 @@ pub(super) async fn save_columns(
         stored.iter().map(|column| (column.name_key.clone(), column.column_type)).collect();
     let used = columns_used(transaction, team_id, place).await?;
     let all = merged(stored, &wanted);
-    if all.iter().filter(|column| column.kind == ColumnKind::Ai).count() > AI_COLUMNS {
-        return Err(ApplyError::refused(
-            format!("{place}.columns"),
-            format!("a team has at most {AI_COLUMNS} columns with a prompt"),
-        ));
-    }
-    let types = formula_types(place, columns, &all)?;
-    for ((place, _), mut column) in items(place, "columns", columns).zip(wanted) {
-        column.column_type = types.get(&column.name_key).copied().unwrap_or(column.column_type);
+    bounded(place, &all)?;
+    check_fields(place, columns, &all)?;
+    let checked = checked_formulas(place, columns, &all)?;
+    let refuse_filtered = |place: &str, column: &store::Column| {
         let changes = before.get(&column.name_key).is_some_and(|stored| *stored != column.column_type);
-        if let Some(campaign) = used.get(&column.name_key).filter(|_| changes) {
-            let reason = format!(
-                "conditions of the campaign {campaign:?} use the column as it is: take them out first"
-            );
-            return Err(ApplyError::refused(format!("{place}.type"), reason));
+        let Some(campaign) = used.get(&column.name_key).filter(|_| changes) else { return Ok(()) };
+        let reason = format!(
+            "conditions of the campaign {campaign:?} use the column {:?} as it is: take them out first",
+            column.name
+        );
+        Err(ApplyError::refused(place.to_owned(), reason))
+    };
+    for ((place, _), mut column) in items(place, "columns", columns).zip(wanted) {
+        if let Some(found) = checked.get(&column.name_key) {
+            (column.column_type, column.formula_uses) = (found.column_type, found.uses.clone());
         }
+        refuse_filtered(&format!("{place}.type"), &column)?;
         transaction.column_save(team_id, &column, now).await.at(&place)?;
     }
     // Formulas that are not in the file may give another type since a column that they use does.
-    for column in all.iter().filter(|column| column.kind == ColumnKind::Formula) {
-        if let Some(column_type) = types.get(&column.name_key)
-            && *column_type != column.column_type
-        {
-            transaction.column_retype(team_id, &column.name_key, *column_type).await.at(place)?;
+    let in_file: HashSet<String> = columns.iter().map(|column| fold_name(&column.name.0)).collect();
+    for column in all.iter().filter(|column| !in_file.contains(&column.name_key)) {
+        let Some(found) = checked.get(&column.name_key) else { continue };
+        if found.column_type == column.column_type && found.uses == column.formula_uses {
+            continue;
         }
+        let retyped = store::Column { column_type: found.column_type, ..column.clone() };
+        refuse_filtered(&format!("{place}.columns"), &retyped)?;
+        let uses = found.uses.as_ref();
+        transaction.column_retype(team_id, &column.name_key, found.column_type, uses).await.at(place)?;
     }
     Ok(columns.iter().map(|column| column.name.0.clone()).collect())
+}
+
+/// Refuses more computed columns than a team may have.
+fn bounded(place: &str, all: &[store::Column]) -> Result<()> {
+    for (kind, most, what) in [
+        (ColumnKind::Ai, AI_COLUMNS, "columns with a prompt"),
+        (ColumnKind::Formula, MAX_FORMULA_COLUMNS, "formula columns"),
+    ] {
+        if all.iter().filter(|column| column.kind == kind).count() > most {
+            let reason = format!("a team has at most {most} {what}");
+            return Err(ApplyError::refused(format!("{place}.columns"), reason));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a prompt with a field that is no column: it would be blank for everybody.
+fn check_fields(place: &str, columns: &[Column], all: &[store::Column]) -> Result<()> {
+    let is_known = |field: &str| {
+        BuiltIn::from_name(field).is_some() || all.iter().any(|column| column.name_key == fold_name(field))
+    };
+    for (place, column) in items(place, "columns", columns) {
+        let Some(Ok(template)) = column.prompt.as_deref().map(Template::parse) else { continue };
+        if let Some(unknown) = template.fields().find(|field| !is_known(field)) {
+            let reason = format!("the team has no column {unknown:?}: declare it under `columns`");
+            return Err(ApplyError::refused(format!("{place}.prompt"), reason));
+        }
+    }
+    Ok(())
 }
 
 /// The columns that stored conditions look at, each with the name of a campaign.
@@ -103,27 +139,25 @@ fn merged(stored: Vec<store::Column>, wanted: &[store::Column]) -> Vec<store::Co
     stored.into_iter().filter(is_kept).chain(wanted.iter().cloned()).collect()
 }
 
-/// The types of all formula columns by folded name.
-fn formula_types(
+/// What all formula columns are found to be, by folded name.
+fn checked_formulas(
     place: &str,
     columns: &[Column],
     all: &[store::Column],
-) -> Result<HashMap<String, ColumnType>> {
-    let definition = |column: &store::Column| {
-        let source = column.formula.clone()?;
-        Some(Definition { name: column.name.clone(), column_type: column.column_type, source })
-    };
-    let definitions: Vec<Definition> = all.iter().filter_map(definition).collect();
-    let built_in = BuiltIn::ALL.map(|column| (column.key().to_owned(), column.column_type()));
-    let own = all.iter().map(|column| (column.name.clone(), column.column_type));
-    let offered: Vec<formula::Column> = built_in
-        .into_iter()
-        .chain(own)
-        .map(|(name, column_type)| formula::Column { name, column_type })
-        .collect();
-    let types =
-        formula::check(&offered, &definitions).map_err(|problems| refused(place, columns, &problems))?;
-    Ok(definitions.iter().map(|definition| fold_name(&definition.name)).zip(types).collect())
+) -> Result<HashMap<String, Checked>> {
+    let retyped: HashMap<String, ColumnType> =
+        columns.iter().filter_map(|column| Some((fold_name(&column.name.0), column.column_type?))).collect();
+    let mut definitions = computed::definitions(all);
+    // The owner who gives a column another type means the formulas over it to go on.
+    for (key, column_type) in
+        definitions.iter_mut().flat_map(|definition| definition.uses.iter_mut().flatten())
+    {
+        *column_type = retyped.get(key).copied().unwrap_or(*column_type);
+    }
+    let offered: Vec<formula::Column> = computed::offered(all).collect();
+    let checked = formula::check(&offered, &definitions, &computed::prompts(all))
+        .map_err(|problems| refused(place, columns, &problems))?;
+    Ok(definitions.iter().map(|definition| fold_name(&definition.name)).zip(checked).collect())
 }
 
 /// The first problem, at its column in the file. One of a column that is not there comes of a change to another.
@@ -133,6 +167,9 @@ fn refused(place: &str, columns: &[Column], problems: &[formula::ColumnProblem])
     };
     let own = |column: &Column| fold_name(&column.name.0) == fold_name(&first.column);
     match items(place, "columns", columns).find(|(_, column)| own(column)) {
+        Some((place, column)) if column.prompt.is_some() => {
+            ApplyError::refused(format!("{place}.prompt"), first.problem.message.clone())
+        }
         Some((place, _)) => ApplyError::refused(format!("{place}.formula"), first.problem.to_string()),
         None => {
             let reason = format!("the formula of {} would break, {}", first.column, first.problem);

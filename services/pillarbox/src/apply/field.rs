@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use address::{AddressInput, Parsed, Verdict};
+use address::{AddressInput, Listed};
 use audience::{Area, BuiltIn};
 use contract::limits::FIELD_NAME_CHARS;
 use serde::Deserialize;
@@ -12,83 +12,8 @@ use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde_json::Value;
 use uuid::Uuid;
 
-/// Characters of a name of anything.
-const NAME_CHARS: usize = 200;
-
 /// The field of a recipient that is in no column.
 const REFERENCE: &str = "reference";
-
-/// Characters of an email address.
-const EMAIL_CHARS: usize = 254;
-
-/// A name: trimmed, on one line, not empty, bounded.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
-#[serde(try_from = "String")]
-pub struct Name(String);
-
-impl Name {
-    /// The name.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl TryFrom<String> for Name {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        let text = text.trim();
-        if text.is_empty() || text.chars().count() > NAME_CHARS || text.chars().any(char::is_control) {
-            return Err(format!("must be 1 to {NAME_CHARS} characters on one line"));
-        }
-        Ok(Self(text.to_owned()))
-    }
-}
-
-impl std::str::FromStr for Name {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::try_from(text.to_owned())
-    }
-}
-
-/// A person's email address, in lower case.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
-#[serde(try_from = "String")]
-pub struct Email(String);
-
-impl Email {
-    /// The address.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl TryFrom<String> for Email {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        let text = text.trim().to_lowercase();
-        let has_parts = text
-            .split_once('@')
-            .is_some_and(|(local, domain)| !local.is_empty() && !domain.is_empty() && !domain.contains('@'));
-        let is_clean = !text.chars().any(|character| character.is_whitespace() || character.is_control());
-        if has_parts && is_clean && text.chars().count() <= EMAIL_CHARS {
-            Ok(Self(text))
-        } else {
-            Err(format!("{text:?} is not an email address"))
-        }
-    }
-}
-
-impl std::str::FromStr for Email {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        Self::try_from(text.to_owned())
-    }
-}
 
 /// The name of a custom column.
 #[derive(Debug, Clone, Deserialize)]
@@ -140,35 +65,16 @@ impl ListedAddress {
     /// # Errors
     /// A sentence that says why it cannot be mailed.
     pub fn from_line(text: &str) -> Result<Self, String> {
-        let Parsed { line1, line2, city, state, zip, .. } = address::parse_one_line(text);
-        Self::verify(AddressInput {
-            address_1: &line1,
-            address_2: &line2,
-            city: &city,
-            state: &state,
-            zip: &zip,
-        })
-        .map_err(|reason| format!("{text:?} cannot be mailed: {reason}"))
+        Listed::from_line(text).map(Self::of)
     }
 
     fn from_parts(parts: &AddressParts) -> Result<Self, String> {
-        Self::verify(AddressInput {
-            address_1: &parts.address_1,
-            address_2: &parts.address_2,
-            city: &parts.city,
-            state: &parts.state,
-            zip: &parts.zip,
-        })
+        let AddressParts { address_1, address_2, city, state, zip } = parts;
+        Listed::from_parts(AddressInput { address_1, address_2, city, state, zip }).map(Self::of)
     }
 
-    fn verify(input: AddressInput<'_>) -> Result<Self, String> {
-        match address::verify(input) {
-            Verdict::Deliverable(verified) => Ok(Self {
-                address_id: verified.id.as_uuid(),
-                line: format!("{}, {}, {} {}", verified.line1, verified.city, verified.state, verified.zip),
-            }),
-            Verdict::Undeliverable(failure) => Err(failure.to_string()),
-        }
+    fn of(listed: Listed) -> Self {
+        Self { address_id: listed.id.as_uuid(), line: listed.line }
     }
 }
 

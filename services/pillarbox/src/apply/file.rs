@@ -10,7 +10,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use store::{Availability, Role};
 
-use super::field::{ColumnName, DesignDocument, Email, EndpointUrl, ListedAddress, MapArea, Name};
+use super::field::{ColumnName, DesignDocument, EndpointUrl, ListedAddress, MapArea};
+use super::{Email, Name};
 use crate::money::Money;
 use secret::{KeyText, Password};
 

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use chrono::{DateTime, Utc};
 use contract::id::{CampaignId, DesignId, IntegrationId, TeamId};
 use contract::key::KeyKind;
-use store::{CampaignSettings, NewKey, StepSettings, Transaction};
+use store::{CampaignSettings, NewDesign, NewKey, StepSettings, Transaction};
 use uuid::Uuid;
 
+use super::Name;
 use super::applied::{
     AppliedCampaign, AppliedDesign, AppliedIntegration, AppliedKey, AppliedTeam, AppliedTopUp, AppliedUser,
 };
@@ -15,7 +16,6 @@ use super::check::{check_conditions, items};
 use super::column::save_columns;
 use super::endpoint::save_endpoints;
 use super::error::{ApplyError, At};
-use super::field::Name;
 use super::file::{Campaign, Design, Integration, Key, Status, Step, Team, TopUp, User};
 use super::pictures::links;
 use secret::{KeyText, random_campaign_id};
@@ -125,11 +125,13 @@ impl Save<'_> {
         let mut applied = Vec::new();
         for (place, design) in items(place, "designs", designs) {
             let name = design.name.as_str();
-            let saved = self
-                .transaction
-                .design_save(self.team_id, name, &design.document.0, design.ai_draft, self.now)
-                .await
-                .at(&place)?;
+            let new = NewDesign {
+                name,
+                document: &design.document.0,
+                is_ai_draft: design.ai_draft,
+                saved_by: None,
+            };
+            let saved = self.transaction.design_save(self.team_id, &new, self.now).await.at(&place)?;
             let (design_id, version) = (saved.design_id, saved.version);
             let links = links(&design.document.0);
             let name = name.to_owned();

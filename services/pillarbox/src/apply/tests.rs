@@ -101,7 +101,11 @@ fn an_error_names_the_place_in_the_file_and_what_is_allowed() {
         ("type: number", "prompt: ' '", "teams[0].columns[0].prompt: is empty"),
         ("name: Loyalty", "name: ' Email '", "teams[0].columns[0].name: Email is a built-in column"),
         ("name: Loyalty", "name: Reference", "teams[0].columns[0].name: Reference is the sender's own id"),
-        ("postcard_4x6", "postcard", "teams[0].designs[0].document: The design cannot print: product"),
+        (
+            "postcard_4x6",
+            "postcard",
+            "teams[0].designs[0] (\"Card\").document: The design cannot print: product",
+        ),
         ("id: PA-AAAAAA", "id: PA-aaaaaa", "teams[0].campaigns[0].id: a campaign id is PA- and six"),
         ("\"$250.00\"", "250.00", "teams[0].campaigns[0].budget: invalid type: floating point `250.0`"),
         ("\"$250.00\"", "-1", "teams[0].campaigns[0].budget: -1 cents: must be from $0.01"),

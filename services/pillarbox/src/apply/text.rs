@@ -13,7 +13,7 @@ pub const FILE_BYTES: usize = 8 * 1024 * 1024;
 ///
 /// # Errors
 /// A sentence with the line.
-pub(super) fn read(text: &str) -> Result<Value, String> {
+pub(crate) fn read(text: &str) -> Result<Value, String> {
     if text.len() > FILE_BYTES {
         return Err(format!("the file is longer than {FILE_BYTES} bytes"));
     }

@@ -1,9 +1,16 @@
 //! `address-book`.
 
+use std::collections::BTreeMap;
 use std::io::{BufWriter, ErrorKind, Write};
 
 use anyhow::Context;
-use store::{BookCursor, BookPage, Store};
+use chrono::{DateTime, NaiveDate, Utc};
+use computed::FormulaColumns;
+use contract::id::TeamId;
+use formula::Outcome;
+use serde::Serialize;
+use store::{BookCursor, BookLine, Column, ColumnKind, Store};
+use uuid::Uuid;
 
 use super::find_team;
 use crate::report::Report;
@@ -11,13 +18,42 @@ use crate::report::Report;
 /// Lines that are read at a time: a book of any size passes through little memory.
 const PAGE_LINES: i64 = 1_000;
 
+/// A team's columns that nobody sends.
+struct Computing {
+    team_id: TeamId,
+    columns: Vec<Column>,
+    formulas: FormulaColumns,
+    /// The team's day.
+    today: NaiveDate,
+}
+
+/// A line with its computed values.
+#[derive(Serialize)]
+struct Shown<'a> {
+    #[serde(flatten)]
+    line: &'a BookLine,
+    /// Values of formula columns as of today, by folded name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    computed: BTreeMap<&'a str, String>,
+    /// Why formula and AI columns are blank, by folded name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    blank: BTreeMap<&'a str, String>,
+}
+
 /// Writes a team's address book to the standard output, page by page.
-pub(crate) async fn write(store: &Store, team: &str) -> anyhow::Result<Report> {
+pub(crate) async fn write(store: &Store, team: &str, now: DateTime<Utc>) -> anyhow::Result<Report> {
     let team_id = find_team(store, team).await?.team_id;
+    let columns = store.column_list(team_id).await?;
+    let computing = Computing {
+        team_id,
+        formulas: FormulaColumns::new(&columns),
+        columns,
+        today: computed::today(&store.team_get(team_id).await?, now),
+    };
     let mut next = Some(BookCursor::START);
     while let Some(cursor) = next {
         let page = store.address_book_page(team_id, cursor, PAGE_LINES).await?;
-        match write_page(&page) {
+        match write_lines(&computing.shown(store, &page.lines).await?) {
             // Whoever read the lines has seen enough of them.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => break,
             written => written.context("cannot write the address book")?,
@@ -27,11 +63,87 @@ pub(crate) async fn write(store: &Store, team: &str) -> anyhow::Result<Report> {
     Ok(Report::nothing())
 }
 
-fn write_page(page: &BookPage) -> std::io::Result<()> {
+impl Computing {
+    async fn shown<'a>(&'a self, store: &Store, lines: &'a [BookLine]) -> anyhow::Result<Vec<Shown<'a>>> {
+        let keys: Vec<&str> = self.of_kind(ColumnKind::Ai).collect();
+        let entry_ids: Vec<Uuid> = lines.iter().filter_map(|line| line.entry_id).collect();
+        let reasons = store.ai_cell_reasons(self.team_id, &keys, &entry_ids).await?;
+        let none = BTreeMap::new();
+        let shown = lines.iter().map(|line| {
+            let reasons = line.entry_id.and_then(|entry_id| reasons.get(&entry_id)).unwrap_or(&none);
+            self.line(line, reasons)
+        });
+        Ok(shown.collect())
+    }
+
+    fn line<'a>(&'a self, line: &'a BookLine, reasons: &BTreeMap<String, String>) -> Shown<'a> {
+        let row: BTreeMap<String, String> = line
+            .built_in
+            .iter()
+            .chain(&line.custom)
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect();
+        let over = self.formulas.over(&row, self.today);
+        let (mut computed, mut blank) = (BTreeMap::new(), BTreeMap::new());
+        for key in self.of_kind(ColumnKind::Formula) {
+            match over.outcome_of(key) {
+                Some(Outcome::Value(value)) => drop(computed.insert(key, value.to_string())),
+                Some(Outcome::Blank(reason)) => drop(blank.insert(key, reason.to_string())),
+                None => {}
+            }
+        }
+        for key in self.of_kind(ColumnKind::Ai).filter(|key| !line.custom.contains_key(*key)) {
+            blank.extend(reasons.get(key).map(|reason| (key, reason.clone())));
+        }
+        Shown { line, computed, blank }
+    }
+
+    fn of_kind(&self, kind: ColumnKind) -> impl Iterator<Item = &str> {
+        self.columns.iter().filter(move |column| column.kind == kind).map(|column| column.name_key.as_str())
+    }
+}
+
+fn write_lines(lines: &[Shown<'_>]) -> std::io::Result<()> {
     let mut out = BufWriter::new(std::io::stdout().lock());
-    for line in &page.lines {
+    for line in lines {
         serde_json::to_writer(&mut out, line)?;
         out.write_all(b"\n")?;
     }
     out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use audience::ColumnType;
+
+    use super::*;
+
+    #[test]
+    fn a_line_has_its_computed_values_and_why_others_are_blank() {
+        let columns = vec![
+            Column::computed("Name", ColumnType::Text, "PROPER(first_name)"),
+            Column::computed("Ratio", ColumnType::Number, "1 / 0"),
+            Column::written("Greeting", "Greet {{first_name}}."),
+        ];
+        let computing = Computing {
+            team_id: TeamId::new(),
+            formulas: FormulaColumns::new(&columns),
+            columns,
+            today: NaiveDate::MIN,
+        };
+        let line = BookLine {
+            entry_id: None,
+            integration_id: None,
+            external_id: None,
+            built_in: [("first_name".to_owned(), "ada".to_owned())].into(),
+            custom: BTreeMap::new(),
+        };
+        let reasons = [("greeting".to_owned(), "waits".to_owned())].into();
+        let shown = computing.line(&line, &reasons);
+        assert_eq!(shown.computed, [("name", "Ada".to_owned())].into());
+        assert_eq!(
+            shown.blank,
+            [("greeting", "waits".to_owned()), ("ratio", "division by zero".to_owned())].into()
+        );
+    }
 }

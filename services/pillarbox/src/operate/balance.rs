@@ -1,12 +1,13 @@
-//! `top-up` and `balance`.
+//! `top-up`, `top-up-requests` and `balance`.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, SecondsFormat, Utc};
+use contract::id::TopUpRequestId;
 use serde_json::json;
 use store::Store;
 
 use super::find_team;
 use crate::money::{Dollars, Money};
-use crate::report::Report;
+use crate::report::{Report, table};
 
 /// Adds to a team's balance, once per reference.
 pub(crate) async fn top_up(
@@ -30,6 +31,27 @@ pub(crate) async fn top_up(
     let answer =
         json!({ "reference": reference, "is_new": booked.is_new, "balance_cents": booked.balance_cents });
     Report::new(&answer, text)
+}
+
+/// Lists what teams have asked for.
+pub(crate) async fn requests(
+    store: &Store,
+    after: Option<TopUpRequestId>,
+    limit: i64,
+) -> anyhow::Result<Report> {
+    let requests = store.top_up_request_open(after, limit).await?;
+    let mut rows = table(["Asked", "Team", "Amount", "Reference", "By", "Id"]);
+    for request in &requests {
+        rows.add_row([
+            request.created_at.to_rfc3339_opts(SecondsFormat::Secs, true),
+            request.team.clone(),
+            Dollars(request.amount_cents).to_string(),
+            request.reference.clone(),
+            request.user_name.clone(),
+            request.request_id.to_string(),
+        ]);
+    }
+    Report::new(&json!({ "top_up_requests": requests }), rows.trim_fmt())
 }
 
 /// Shows a team's balance.

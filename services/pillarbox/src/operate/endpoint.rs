@@ -1,8 +1,8 @@
 //! `endpoint`.
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
-use contract::id::{CampaignId, EndpointId, TeamId};
-use dispatcher::manage;
+use contract::id::{CampaignId, EndpointId};
+use dispatcher::manage::Manager;
 use outbound::Policy;
 use serde_json::{Value, json};
 use service::Config;
@@ -25,18 +25,18 @@ pub(crate) async fn run(
         }
         EndpointCommand::List { team } => list(store, &team).await,
         EndpointCommand::Pause(of) => {
-            let (team, endpoint) = find(store, &of).await?;
-            manage::pause(store, team, endpoint, now).await?;
+            let (manager, endpoint) = find(store, &of, now).await?;
+            manager.pause(endpoint).await?;
             done(endpoint, "gets nothing any more; what waited was dropped")
         }
         EndpointCommand::Resume(of) => {
-            let (team, endpoint) = find(store, &of).await?;
-            manage::resume(store, team, endpoint, now).await?;
+            let (manager, endpoint) = find(store, &of, now).await?;
+            manager.resume(endpoint).await?;
             done(endpoint, "gets scans from now on")
         }
         EndpointCommand::Delete(of) => {
-            let (team, endpoint) = find(store, &of).await?;
-            manage::delete(store, team, endpoint, now).await?;
+            let (manager, endpoint) = find(store, &of, now).await?;
+            manager.delete(endpoint).await?;
             done(endpoint, "is deleted")
         }
         EndpointCommand::Deliveries(of) => deliveries(store, &of).await,
@@ -45,15 +45,21 @@ pub(crate) async fn run(
         }
         EndpointCommand::Sign(of) => sign(store, config, &of, now).await,
         EndpointCommand::StopSigning(of) => {
-            let (team, endpoint) = find(store, &of).await?;
-            manage::stop_signing(store, team, endpoint, now).await?;
+            let (manager, endpoint) = find(store, &of, now).await?;
+            manager.stop_signing(endpoint).await?;
             done(endpoint, "gets deliveries without a signature from now on")
         }
     }
 }
 
-async fn find(store: &Store, of: &EndpointOf) -> anyhow::Result<(TeamId, EndpointId)> {
-    Ok((find_team(store, &of.team).await?.team_id, of.endpoint_id))
+/// Who manages the endpoint's team, and the endpoint.
+async fn find<'a>(
+    store: &'a Store,
+    of: &EndpointOf,
+    now: DateTime<Utc>,
+) -> anyhow::Result<(Manager<'a>, EndpointId)> {
+    let team_id = find_team(store, &of.team).await?.team_id;
+    Ok((Manager::operator(store, team_id, now), of.endpoint_id))
 }
 
 fn done(endpoint_id: EndpointId, what: &str) -> anyhow::Result<Report> {
@@ -71,7 +77,7 @@ async fn add(
     let team_id = find_team(store, team).await?.team_id;
     let policy = Policy::new(&config.outbound.allowed_networks);
     let scope = (!campaigns.is_empty()).then_some(campaigns);
-    let saved = manage::add(store, &policy, team_id, url, scope, now).await?;
+    let saved = Manager::operator(store, team_id, now).add(&policy, url, scope).await?;
     let (id, what) = (saved.endpoint_id, if saved.is_new { "Made" } else { "Changed" });
     Report::new(&json!({ "endpoint_id": id, "is_new": saved.is_new }), format!("{what} the endpoint {id}."))
 }
@@ -94,8 +100,8 @@ async fn list(store: &Store, team: &str) -> anyhow::Result<Report> {
 }
 
 async fn deliveries(store: &Store, of: &EndpointOf) -> anyhow::Result<Report> {
-    let (team_id, endpoint_id) = find(store, of).await?;
-    let deliveries = store.delivery_list(team_id, endpoint_id).await?;
+    let team_id = find_team(store, &of.team).await?.team_id;
+    let deliveries = store.delivery_list(team_id, of.endpoint_id).await?;
     let mut rows = table(["Made", "Event", "Kind", "State", "Attempts", "Last status", "Last error", "Id"]);
     for delivery in &deliveries {
         let last = delivery.attempts.as_array().and_then(|attempts| attempts.last());
@@ -122,21 +128,21 @@ async fn deliveries(store: &Store, of: &EndpointOf) -> anyhow::Result<Report> {
 async fn send(store: &Store, command: EndpointCommand, now: DateTime<Utc>) -> anyhow::Result<Report> {
     match command {
         EndpointCommand::Test(of) => {
-            let (team, endpoint) = find(store, &of).await?;
-            let id = manage::send_test(store, team, endpoint, now).await?;
+            let (manager, endpoint) = find(store, &of, now).await?;
+            let id = manager.send_test(endpoint).await?;
             Report::new(&json!({ "delivery_id": id }), format!("A test event is on its way: delivery {id}."))
         }
         EndpointCommand::Redeliver { of, delivery_id } => {
-            let (team, endpoint) = find(store, &of).await?;
-            let id = manage::redeliver(store, team, endpoint, delivery_id, now).await?;
+            let (manager, endpoint) = find(store, &of, now).await?;
+            let id = manager.redeliver(endpoint, delivery_id).await?;
             Report::new(
                 &json!({ "delivery_id": id }),
                 format!("The event is on its way again: delivery {id}."),
             )
         }
         EndpointCommand::Replay { of, since } => {
-            let (team, endpoint) = find(store, &of).await?;
-            let replayed = manage::replay_failed(store, team, endpoint, since, now).await?;
+            let (manager, endpoint) = find(store, &of, now).await?;
+            let replayed = manager.replay_failed(endpoint, since).await?;
             Report::new(
                 &json!({ "replayed": replayed }),
                 format!("Failed deliveries on their way again: {replayed}."),
@@ -147,9 +153,9 @@ async fn send(store: &Store, command: EndpointCommand, now: DateTime<Utc>) -> an
 }
 
 async fn sign(store: &Store, config: &Config, of: &EndpointOf, now: DateTime<Utc>) -> anyhow::Result<Report> {
-    let (team, endpoint_id) = find(store, of).await?;
+    let (manager, endpoint_id) = find(store, of, now).await?;
     let hours = config.dispatcher.earlier_secret_hours;
-    let secret = manage::sign(store, team, endpoint_id, TimeDelta::hours(hours), now).await?.reveal();
+    let secret = manager.sign(endpoint_id, TimeDelta::hours(hours)).await?.reveal();
     let text = format!(
         "{secret}\nThis is the only time that the key is shown. A key before it signs as well for {hours} hours."
     );

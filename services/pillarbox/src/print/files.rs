@@ -37,7 +37,11 @@ impl FileNames {
 }
 
 impl Files {
+    /// Begins them. What a printer left that was killed goes first: who holds the run is its only printer.
     pub(super) async fn begin(storage: &Storage, names: &FileNames) -> Result<Self, StorageError> {
+        for name in [&names.pdf, &names.csv, &names.json] {
+            storage.delete_unfinished(name).await?;
+        }
         Ok(Self {
             pdf: storage.write(&names.pdf).await?,
             csv: storage.write(&names.csv).await?,
@@ -53,7 +57,8 @@ impl Files {
         }
     }
 
-    /// Shows the files, the JSON manifest last: where it is, the others are. A PDF without pages is given up.
+    /// Shows the files, the JSON manifest last: where it is, the others are. A PDF without pages is given up, and so is
+    /// the CSV without lines.
     pub(super) async fn finish(self, has_pages: bool) -> Result<(), StorageError> {
         if has_pages {
             self.pdf.finish().await?;
@@ -61,7 +66,11 @@ impl Files {
             self.pdf.abandon().await?;
         }
         service::fail_point::pass("print.pdf_kept");
-        self.csv.finish().await?;
+        if has_pages {
+            self.csv.finish().await?;
+        } else {
+            self.csv.abandon().await?;
+        }
         self.json.finish().await
     }
 

@@ -54,7 +54,7 @@ impl<'a> Row<'a> {
             piece_id: piece.piece_id,
             campaign_id: piece.campaign_id.as_str(),
             first_page,
-            name: format!("{first_name} {last_name}").trim().to_owned(),
+            name: one_spaced(&format!("{first_name} {last_name}")),
             line_1: &piece.line_1,
             line_2: &piece.line_2,
             city: &piece.city,
@@ -73,6 +73,11 @@ impl<'a> Row<'a> {
         }
         self
     }
+}
+
+/// In one line, whatever somebody's name has in it.
+fn one_spaced(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 impl<C: Write, J: Write> Manifest<C, J> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use artwork::Paper;
 use chrono::TimeDelta;
 use contract::id::{DesignId, TeamId};
 use design::{Document, Plan, Product};
@@ -14,10 +15,8 @@ use store::{PrintPiece, PrintRun, SetAside, StoreError};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use super::artwork::Planned;
 use super::files::{FileNames, Files};
-use super::paper::Paper;
-use super::sheet::{self, Batch, Chunk, Made, Sheet};
+use super::sheet::{self, Batch, Chunk, Made, Planned, Sheet};
 use super::{PrintedRun, Printer, product};
 
 /// Cards read at a time.
@@ -51,6 +50,7 @@ pub(super) async fn print_run(printer: &Printer, run: &PrintRun) -> anyhow::Resu
     if made.pages == 0 {
         // What an earlier printer of this run may have made.
         printer.storage.delete(&names.pdf).await?;
+        printer.storage.delete(&names.csv).await?;
     }
     fail_point::pass("print.files_kept");
     let set_aside: Vec<SetAside> = made.set_aside.iter().map(|(set_aside, _)| set_aside.clone()).collect();
@@ -62,7 +62,8 @@ pub(super) async fn print_run(printer: &Printer, run: &PrintRun) -> anyhow::Resu
         cards: made.cards,
         set_aside: made.set_aside.into_iter().map(|(_, card)| card).collect(),
         pdf: (made.pages > 0).then(|| names.pdf.to_string()),
-        manifests: [names.csv.to_string(), names.json.to_string()],
+        csv: (made.pages > 0).then(|| names.csv.to_string()),
+        json: names.json.to_string(),
     })
 }
 

@@ -1,10 +1,12 @@
 //! The press of a run, in a thread of its own: cards in, pieces of files out.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use ::print::{CardProblem, PictureError, Pictures, Press, PressError, PressSettings};
+use artwork::{Artwork, CardSource, Paper};
 use bytes::Bytes;
-use design::{Product, Typesetter};
+use design::{Plan, Product, Typesetter};
 use indicatif::ProgressBar;
 use sha2::{Digest, Sha256};
 use storage::{FileName, Storage, StorageError};
@@ -13,16 +15,17 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 use super::SetAsideCard;
-use super::artwork::{Artwork, CardSource, Planned};
 use super::files::FileKind;
 use super::manifest::{Manifest, Pdf, Row};
-use super::paper::Paper;
 
 /// Bytes of a file that travel together.
 const CHUNK_BYTES: usize = 256 * 1024;
 
 /// Bytes of a kept picture: far more than any that is kept.
 const PICTURE_BYTES: usize = 256 * 1024 * 1024;
+
+/// A plan, or why the design's version has none any more.
+pub(super) type Planned = Result<Arc<Plan>, String>;
 
 /// Cards with their designs.
 pub(super) type Batch = Vec<(PrintPiece, Planned)>;

@@ -22,7 +22,7 @@ pub enum Message<'a> {
         /// With which parameters.
         params: Option<&'a RawValue>,
     },
-    /// It has no id and wants none.
+    /// It wants no answer: a notification, which has no id, or an answer of the client's own.
     Notification,
 }
 
@@ -63,6 +63,10 @@ struct Envelope<'a> {
     method: Option<&'a RawValue>,
     #[serde(borrow)]
     params: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    error: Option<&'a RawValue>,
 }
 
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
@@ -92,6 +96,9 @@ impl<'a> Message<'a> {
         let envelope = Envelope::read(body).map_err(|error| (None, error))?;
         let id = envelope.id.filter(|id| is_id(id));
         let invalid = |why| (id, RpcError::InvalidRequest(why));
+        if envelope.method.is_none() && id.is_some() && envelope.is_answer() {
+            return Ok(Self::Notification);
+        }
         let method = envelope.method.and_then(string).ok_or_else(|| invalid("The request has no method."))?;
         if envelope.jsonrpc.and_then(string).as_deref() != Some(VERSION) {
             let why = "The message is not of JSON-RPC 2.0: jsonrpc must be \"2.0\".".to_owned();
@@ -106,6 +113,12 @@ impl<'a> Message<'a> {
 }
 
 impl<'a> Envelope<'a> {
+    /// Whether it is a client's answer. The servers ask nothing, so there is nobody to read it.
+    fn is_answer(&self) -> bool {
+        let is_of_version = self.jsonrpc.and_then(string).as_deref() == Some(VERSION);
+        is_of_version && (self.result.is_some() || self.error.is_some())
+    }
+
     fn read(body: &'a [u8]) -> Result<Self, RpcError> {
         let not_json =
             |why: &dyn std::fmt::Display| RpcError::NotJsonRpc(format!("The body is not JSON: {why}."));
@@ -226,6 +239,15 @@ mod tests {
             let body = json!({"jsonrpc": "2.0", "method": method}).to_string();
             assert!(matches!(Message::read(body.as_bytes()), Ok(Message::Notification)));
         }
+    }
+
+    #[test]
+    fn an_answer_of_the_client_wants_none() {
+        for answer in [r#""result":{}"#, r#""result":null"#, r#""error":{"code":1,"message":"no"}"#] {
+            let body = format!(r#"{{"jsonrpc":"2.0","id":1,{answer}}}"#);
+            assert!(matches!(Message::read(body.as_bytes()), Ok(Message::Notification)), "{body}");
+        }
+        assert_eq!(code(r#"{"id":1,"result":{}}"#), -32600);
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod error;
 mod field;
 mod issue;
 mod read;
+mod standing;
 mod sync;
 mod value;
 mod values;
@@ -26,6 +27,7 @@ pub use read::{
     ContactAnswer, ContactIssue, IntegrationAnswer, IntegrationStatus, IntegrationView, Limits, OpenSyncView,
     RejectionItem, RejectionsAnswer, SchemaAnswer, SyncAnswer, SyncView, SyncsAnswer,
 };
+pub use standing::{Calls, PUSH_API, Standing};
 pub use sync::{
     BeginAnswer, BeginRequest, CompleteAnswer, CompleteRequest, DeclareAnswer, OpenSync, PushContext,
     SyncMode, SyncStatus, ValidatedComplete, timestamp,

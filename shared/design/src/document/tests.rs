@@ -50,6 +50,36 @@ fn the_example_can_print() {
 }
 
 #[test]
+fn an_unknown_setting_is_answered_with_all_that_there_are() {
+    let message = problem("/front/elements/2/colr", json!("#000000"));
+    for setting in ["`id`", "`kind`", "`area`", "`rotation`", "`text`", "`colour`"] {
+        assert!(message.contains(setting), "{message}");
+    }
+    let message = problem("/front/elements/0/fitt", json!("cover"));
+    assert!(message.contains("one of `id`, `kind`, `area`, `rotation`, `source`, `fit`"), "{message}");
+}
+
+#[test]
+fn a_document_may_name_its_schema_for_editors() {
+    assert!(Document::parse(&with("/$schema", json!("../schema.json"))).is_ok());
+}
+
+#[test]
+fn a_return_address_without_fields_prints_whole() {
+    let mut value = with("/return_address/fallback", Value::Null);
+    let mut address = json!({"name": "Main Office", "address_1": "500 Congress Ave", "address_2": "Suite 200",
+        "city": "Austin", "state": "TX", "zip": "78701-1234"});
+    value["return_address"]["address"] = address.clone();
+    assert!(Document::parse(&value).is_ok());
+    address["name"] = "N".repeat(60).into();
+    value["return_address"]["address"] = address;
+    assert_eq!(
+        Document::parse(&value).unwrap_err().to_string(),
+        "On the back, the return address cannot print: it is too long for its place."
+    );
+}
+
+#[test]
 fn every_product_can_be_blank() {
     for product in Product::ALL {
         let value = json!({ "product": product, "front": {}, "back": {} });
@@ -136,6 +166,21 @@ fn settings_that_cannot_print_are_refused() {
         ("/return_address/address/city", json!(" "), "must not be blank"),
         ("/return_address/fallback/zip", json!("{{zip}}"), "its fallback must have no fields"),
         ("/return_address/address/phone", json!("1"), "unknown field `phone`"),
+        ("/return_address/fallback/name", json!("N".repeat(60)), "its fallback is too long for its place"),
+        ("/return_address/fallback/name", json!("Office 🎉"), "characters that no font prints: \"🎉\""),
+        ("/back/elements/1/fallback_link", json!("https://example.com/{{x}}"), "without fields"),
+        (
+            "/front/elements/0/source/variable/default",
+            json!("https://example.com/{{x}}.png"),
+            "without fields",
+        ),
+        ("/front/elements/0/source", json!({}), "such as {\"fixed\": {…}}"),
+        ("/front/elements/2/size", json!("28"), "size: invalid type: string \"28\", expected a number"),
+        (
+            "/front/elements/2/text",
+            json!(format!("{{{{a|{}}}}}", "default ".repeat(60))),
+            "does not fit its area",
+        ),
     ] {
         let message = problem(pointer, value.clone());
         assert!(message.contains(expected), "{pointer} = {value}: {message}");

@@ -100,9 +100,22 @@ fn text_that_does_not_fit_at_its_smallest_size_is_refused() {
         detail,
         "The text does not fit the text box \"name\", even at its smallest size of 10 points."
     );
-    // One that is longer than any page holds is not even looked at.
-    let endless = "🎉".repeat(TEXT_CHARS + 1);
-    assert_eq!(refusal(decide(&plan, &person([("first_name", &endless)]))).0, RefusalReason::TextOverflow);
+}
+
+#[test]
+fn the_texts_of_a_card_have_a_bounded_length_together() {
+    let each = || area(20.0, 20.0, 300.0, 100.0);
+    let plan = plan(json!([text("first", each(), "{{first}}"), text("second", each(), "{{second}}")]));
+    // What is longer than both sides hold is not even looked at.
+    let endless = "🎉".repeat(CARD_CHARS + 1);
+    let (reason, field, detail) = refusal(decide(&plan, &person([("first", &endless)])));
+    assert_eq!((reason, field.as_str()), (RefusalReason::TextOverflow, "first"));
+    assert!(detail.contains("10000 characters"), "{detail}");
+    // Space at the end of a line takes no room.
+    let blank = " ".repeat(CARD_CHARS - 3);
+    let (reason, field, _) =
+        refusal(decide(&plan, &person([("first", &format!("a{blank}")), ("second", "four")])));
+    assert_eq!((reason, field.as_str()), (RefusalReason::TextOverflow, "second"));
 }
 
 #[test]

@@ -24,7 +24,8 @@ const STYLE: BlockStyle = BlockStyle {
 const AREA: Area = Area::new(10.0, 20.0, 200.0, 100.0);
 
 fn set(style: BlockStyle, text: &str) -> Vec<GlyphRun> {
-    let block = Typesetter::new().block(&[text], &style, AREA);
+    let lines: Vec<&str> = text.split('\n').collect();
+    let block = Typesetter::new().block(&lines, &style, AREA);
     assert!(block.fits, "{text}");
     block.runs
 }
@@ -167,8 +168,9 @@ fn a_run_of_several_words_says_them_as_they_are_read() {
 fn lines_end_at_spaces_and_hyphens_and_where_the_text_says() {
     let lines = |text: &str| -> Vec<String> {
         let style = BlockStyle { smallest_size: 12.0, ..STYLE };
-        let block = Typesetter::new().block(&[text], &style, Area::new(0.0, 0.0, 60.0, 100.0));
-        block.runs.iter().map(|run| run.text.clone()).collect()
+        let setting = Setting::block(&style, Area::new(0.0, 0.0, 60.0, 100.0));
+        let placed = setting.place(&setting.analyse(&mut Typesetter::new(), text), style.size);
+        placed.runs.iter().map(|run| run.text.clone()).collect()
     };
     assert_eq!(lines("one two three four"), ["one two", "three four"]);
     assert_eq!(lines("long-winded text"), ["long-", "winded", "text"]);
@@ -225,8 +227,32 @@ fn lines_of_a_block_break_only_when_no_size_keeps_them_whole() {
     assert!(broken.fits && broken.runs.len() > 2);
     let never = typesetter.block(&["A", &"m".repeat(80)], &style, AREA);
     assert!(!never.fits && never.runs.len() == 2);
+    let right = never.runs.iter().flat_map(|run| &run.glyphs).map(|glyph| glyph.x).fold(0.0, f64::max);
+    assert!(right < AREA.x + AREA.width, "what is too long is cut off: {right}");
     let dropped = typesetter.block(&["Zoë 🎉"], &style, AREA);
     assert!(dropped.fits && dropped.unsupported == ["🎉"] && dropped.runs[0].text.starts_with("Zoë"));
+}
+
+#[test]
+fn a_line_of_a_block_stays_one_whatever_stands_in_it() {
+    let mut typesetter = Typesetter::new();
+    let plain = typesetter.block(&["Ann Example", "Austin"], &STYLE, AREA);
+    for feed in ["\n", "\r\n", "\u{b}", "\u{85}", "\u{2028}", "\u{2029}", " \t "] {
+        let same = typesetter.block(&[format!("Ann{feed}Example"), "Austin".to_owned()], &STYLE, AREA);
+        assert_eq!(same, plain, "{feed:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_line_is_no_wider_than_asked(text in "\\PC{0,60}|[a-zA-Z ]{0,200}", width in 1.0_f64..40.0) {
+        let mut typesetter = Typesetter::new();
+        let line = typesetter.line(&text, Font::DejaVuSans, width);
+        let set = typesetter.block(&[&line], &BlockStyle { font: Font::DejaVuSans, size: 10.0, smallest_size: 10.0, ..STYLE },
+            Area::new(0.0, 0.0, width * 10.0 + 1e-3, 1000.0));
+        prop_assert!(set.fits && set.unsupported.is_empty(), "{:?} of {:?}", line, text);
+        prop_assert!(!line.contains('\n'));
+    }
 }
 
 #[test]

@@ -4,17 +4,18 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use harfrust::{Buffer, Direction, Script, ShapeOptions, ShapePlan, ShaperFont, Tag};
+use unicode_segmentation::UnicodeSegmentation;
 
 use crate::element::TextBox;
 use crate::font::Font;
 use crate::geometry::Area;
-use crate::limits::WORDS_KEPT;
+use crate::limits::{LINE_CHARS, WORDS_KEPT};
 use crate::page::GlyphRun;
 use crate::style::{Alignment, Colour, VerticalAlignment};
-use crate::text::Face;
 use crate::text::analysis::Analysis;
 use crate::text::fit::{Fit, Setting, Wrapping};
 use crate::text::word::Word;
+use crate::text::{Face, lines};
 
 /// Shapes words and keeps them. Each thread that sets text has one for itself; what is decided does not depend on
 /// what it has seen before. At most [`WORDS_KEPT`] words are kept.
@@ -61,8 +62,7 @@ pub struct Block {
     pub runs: Vec<GlyphRun>,
     /// Points of the size that was chosen.
     pub size: f64,
-    /// Whether everything lies in the area. What does not fit at the smallest size is set at it all the same, from
-    /// the top.
+    /// Whether everything lies in the area at the smallest size at least. Lines that do not are cut off.
     pub fits: bool,
     /// Characters that no font prints, each once. They are left out.
     pub unsupported: Vec<String>,
@@ -81,20 +81,62 @@ impl Typesetter {
     }
 
     /// Sets lines of text that are not the design's, such as an address, into an area: one below the other,
-    /// without breaking any while they fit at a size down to the smallest.
-    pub fn block(&mut self, lines: &[&str], style: &BlockStyle, area: Area) -> Block {
-        let text = lines.join("\n");
-        let analysis = Analysis::of(self, &text, style.font);
+    /// without breaking any while they fit at a size down to the smallest. White space of all kinds is one space: a line
+    /// never becomes two by what stands in it.
+    pub fn block<L: AsRef<str>>(&mut self, lines: &[L], style: &BlockStyle, area: Area) -> Block {
+        let lines: Vec<String> = lines.iter().map(|line| one_spaced(line.as_ref())).collect();
         let setting = Setting::block(style, area);
+        let analysis = Analysis::of(self, &lines.join("\n"), style.font);
         let fit = [Wrapping::Never, Wrapping::AtSpaces].into_iter().find_map(|wrapping| {
             match setting.fit(&analysis, wrapping) {
                 Fit::At(size) => Some(size),
                 Fit::BelowSmallest(_) | Fit::Nowhere => None,
             }
         });
-        let size = fit.unwrap_or(style.smallest_size);
-        let runs = setting.place(&analysis, size).runs;
-        Block { runs, size, fits: fit.is_some(), unsupported: analysis.unsupported }
+        if let Some(size) = fit {
+            let runs = setting.place(&analysis, size).runs;
+            return Block { runs, size, fits: true, unsupported: analysis.unsupported };
+        }
+        let size = style.smallest_size;
+        let cut: Vec<String> =
+            lines.iter().map(|line| self.line(line, style.font, area.width / size)).collect();
+        let runs = setting.place(&Analysis::of(self, &cut.join("\n"), style.font), size).runs;
+        Block { runs, size, fits: false, unsupported: analysis.unsupported }
+    }
+
+    /// A text as one line that is no wider than `width`, in ems: without characters that no font prints, with single
+    /// spaces, and cut off after the last whole word that fits, or in the first one if that is too wide.
+    pub fn line(&mut self, text: &str, font: Font, width: f64) -> String {
+        let most = text.char_indices().nth(LINE_CHARS).map_or(text.len(), |(end, _)| end);
+        let line = self.printable(one_spaced(&text[..most]), font);
+        let ends: Vec<usize> =
+            line.grapheme_indices(true).map(|(at, _)| at).skip(1).chain([line.len()]).collect();
+        let mut fits = |end: usize| {
+            let pieces = Analysis::of_line(self, &line[..end], font).pieces;
+            lines::break_lines(&pieces, width, 1.0, Wrapping::Never, |_| {})
+        };
+        if line.is_empty() || fits(line.len()) {
+            return line;
+        }
+        let fitting = ends.partition_point(|end| fits(*end));
+        let end = fitting.checked_sub(1).map_or(0, |last| ends[last]);
+        let whole = line[..end].rfind(' ').filter(|_| !line[end..].starts_with(' ')).unwrap_or(end);
+        line[..whole].to_owned()
+    }
+
+    /// A line without characters that no font prints.
+    fn printable(&mut self, mut line: String, font: Font) -> String {
+        loop {
+            // Letters that a character stood between may make another one that no font prints.
+            let length = line.len();
+            for unsupported in Analysis::of_line(self, &line, font).unsupported {
+                line = line.replace(&unsupported, "");
+            }
+            line = one_spaced(&line);
+            if line.len() == length {
+                return line;
+            }
+        }
     }
 
     /// A word as it is shaped with a font, from the memory if it is there.
@@ -144,6 +186,10 @@ impl Typesetter {
         debug_assert!(shaped.is_ok(), "the plan is of the buffer's script and direction");
         Word::read(*font, text, shaper, &self.buffer)
     }
+}
+
+fn one_spaced(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The script by Unicode's name of it.

@@ -9,10 +9,10 @@ use crate::limits::MAX_PATTERNS;
 use crate::nearest::nearest;
 use crate::node::Node;
 use crate::problem::{Problem, Span};
-use crate::value::Type;
+use crate::value::{Cell, Type};
 
-/// What spreadsheets have and formulas do not, and what to write instead.
-const STRANGERS: [(&str, &str, &str); 8] = [
+/// What spreadsheets have and formulas do not, what to write instead when one name does, and why.
+const STRANGERS: [(&str, &str, &str); 17] = [
     ("TRUE", "TRUE", "True is written without brackets."),
     ("FALSE", "FALSE", "False is written without brackets."),
     ("NOW", "TODAY()", "A formula knows the day, not the time."),
@@ -21,6 +21,31 @@ const STRANGERS: [(&str, &str, &str); 8] = [
     ("SEARCH", "FIND", "The place of a part is found by FIND, in the same case."),
     ("REPLACE", "SUBSTITUTE", "A part of a text is replaced by SUBSTITUTE(text, old, new)."),
     ("AVG", "AVERAGE", "The mean is AVERAGE."),
+    ("IFNA", "IFERROR", "What stands in for an error is said by IFERROR, and for a blank by IFBLANK."),
+    ("XOR", "", "Whether just one of two conditions holds is written condition != other."),
+    (
+        "ISNUMBER",
+        "",
+        "A number column holds numbers or blanks: ask !ISBLANK(column); of a text, REGEXMATCH(text, pattern).",
+    ),
+    ("ISTEXT", "", "The types of columns are known; whether a value is blank is asked by ISBLANK."),
+    ("ISERROR", "", "What stands in for an error is said by IFERROR(value, otherwise)."),
+    (
+        "VLOOKUP",
+        "",
+        "A formula sees one person and no other rows; a few cases stand in SWITCH(value, case, result, ...).",
+    ),
+    (
+        "HLOOKUP",
+        "",
+        "A formula sees one person and no other rows; a few cases stand in SWITCH(value, case, result, ...).",
+    ),
+    (
+        "XLOOKUP",
+        "",
+        "A formula sees one person and no other rows; a few cases stand in SWITCH(value, case, result, ...).",
+    ),
+    ("CHOOSE", "", "Cases are written SWITCH(value, case, result, ...)."),
 ];
 
 impl Builder<'_> {
@@ -31,7 +56,7 @@ impl Builder<'_> {
         };
         let (name, place) = (token.source.clone(), token.span);
         let written = call.target.iter().map(AsRef::as_ref).chain(&call.args);
-        let arguments: Vec<Built> = written.map(|argument| self.expression(argument)).collect();
+        let mut arguments: Vec<Built> = written.map(|argument| self.expression(argument)).collect();
         let span = arguments.iter().fold(place, |span, argument| span.to(argument.span));
         let Some(definition) = function::find(&name) else {
             let problem = self.unknown_function(&name, place);
@@ -40,13 +65,20 @@ impl Builder<'_> {
         if let Some(problem) = miscounted(definition, arguments.len(), place) {
             return self.refuse(problem);
         }
-        let of = self.result_type(definition, &arguments);
         let count = arguments.len();
+        if matches!((definition.takes.parameter)(0, count), Parameter::Ordered) {
+            self.read_dates(&mut arguments);
+        }
+        let of = self.result_type(definition, &arguments);
+        let formatted = arguments.first().map_or(Type::Blank, |first| first.of);
         let fitted = arguments.into_iter().enumerate();
         let nodes = fitted
             .map(|(at, argument)| {
                 let parameter = (definition.takes.parameter)(at, count);
-                self.argument(definition, parameter, of, argument)
+                match parameter {
+                    Parameter::Format => self.format(formatted, argument),
+                    parameter => self.argument(definition, parameter, of, argument),
+                }
             })
             .collect();
         Built { node: Node::Call(definition, nodes), of, span }
@@ -65,13 +97,26 @@ impl Builder<'_> {
 
     fn argument(&mut self, definition: &Definition, parameter: Parameter, of: Type, argument: Built) -> Node {
         match parameter {
-            Parameter::Any | Parameter::Text => argument.node,
+            Parameter::Any | Parameter::Text | Parameter::Format => argument.node,
+            Parameter::Joined => match argument.node {
+                Node::Constant(Cell::YesNo(_)) => {
+                    let message = "TEXTJOIN leaves blanks out by itself and takes no TRUE or FALSE: TEXTJOIN(separator, value, ...).";
+                    self.refuse(argument.span.problem(message)).node
+                }
+                node => node,
+            },
             Parameter::Number => self.number(argument),
             Parameter::Date => self.date(argument),
             Parameter::YesNo => self.condition(argument),
             Parameter::Ordered if matches!(of, Type::Number | Type::Date | Type::Blank) => argument.node,
             Parameter::Ordered => {
-                let message = format!("{} takes numbers, or dates, but not both.", definition.help.name);
+                let name = definition.help.name;
+                let message = match argument.of {
+                    Type::Number | Type::Date | Type::Blank => {
+                        format!("{name} takes numbers, or dates, but not both.")
+                    }
+                    other => format!("{name} takes numbers or dates, and this is {}.", other.in_words()),
+                };
                 self.refuse(argument.span.problem(message)).node
             }
             Parameter::Pattern => self.pattern(argument),
@@ -83,6 +128,33 @@ impl Builder<'_> {
                 }
             },
         }
+    }
+
+    /// Beside a date a text that stands in the formula is read as one.
+    fn read_dates(&mut self, arguments: &mut [Built]) {
+        if arguments.iter().all(|argument| argument.of != Type::Date) {
+            return;
+        }
+        for argument in arguments {
+            if let Some(date) = argument.node.constant_text().and_then(value::read_date) {
+                (argument.node, argument.of) = (Node::date(date), Type::Date);
+            }
+        }
+    }
+
+    /// The format that a value of a type is written in.
+    fn format(&mut self, of: Type, argument: Built) -> Node {
+        let written = argument.node.constant_text().unwrap_or_default();
+        let is_blank = argument.node.constant_text().is_none_or(str::is_empty);
+        let holds = |signs: &str| is_blank || written.contains(|one: char| signs.contains(one));
+        let message = match of {
+            Type::Number if !holds("0#") => "A number is written where 0 or # stands, as in $#,##0.00.",
+            Type::Date if !holds("YyMmDd") => "A date is written where Y, M or D stands, as in MMMM D, YYYY.",
+            Type::Text => "A text has no format; VALUE reads a number from it and DATEVALUE a date.",
+            Type::YesNo => "Yes and no have no format; IF(condition, text, other) chooses a text.",
+            Type::Number | Type::Date | Type::Blank => return argument.node,
+        };
+        self.refuse(argument.span.problem(message)).node
     }
 
     fn pattern(&mut self, argument: Built) -> Node {
@@ -151,6 +223,13 @@ impl Builder<'_> {
             (Type::Text, Type::Date) if constant.is_none() => {
                 refused("text; DATEVALUE reads a date from it").suggesting(format!("DATEVALUE({written})"))
             }
+            (Type::Text, Type::Date) => refused("text that is no date; one is written \"2026-01-31\""),
+            (Type::Text, Type::YesNo) if constant.is_some() => {
+                refused("text that reads neither as yes nor as no; write TRUE or FALSE")
+            }
+            (Type::Number, Type::Date) if value::read_date(&written).is_some() => {
+                one.span.problem("A date stands in quotes.").suggesting(format!("\"{written}\""))
+            }
             (Type::Text, Type::YesNo) => {
                 refused("text; compare it with something").suggesting(format!("{written} != \"\""))
             }
@@ -169,7 +248,8 @@ impl Builder<'_> {
     fn unknown_function(&self, name: &str, place: Span) -> Problem {
         let upper = name.to_uppercase();
         if let Some((_, instead, message)) = STRANGERS.iter().find(|(stranger, ..)| *stranger == upper) {
-            return place.problem(*message).suggesting(*instead);
+            let problem = place.problem(*message);
+            return if instead.is_empty() { problem } else { problem.suggesting(*instead) };
         }
         let message = format!("There is no function {upper}.");
         let names = function::help().iter().map(|help| help.name);

@@ -1,5 +1,6 @@
 //! Operators.
 
+use audience::value;
 use cel::common::ast::{CallExpr, Expr, IdedExpr, operators};
 
 use super::{Builder, Built};
@@ -153,12 +154,32 @@ impl Builder<'_> {
         let (span, of) = (needle.span, needle.of);
         let mut nodes = Vec::with_capacity(list.elements.len());
         for element in &list.elements {
-            let mut element = self.expression(element);
-            let mut like = Built { node: Node::Blank, of, span };
-            self.make_alike(&mut like, &mut element);
-            nodes.push(element.node);
+            let element = self.expression(element);
+            nodes.push(self.element(element, of));
         }
         Built { node: Node::OneOf(needle.node.into(), nodes), of: Type::YesNo, span }
+    }
+
+    /// A value of a list in which one of this type is looked for.
+    fn element(&mut self, mut element: Built, wanted: Type) -> Node {
+        match (element.of, wanted) {
+            (one, same) if one == same => {}
+            (Type::Blank, _) | (_, Type::Blank) => {}
+            (Type::Text, _) => self.read_constant(&mut element, wanted),
+            (other, Type::Text) => {
+                let message = format!("A text is looked for, and this is {}.", other.in_words());
+                let problem = element.span.problem(message);
+                let written = self.written(element.span);
+                let is_literal = matches!(element.node, Node::Constant(_));
+                self.report(if is_literal { problem.suggesting(format!("\"{written}\"")) } else { problem });
+            }
+            (one, other) => {
+                let message =
+                    format!("{} is not compared with {}.", capitalised(other.in_words()), one.in_words());
+                self.report(element.span.problem(message));
+            }
+        }
+        element.node
     }
 
     /// Two values that are compared must be of one type. A text that stands in the formula is read as a date or as
@@ -171,6 +192,14 @@ impl Builder<'_> {
             (other, Type::Text) if right.node.constant_text().is_some() => self.read_constant(right, other),
             (Type::Text, other) => self.read_constant(left, other),
             (other, Type::Text) => self.read_constant(right, other),
+            (Type::Date, Type::Number) if self.is_bare_date(right.span) => {
+                let node = std::mem::replace(&mut right.node, Node::Blank);
+                right.node = self.fit(Built { node, of: right.of, span: right.span }, Type::Date);
+            }
+            (Type::Number, Type::Date) if self.is_bare_date(left.span) => {
+                let node = std::mem::replace(&mut left.node, Node::Blank);
+                left.node = self.fit(Built { node, of: left.of, span: left.span }, Type::Date);
+            }
             (one, other) => {
                 let message =
                     format!("{} is not compared with {}.", capitalised(one.in_words()), other.in_words());
@@ -178,6 +207,11 @@ impl Builder<'_> {
                 self.report(span.problem(message));
             }
         }
+    }
+
+    /// Whether a date stands here without its quotes: a subtraction or a division to the parser.
+    fn is_bare_date(&self, span: Span) -> bool {
+        value::read_date(&self.written(span)).is_some()
     }
 
     fn read_constant(&mut self, one: &mut Built, wanted: Type) {

@@ -159,7 +159,7 @@ fn from_text<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a>
     let written = text::searched(machine, &arguments[0])?;
     match audience::value::read_date(&written) {
         Some(date) => Ok(Cell::Date(date)),
-        None if written.trim().is_empty() => Err(Halt::Empty),
+        None if written.trim().is_empty() => Err(Halt::Nothing("the text to be read is blank")),
         None => error(format!("“{}” is not a date", text::shown(&written))),
     }
 }

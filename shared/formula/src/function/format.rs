@@ -13,7 +13,7 @@ use crate::value::Cell;
 const MAX_DECIMALS: usize = 15;
 
 pub(super) fn text<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
-    let cell = machine.blankable(&arguments[0])?.ok_or(Halt::Empty)?;
+    let cell = machine.blankable(&arguments[0])?.ok_or(Halt::Nothing("the value to be written is blank"))?;
     let Some(node) = arguments.get(1) else {
         return Ok(Cell::Text(cell.into_text()));
     };

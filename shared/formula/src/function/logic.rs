@@ -137,8 +137,11 @@ fn choose<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
     if machine.yes(&arguments[0])? {
         return machine.value(&arguments[1]);
     }
-    arguments.get(2).map_or(Err(Halt::Empty), |otherwise| machine.value(otherwise))
+    arguments.get(2).map_or(Err(NO_OTHERWISE), |otherwise| machine.value(otherwise))
 }
+
+/// No condition holds, no case is equal, and nothing stands for that.
+const NO_OTHERWISE: Halt<'static> = Halt::Nothing("no condition or case holds, and there is no other value");
 
 fn first_case<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
     for case in arguments.chunks(2) {
@@ -148,10 +151,10 @@ fn first_case<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a
                     return machine.value(value);
                 }
             }
-            rest => return rest.first().map_or(Err(Halt::Empty), |otherwise| machine.value(otherwise)),
+            rest => return rest.first().map_or(Err(NO_OTHERWISE), |otherwise| machine.value(otherwise)),
         }
     }
-    Err(Halt::Empty)
+    Err(NO_OTHERWISE)
 }
 
 fn switch<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
@@ -168,14 +171,14 @@ fn switch<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
                     return machine.value(result);
                 }
             }
-            rest => return rest.first().map_or(Err(Halt::Empty), |otherwise| machine.value(otherwise)),
+            rest => return rest.first().map_or(Err(NO_OTHERWISE), |otherwise| machine.value(otherwise)),
         }
     }
-    Err(Halt::Empty)
+    Err(NO_OTHERWISE)
 }
 
 fn first_value<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
-    let (last, others) = arguments.split_last().ok_or(Halt::Empty)?;
+    let (last, others) = arguments.split_last().ok_or(NO_OTHERWISE)?;
     for argument in others {
         match machine.blankable(argument) {
             Ok(Some(cell)) => return Ok(cell),

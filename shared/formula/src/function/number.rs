@@ -22,6 +22,8 @@ const fn numbers(least: usize, most: usize) -> Takes {
     Takes::between(least, most, |_, _| Parameter::Number)
 }
 
+const ALL_BLANK: Halt<'static> = Halt::Nothing("all values are blank");
+
 /// Numbers, or dates.
 const ORDERED: Takes = Takes::between(1, ANY_NUMBER, |_, _| Parameter::Ordered);
 
@@ -106,7 +108,9 @@ pub(super) static FUNCTIONS: [Definition; 14] = [
             if divisor == 0.0 {
                 return error("division by zero");
             }
-            finite(number - divisor * (number / divisor).floor())
+            let rest = number % divisor;
+            let is_of_other_sign = rest != 0.0 && (rest < 0.0) != (divisor < 0.0);
+            finite(if is_of_other_sign { rest + divisor } else { rest })
         },
     },
     Definition {
@@ -124,7 +128,11 @@ pub(super) static FUNCTIONS: [Definition; 14] = [
         gives: GIVES,
         run: |machine, arguments| {
             let (base, exponent) = (machine.number(&arguments[0])?, machine.number(&arguments[1])?);
-            finite(base.powf(exponent))
+            match base.powf(exponent) {
+                none if none.is_nan() => error("a negative number has no such power"),
+                _ if base == 0.0 && exponent < 0.0 => error("division by zero"),
+                power => finite(power),
+            }
         },
     },
     Definition {
@@ -156,7 +164,7 @@ pub(super) static FUNCTIONS: [Definition; 14] = [
         takes: numbers(1, ANY_NUMBER),
         gives: GIVES,
         run: |machine, arguments| match total(machine, arguments)? {
-            (_, 0) => Err(Halt::Empty),
+            (_, 0) => Err(ALL_BLANK),
             (sum, count) => finite(sum / f64::from(count)),
         },
     },
@@ -188,14 +196,24 @@ pub(super) static FUNCTIONS: [Definition; 14] = [
     },
 ];
 
+/// Digits that a number is shown with.
+const SIGNIFICANT_DIGITS: f64 = 15.0;
+
 /// The number rounded to a count of digits: 1.005 is exactly in the middle for people, if not for the machine.
 pub(super) fn round_to(number: f64, digits: i32, round: fn(f64) -> f64) -> f64 {
-    let scale = 10f64.powi(digits.abs());
-    if digits < 0 {
-        return round(tidy(number / scale)) * scale;
+    let magnitude = number.abs().log10();
+    // The digits that a number has end here. Zero has none: its magnitude is minus infinity.
+    if number == 0.0 || f64::from(digits) + magnitude >= SIGNIFICANT_DIGITS {
+        return tidy(number);
     }
-    let scaled = number * scale;
-    if scaled.is_finite() { tidy(round(tidy(scaled)) / scale) } else { number }
+    let scale = power_of_ten(digits.abs());
+    if digits < 0 { round(tidy(number / scale)) * scale } else { tidy(round(tidy(number * scale)) / scale) }
+}
+
+/// The nearest number to a power of ten: multiplying tens adds up errors from 10^23 on.
+fn power_of_ten(exponent: i32) -> f64 {
+    const EXACT: i32 = 22;
+    if exponent <= EXACT { 10f64.powi(exponent) } else { format!("1e{exponent}").parse().unwrap_or(f64::MAX) }
 }
 
 fn rounded<'a>(machine: &mut Machine<'a>, arguments: &'a [Node], round: fn(f64) -> f64) -> Answer<'a> {
@@ -240,5 +258,5 @@ fn foremost<'a>(machine: &mut Machine<'a>, arguments: &'a [Node], wanted: Orderi
             best = Some(cell);
         }
     }
-    best.ok_or(Halt::Empty)
+    best.ok_or(ALL_BLANK)
 }

@@ -73,9 +73,9 @@ pub(crate) fn compile(source: &str) -> Result<Pattern, String> {
     let build = |bytes: usize| {
         RegexBuilder::new(source).size_limit(bytes).dfa_size_limit(4 * largest).nest_limit(32).build()
     };
-    for (bytes, steps_per_byte) in PATTERN_SIZES {
+    for (bytes, steps) in PATTERN_SIZES {
         match build(bytes) {
-            Ok(regex) => return Ok(Pattern { regex, steps_per_byte }),
+            Ok(regex) => return Ok(Pattern { regex, steps }),
             Err(regex::Error::CompiledTooBig(_)) => {}
             Err(error) => {
                 // The last line says what is wrong; those before it draw the place.
@@ -91,8 +91,10 @@ pub(crate) fn compile(source: &str) -> Result<Pattern, String> {
 fn extract<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
     let text = machine.text(&arguments[0])?;
     let pattern = machine.pattern(&arguments[1], text.len())?;
-    let captures = pattern.regex.captures(&text).ok_or(Halt::Empty)?;
-    let found = captures.get(1).or_else(|| captures.get(0)).ok_or(Halt::Empty)?;
+    let nothing = Halt::Nothing("the regular expression matches nothing");
+    let captures = pattern.regex.captures(&text).ok_or(nothing)?;
+    let found = captures.get(1).or_else(|| captures.get(0));
+    let found = found.ok_or(Halt::Nothing("the group of the regular expression matches nothing"))?;
     Ok(Cell::Text(Cow::Owned(found.as_str().to_owned())))
 }
 
@@ -105,8 +107,9 @@ fn replace<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
     for found in pattern.regex.find_iter(&text) {
         machine.append(&mut made, &text[end..found.start()])?;
         machine.append(&mut made, &new)?;
-        machine.spend(1)?;
         end = found.end();
+        // For the search that comes next.
+        machine.spend_search(pattern, text.len() - end)?;
     }
     machine.append(&mut made, &text[end..])?;
     Ok(Cell::Text(Cow::Owned(made)))

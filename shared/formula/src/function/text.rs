@@ -53,7 +53,13 @@ pub(super) static FUNCTIONS: [Definition; 21] = [
             ],
             ["TEXTJOIN(\", \", \"Austin\", \"\", \"TX\")", "Austin, TX"],
         ),
-        takes: Takes::between(2, ANY_NUMBER, |_, _| Parameter::Text),
+        takes: Takes::between(
+            2,
+            ANY_NUMBER,
+            |at, _| {
+                if at == 1 { Parameter::Joined } else { Parameter::Text }
+            },
+        ),
         gives: GIVES,
         run: join_with,
     },
@@ -182,7 +188,7 @@ pub(super) static FUNCTIONS: [Definition; 21] = [
             let (part, text) = (searched(machine, &arguments[0])?, searched(machine, &arguments[1])?);
             match text.find(&*part) {
                 Some(at) => Ok(Cell::Number(text[..at].chars().count() as f64 + 1.0)),
-                None => Err(Halt::Empty),
+                None => Err(Halt::Nothing("FIND does not find the part")),
             }
         },
     },
@@ -273,7 +279,7 @@ pub(super) static FUNCTIONS: [Definition; 21] = [
             ],
             ["TEXT(1234.5, \"$#,##0.00\")", "$1,234.50"],
         ),
-        takes: Takes::between(1, 2, |at, _| if at == 0 { Parameter::Any } else { Parameter::Text }),
+        takes: Takes::between(1, 2, |at, _| if at == 0 { Parameter::Any } else { Parameter::Format }),
         gives: GIVES,
         run: format::text,
     },
@@ -288,7 +294,7 @@ pub(super) static FUNCTIONS: [Definition; 21] = [
             let text = searched(machine, &arguments[0])?;
             match audience::value::read_number(&text) {
                 Some(number) => Ok(Cell::Number(number)),
-                None if text.trim().is_empty() => Err(Halt::Empty),
+                None if text.trim().is_empty() => Err(Halt::Nothing("the text to be read is blank")),
                 None => error(format!("“{}” is not a number", shown(&text))),
             }
         },

@@ -85,8 +85,13 @@ impl Scanner<'_> {
             }
             None => 1,
         };
-        literal.extend(&self.chars[start..start + length]);
         self.at += length;
+        let code: String = self.chars[start + length.min(2)..self.at].iter().collect();
+        let is_code = matches!(self.chars.get(start + 1), Some('u' | 'U'));
+        if is_code && u32::from_str_radix(&code, 16).ok().and_then(char::from_u32).is_none() {
+            return self.report(start, format!("There is no character {}.", self.source_from(start)));
+        }
+        literal.extend(&self.chars[start..self.at]);
     }
 
     /// “A text” as word processors write it.

@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use audience::{ColumnType, fold_name};
 
-use super::Definition;
-use crate::limits::{MAX_CHAIN, MAX_FORMULA_COLUMNS};
+use super::names::named;
+use super::{Definition, Uses};
+use crate::limits::MAX_CHAIN;
 use crate::problem::Span;
-use crate::scan::{Kind, scan};
-use crate::{Column, Problem, build, compile_among, shape};
+use crate::{Column, Problem, build, compile_among};
 
 /// A problem of one of the columns.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -20,91 +20,147 @@ pub struct ColumnProblem {
     pub problem: Problem,
 }
 
-/// Compiles all formula columns in the order in which they build on each other, and gives the types of their
-/// values, in the order of the definitions. `columns` are the team's others; a definition stands before one of its name.
+/// A column that a language model fills: formulas may use it, and its prompt may use formulas.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prompt {
+    /// Its name as people write it.
+    pub name: String,
+    /// The columns whose values its prompt takes, as they are written there.
+    pub fields: Vec<String>,
+}
+
+/// What a formula column is found to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// The type of its values.
+    pub column_type: ColumnType,
+    /// The types of the columns that it uses; `None` of a formula that was never saved with them and cannot be compiled.
+    pub uses: Option<Uses>,
+}
+
+/// Compiles all formula columns in the order in which they build on each other, and gives what they are found to be, in
+/// the order of the definitions. `columns` are the team's others; a definition stands before one of its name. A formula
+/// that was saved over other types of `columns` is left as it is: it is blank until somebody saves it again.
 ///
 /// # Errors
-/// The problems of all columns: those of the formulas, circles, chains of more than [`MAX_CHAIN`] columns, and
-/// more columns than [`MAX_FORMULA_COLUMNS`].
-pub fn check(columns: &[Column], definitions: &[Definition]) -> Result<Vec<ColumnType>, Vec<ColumnProblem>> {
-    if let Some(beyond) = definitions.get(MAX_FORMULA_COLUMNS) {
-        let message = format!("A team has at most {MAX_FORMULA_COLUMNS} formula columns.");
-        return Err(vec![of_column(beyond, Span::at(0).problem(message))]);
-    }
-    let mut order = Order::new(definitions);
+/// The problems of all columns: those of the formulas, circles (through prompts too), and chains of more than
+/// [`MAX_CHAIN`] columns.
+pub fn check(
+    columns: &[Column],
+    definitions: &[Definition],
+    prompts: &[Prompt],
+) -> Result<Vec<Checked>, Vec<ColumnProblem>> {
+    let mut order = Order::new(definitions, prompts);
+    let others: HashMap<String, &Column> =
+        columns.iter().map(|column| (fold_name(&column.name), column)).collect();
     let mut known: HashMap<String, Column> =
-        columns.iter().map(|column| (fold_name(&column.name), column.clone())).collect();
-    let mut types: Vec<ColumnType> = definitions.iter().map(|definition| definition.column_type).collect();
+        others.iter().map(|(key, column)| (key.clone(), (*column).clone())).collect();
+    let as_saved = |definition: &Definition| Checked {
+        column_type: definition.column_type,
+        uses: definition.uses.clone(),
+    };
+    let mut checked: Vec<Checked> = definitions.iter().map(as_saved).collect();
     let mut problems = Vec::new();
     // Until it is compiled a column has the type that it was saved with.
     for definition in definitions {
         let column = Column { name: definition.name.clone(), column_type: definition.column_type };
         known.insert(fold_name(&definition.name), column);
     }
+    let keys: HashSet<String> = definitions.iter().map(|definition| fold_name(&definition.name)).collect();
     while let Some(at) = order.next() {
-        let definition = &definitions[at];
+        let Some(definition) = definitions.get(at) else { continue };
         if order.chain[at] > MAX_CHAIN {
             let message = format!("At most {MAX_CHAIN} formula columns build on each other in a row.");
-            problems.push(of_column(definition, Span::at(0).problem(message)));
+            problems.push(of_column(&definition.name, Span::at(0).problem(message)));
+            continue;
+        }
+        if is_over_other_types(definition, |key| others.get(key).filter(|_| !keys.contains(key)).copied()) {
             continue;
         }
         let among: build::Columns<'_> = known.iter().map(|(key, column)| (key.clone(), column)).collect();
         match compile_among(&definition.source, &among) {
             Ok(formula) => {
-                types[at] = formula.result_type();
-                let column = Column { name: definition.name.clone(), column_type: types[at] };
+                let type_of = |key: &String| Some((key.clone(), known.get(key)?.column_type));
+                let uses = formula.columns().iter().filter_map(type_of).collect();
+                checked[at] = Checked { column_type: formula.result_type(), uses: Some(uses) };
+                let column = Column { name: definition.name.clone(), column_type: checked[at].column_type };
                 known.insert(fold_name(&definition.name), column);
             }
-            Err(found) => problems.extend(found.into_iter().map(|problem| of_column(definition, problem))),
+            Err(found) => {
+                problems.extend(found.into_iter().map(|problem| of_column(&definition.name, problem)));
+            }
         }
     }
-    problems.extend(order.circles(definitions));
-    if problems.is_empty() { Ok(types) } else { Err(problems) }
+    let names: Vec<&str> = definitions
+        .iter()
+        .map(|definition| definition.name.as_str())
+        .chain(prompts.iter().map(|prompt| prompt.name.as_str()))
+        .collect();
+    problems.extend(order.circles(&names));
+    if problems.is_empty() { Ok(checked) } else { Err(problems) }
 }
 
-fn of_column(definition: &Definition, problem: Problem) -> ColumnProblem {
-    ColumnProblem { column: definition.name.clone(), problem }
+/// Whether a column that is no formula has had another type since this formula was saved.
+fn is_over_other_types<'a>(definition: &Definition, column: impl Fn(&str) -> Option<&'a Column>) -> bool {
+    definition
+        .uses
+        .iter()
+        .flatten()
+        .any(|(key, saved)| column(key).is_some_and(|column| column.column_type != *saved))
 }
 
-/// Which formula columns build on which, and which come next.
+fn of_column(name: &str, problem: Problem) -> ColumnProblem {
+    ColumnProblem { column: name.to_owned(), problem }
+}
+
+/// Which computed columns build on which, and which come next: the formulas first, then the prompts.
 struct Order {
     /// For each column those that it uses, with the place where.
     uses: Vec<Vec<(usize, Span)>>,
-    /// How many formulas stand on each other up to this one.
+    /// How many formulas stand on each other up to this one. A prompt's value is stored: it stands on none.
     chain: Vec<usize>,
+    formulas: usize,
     done: HashSet<usize>,
 }
 
 impl Order {
-    fn new(definitions: &[Definition]) -> Self {
-        let positions: HashMap<String, usize> = definitions
+    fn new(definitions: &[Definition], prompts: &[Prompt]) -> Self {
+        let names = definitions.iter().map(|definition| &definition.name);
+        let names = names.chain(prompts.iter().map(|prompt| &prompt.name));
+        let positions: HashMap<String, usize> =
+            names.enumerate().map(|(at, name)| (fold_name(name), at)).collect();
+        let position = |(name, span): (String, Span)| Some((*positions.get(&name)?, span));
+        let of_formulas = definitions.iter().map(|definition| named(&definition.source));
+        let of_prompts = prompts
             .iter()
-            .enumerate()
-            .map(|(at, definition)| (fold_name(&definition.name), at))
+            .map(|prompt| prompt.fields.iter().map(|field| (fold_name(field), Span::at(0))).collect());
+        let uses: Vec<Vec<(usize, Span)>> = of_formulas
+            .chain(of_prompts)
+            .map(|named: Vec<(String, Span)>| named.into_iter().filter_map(position).collect())
             .collect();
-        let uses = definitions.iter().map(|definition| uses(&definition.source, &positions)).collect();
-        Self { uses, chain: vec![1; definitions.len()], done: HashSet::new() }
+        Self { chain: vec![1; uses.len()], uses, formulas: definitions.len(), done: HashSet::new() }
     }
 
     /// A column whose others have all been given.
     fn next(&mut self) -> Option<usize> {
         let is_ready = |at: &usize| self.uses[*at].iter().all(|(other, _)| self.done.contains(other));
         let next = (0..self.uses.len()).find(|at| !self.done.contains(at) && is_ready(at))?;
-        self.chain[next] = 1 + self.uses[next].iter().map(|(other, _)| self.chain[*other]).max().unwrap_or(0);
+        let below = self.uses[next].iter().map(|(other, _)| self.chain[*other]).max().unwrap_or(0);
+        self.chain[next] = if next < self.formulas { 1 + below } else { 0 };
         self.done.insert(next);
         Some(next)
     }
 
     /// The problems of the columns in circles. Those that merely build on one are not to blame.
-    fn circles(&self, definitions: &[Definition]) -> Vec<ColumnProblem> {
+    fn circles(&self, names: &[&str]) -> Vec<ColumnProblem> {
         let circle = |start| self.circle(start).map(|(path, span)| (start, path, span));
-        (0..definitions.len())
+        (0..names.len())
             .filter(|at| !self.done.contains(at))
             .filter_map(circle)
             .map(|(start, path, span)| {
-                let names: Vec<&str> = path.iter().map(|at| definitions[*at].name.as_str()).collect();
-                let message = format!("The column builds on itself: {}.", names.join(" → "));
-                of_column(&definitions[start], span.problem(message))
+                let way: Vec<&str> = path.iter().map(|at| names[*at]).collect();
+                let message = format!("The column builds on itself: {}.", way.join(" → "));
+                of_column(names[start], span.problem(message))
             })
             .collect()
     }
@@ -136,21 +192,4 @@ impl Order {
         }
         None
     }
-}
-
-/// The formula columns that a formula names. One that cannot be cut into tokens names none: it is refused.
-fn uses(source: &str, positions: &HashMap<String, usize>) -> Vec<(usize, Span)> {
-    let tokens = scan(source).unwrap_or_default();
-    tokens
-        .iter()
-        .enumerate()
-        .filter_map(|(at, token)| {
-            let name = match &token.kind {
-                Kind::Braced(name) => name,
-                Kind::Word if !shape::is_called(&tokens, at) => &token.source,
-                _ => return None,
-            };
-            Some((*positions.get(&fold_name(name))?, token.span))
-        })
-        .collect()
 }

@@ -8,14 +8,15 @@ use chrono::NaiveDate;
 use super::Sheet;
 use crate::limits::MAX_CHAIN;
 use crate::outcome::{Outcome, Reason};
+use crate::row::Row;
 
 /// A row with the formula columns over it. Conditions, designs and links look here and see one kind of column.
 pub struct Computed<'a> {
     sheet: &'a Sheet,
     row: &'a dyn Lookup,
     today: NaiveDate,
-    /// By the position of the formula.
-    texts: Vec<OnceCell<Option<String>>>,
+    /// By the position of the formula: the value as text, or the sentence of its error.
+    texts: Vec<OnceCell<Result<Option<String>, String>>>,
     /// Formulas that are being computed, each for the one before.
     open: RefCell<Vec<usize>>,
 }
@@ -40,7 +41,7 @@ impl<'a> Computed<'a> {
         match self.sheet.formula(position) {
             Some(Ok(formula)) => {
                 self.open.borrow_mut().push(position);
-                let outcome = formula.evaluate(self, self.today);
+                let outcome = formula.evaluate_on(self, self.today);
                 self.open.borrow_mut().pop();
                 outcome
             }
@@ -51,19 +52,43 @@ impl<'a> Computed<'a> {
             None => Outcome::Blank(Reason::Empty),
         }
     }
+
+    /// The value of a formula column by its folded name, or why it has none. `None` for another column.
+    pub fn outcome_of(&self, folded_name: &str) -> Option<Outcome> {
+        self.sheet.position(folded_name).map(|position| self.outcome(position))
+    }
+
+    fn computed(&self, position: usize) -> Result<Option<&str>, &str> {
+        let cell = &self.texts[position];
+        if cell.get().is_none() {
+            let text = match self.outcome(position) {
+                Outcome::Value(value) => Ok(Some(value.to_string())),
+                Outcome::Blank(Reason::Error(sentence) | Reason::Stopped(sentence)) => Err(sentence),
+                Outcome::Blank(_) => Ok(None),
+            };
+            // A formula in a circle is filled by its inner self first.
+            let _ = cell.set(text);
+        }
+        match cell.get() {
+            Some(Ok(text)) => Ok(text.as_deref()),
+            Some(Err(sentence)) => Err(sentence),
+            None => Ok(None),
+        }
+    }
+}
+
+impl Row for Computed<'_> {
+    fn text(&self, key: &str) -> Result<Option<&str>, &str> {
+        match self.sheet.position(key) {
+            Some(position) => self.computed(position),
+            None => Ok(self.row.value(key)),
+        }
+    }
 }
 
 impl Lookup for Computed<'_> {
     fn value(&self, folded_column: &str) -> Option<&str> {
-        let Some(position) = self.sheet.position(folded_column) else {
-            return self.row.value(folded_column);
-        };
-        let cell = &self.texts[position];
-        if cell.get().is_none() {
-            let text = self.outcome(position).text();
-            // A formula in a circle is filled by its inner self first.
-            let _ = cell.set(text);
-        }
-        cell.get()?.as_deref()
+        // An error is a blank for conditions, designs and links.
+        self.text(folded_column).unwrap_or_default()
     }
 }

@@ -14,7 +14,7 @@ pub struct Pictures {
     pub concurrency_per_host: usize,
     /// Milliseconds for one.
     pub timeout_ms: u64,
-    /// Milliseconds for all of a request, within half of the mailer's lease.
+    /// Milliseconds for all of a request.
     pub request_timeout_ms: u64,
     /// Bytes of one.
     pub max_bytes: usize,

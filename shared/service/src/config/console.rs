@@ -20,12 +20,16 @@ pub struct Console {
     pub header_timeout_ms: u64,
     /// Whether cookies go over TLS only.
     pub secure_cookies: bool,
+    /// Where people reach the console, for links that they hand on.
+    pub url: String,
     /// Where the gateway answers to the public.
     pub public_url: String,
     /// Minutes after which a session that is not used ends.
     pub session_idle_minutes: i64,
     /// Hours after which any session ends.
     pub session_longest_hours: i64,
+    /// Hours in which a link that sets a password can be used.
+    pub password_link_hours: i64,
     /// Minutes in which sign-ins are counted.
     pub sign_in_window_minutes: i64,
     /// Sign-ins tried with an e-mail address in a window.

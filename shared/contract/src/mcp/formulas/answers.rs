@@ -37,6 +37,12 @@ pub struct ColumnView {
     /// The source of a formula column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub formula: Option<String>,
+    /// What a language model is asked for an AI column.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+    /// Why a formula column is blank everywhere, when its formula no longer fits the columns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 /// Answer of `list_columns`.
@@ -90,6 +96,9 @@ pub struct PreviewRow {
     /// Why it is blank.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// Why a column that it uses and a language model fills is blank for this person, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub reasons: BTreeMap<String, String>,
 }
 
 /// Answer of `preview_formula`.
@@ -102,6 +111,9 @@ pub struct PreviewAnswer {
     pub result_type: ColumnType,
     /// Where the rows come from.
     pub source: PreviewSource,
+    /// Names in the rows that are no columns: their values are not looked at.
+    #[serde(rename = "unknownColumns", skip_serializing_if = "Vec::is_empty")]
+    pub unknown_columns: Vec<String>,
     /// In the order given, or in that of the address book.
     pub rows: Vec<PreviewRow>,
 }

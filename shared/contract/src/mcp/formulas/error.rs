@@ -21,10 +21,12 @@ pub enum FormulaError {
     NotAFormulaColumn(String),
     /// Campaigns filter on the column by its type.
     #[error(
-        "Campaigns filter on this column as {current}, and cannot when its values are {wanted}. Save the formula \
-         under another name, or make it give {current}."
+        "Campaigns filter on the column {column:?} as {current}, and cannot when its values are {wanted}. Save the \
+         formula under another name, or make {column:?} give {current}."
     )]
     TypeInUse {
+        /// The column that campaigns filter on: the one to be saved, or one that builds on it.
+        column: String,
         /// The type of the column's values now.
         current: String,
         /// That of the formula's results.
@@ -42,7 +44,9 @@ pub enum FormulaError {
     #[error("Something went wrong on our side. Nothing was changed; try again.")]
     InternalError,
     /// No answer within the deadline; a save may still be done.
-    #[error("The call was not finished in time. Call again: saving the same formula twice changes nothing.")]
+    #[error(
+        "The call was not finished in time. Call again, with fewer rows if it was a preview; saving the same formula twice changes nothing."
+    )]
     DeadlinePassed,
 }
 
@@ -88,7 +92,9 @@ impl FormulaError {
     pub fn details(&self) -> Option<Value> {
         match self {
             Self::InvalidFormula(problems) => Some(json!({"problems": problems})),
-            Self::TypeInUse { campaigns, .. } => Some(json!({"campaigns": campaigns})),
+            Self::TypeInUse { column, campaigns, .. } => {
+                Some(json!({"column": column, "campaigns": campaigns}))
+            }
             Self::TooManyFormulas { limit } => Some(json!({"limit": limit})),
             _ => None,
         }

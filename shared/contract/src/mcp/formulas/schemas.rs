@@ -83,6 +83,8 @@ fn columns() -> Value {
             "type": column_type(),
             "kind": one_of(&kinds, "Who fills it: every address book has built_in ones."),
             "formula": text("The formula of a formula column."),
+            "prompt": text("What a language model is asked for an AI column."),
+            "problem": text("Why a formula column is blank everywhere: its formula no longer fits the columns."),
         }),
         &["name", "type", "kind"],
     );
@@ -130,6 +132,11 @@ fn previewed() -> Value {
             "values": {"type": "object", "additionalProperties": {"type": ["string", "null"]}},
             "result": text_or_null("The result as text; null for blank."),
             "reason": text("Why it is blank."),
+            "reasons": {
+                "type": "object",
+                "additionalProperties": {"type": "string"},
+                "description": "Why columns that a language model fills are blank for this person, by name.",
+            },
         }),
         &["values", "result"],
     );
@@ -137,6 +144,10 @@ fn previewed() -> Value {
         "formula": formula(),
         "type": column_type(),
         "source": one_of(&["rows", "address_book"], "Where the rows come from."),
+        "unknownColumns": described(
+            list(json!({"type": "string"})),
+            "Names in the rows that are no columns: their values are not looked at.",
+        ),
         "rows": list(row),
     });
     object(properties, &["formula", "type", "source", "rows"])

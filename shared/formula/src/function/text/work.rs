@@ -137,7 +137,10 @@ pub(super) fn proper(text: &str) -> String {
     let mut rest = text.chars();
     while let Some(character) = rest.next() {
         if is_start {
-            made.extend(character.to_uppercase());
+            // The upper case of ß is two letters, of which one begins the word.
+            let mut upper = character.to_uppercase();
+            made.extend(upper.next());
+            made.extend(upper.flat_map(char::to_lowercase));
         } else {
             made.extend(character.to_lowercase());
         }

@@ -1,0 +1,95 @@
+//! Files that are made while they are sent, a page of the database at a time: any size takes little memory, and no
+//! transaction waits for whoever reads slowly.
+
+use axum::body::{Body, Bytes};
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream::try_unfold;
+
+/// Lines that are read at a time.
+pub(crate) const LINES_READ: i64 = 1_000;
+
+/// Some lines of a file.
+pub(crate) struct Lines<C> {
+    /// Their cells.
+    pub(crate) cells: Vec<Vec<String>>,
+    /// Where the next ones begin; `None` at the end.
+    pub(crate) next: Option<C>,
+}
+
+/// A CSV file with these headings, of the lines that `read` gives from `start` on. When it fails the download breaks
+/// off: a file that arrives is whole.
+pub(crate) fn csv<C, F>(
+    file_name: &str,
+    headings: &[&str],
+    start: C,
+    read: impl Fn(C) -> F + Send + 'static,
+) -> Response
+where
+    C: Send + 'static,
+    F: Future<Output = store::Result<Lines<C>>> + Send + 'static,
+{
+    let headings = headings.iter().map(|heading| (*heading).to_owned()).collect();
+    let state = (vec![headings], Some(start), read);
+    let pages = try_unfold(state, async |(mut cells, cursor, read)| {
+        let Some(cursor) = cursor else { return Ok(None) };
+        let lines = read(cursor).await.inspect_err(|error| {
+            tracing::error!(error = error as &dyn std::error::Error, "a download breaks off");
+        })?;
+        cells.extend(lines.cells);
+        Ok::<_, anyhow::Error>(Some((written(&cells)?, (Vec::new(), lines.next, read))))
+    });
+    let headers = [
+        (CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
+        (CONTENT_DISPOSITION, format!("attachment; filename=\"{file_name}\"")),
+    ];
+    (headers, Body::from_stream(pages)).into_response()
+}
+
+fn written(lines: &[Vec<String>]) -> anyhow::Result<Bytes> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for cells in lines {
+        writer.write_record(cells.iter().map(|cell| harmless(cell)))?;
+    }
+    Ok(writer.into_inner()?.into())
+}
+
+/// A cell that no spreadsheet takes for a formula.
+fn harmless(cell: &str) -> String {
+    let is_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    if is_formula { format!("'{cell}") } else { cell.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_file_has_its_headings_once_and_all_pages_in_order() {
+        let read = async |page: u32| {
+            let cells = vec![vec![page.to_string(), "a \"b\", c".to_owned()]];
+            Ok(Lines { cells, next: (page < 3).then_some(page + 1) })
+        };
+        let response = csv("list.csv", &["Page", "Text"], 1, read);
+        assert_eq!(response.headers()[CONTENT_DISPOSITION], "attachment; filename=\"list.csv\"");
+        let body = axum::body::to_bytes(response.into_body(), 1_000).await.unwrap();
+        let quoted = "\"a \"\"b\"\", c\"";
+        let expected = format!("Page,Text\n1,{quoted}\n2,{quoted}\n3,{quoted}\n");
+        assert_eq!(body, expected);
+    }
+
+    #[tokio::test]
+    async fn a_download_that_fails_breaks_off() {
+        let read = async |_: ()| Err(store::StoreError::Unavailable("gone".to_owned()));
+        let response = csv("list.csv", &["Text"], (), read);
+        assert!(axum::body::to_bytes(response.into_body(), 1_000).await.is_err());
+    }
+
+    #[test]
+    fn no_cell_is_a_formula() {
+        for cell in ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"] {
+            assert_eq!(harmless(cell), format!("'{cell}"));
+        }
+        assert_eq!(harmless("1 Main St"), "1 Main St");
+    }
+}

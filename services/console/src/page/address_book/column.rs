@@ -1,0 +1,166 @@
+//! The columns of the address book.
+
+use askama::Template;
+use audience::{BuiltIn, ColumnType};
+use axum::Form;
+use axum::extract::rejection::{FormRejection, QueryRejection};
+use axum::extract::{Query, State};
+use axum::response::Response;
+use columns::Refused;
+use contract::mcp::FormulaError;
+use serde::Deserialize;
+use store::{Column, ColumnSource};
+
+use crate::Console;
+use crate::access::Person;
+use crate::answer::{Frame, Notice, Noticed, done, page};
+use crate::failure::Failure;
+use crate::page::LINES;
+
+/// Where the page is.
+const ADDRESS: &str = "/address-book/columns";
+
+#[derive(Deserialize)]
+pub(super) struct Cursor {
+    #[serde(default)]
+    after: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct NewColumn {
+    name: String,
+    #[serde(rename = "type")]
+    column_type: ColumnType,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Chosen {
+    /// Its folded name.
+    column: String,
+}
+
+/// What a person typed that cannot be made.
+#[derive(Default)]
+struct Typed {
+    name: String,
+    problem: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "columns.html")]
+struct ColumnsPage {
+    frame: Frame,
+    /// On the first page.
+    built_in: Vec<BuiltIn>,
+    columns: Vec<Column>,
+    next: Option<String>,
+    typed: Typed,
+}
+
+impl ColumnsPage {
+    const fn source_name(column: &Column) -> &'static str {
+        match column.source {
+            ColumnSource::Owner => "Your team",
+            ColumnSource::Api => "A request",
+            ColumnSource::Integration => "An integration",
+        }
+    }
+
+    fn formula_address(column: &Column) -> String {
+        let name = url::form_urlencoded::byte_serialize(column.name.as_bytes()).collect::<String>();
+        format!("/address-book/formula?name={name}")
+    }
+}
+
+/// The page.
+pub(super) async fn show(
+    State(console): State<Console>,
+    person: Person,
+    cursor: Result<Query<Cursor>, QueryRejection>,
+    noticed: Result<Query<Noticed>, QueryRejection>,
+) -> Result<Response, Failure> {
+    let (Query(cursor), Query(noticed)) = (cursor?, noticed?);
+    let frame = Frame::new(&person, "/address-book").with_notice(noticed.notice);
+    columns_page(&console, &person, frame, &cursor.after, Typed::default()).await
+}
+
+async fn columns_page(
+    console: &Console,
+    person: &Person,
+    frame: Frame,
+    after: &str,
+    typed: Typed,
+) -> Result<Response, Failure> {
+    let mut columns = console.process.store.column_page(person.0.team_id, after, LINES + 1).await?;
+    let is_more = columns.len() as i64 > LINES;
+    columns.truncate(LINES as usize);
+    let encoded = |name: &str| url::form_urlencoded::byte_serialize(name.as_bytes()).collect::<String>();
+    let next = columns.last().filter(|_| is_more).map(|last| encoded(&last.name_key));
+    let built_in = if after.is_empty() { BuiltIn::ALL.to_vec() } else { Vec::new() };
+    Ok(page(&ColumnsPage { frame, built_in, columns, next, typed }))
+}
+
+/// Makes a column that senders fill.
+pub(super) async fn create(
+    State(console): State<Console>,
+    person: Person,
+    form: Result<Form<NewColumn>, FormRejection>,
+) -> Result<Response, Failure> {
+    let Form(NewColumn { name, column_type }) = form?;
+    let (team_id, now) = (person.0.team_id, console.process.clock.now());
+    let mut connection = console.process.store.connection().await?;
+    let transaction = connection.begin().await?;
+    match columns::create(&transaction, team_id, &name, column_type, now).await {
+        Ok(name) => {
+            transaction.activity_add(&person.0, "column.created", &name, now).await?;
+            transaction.commit().await?;
+            Ok(done(ADDRESS, Notice::ColumnSaved))
+        }
+        Err(refused) => {
+            let problem = Some(told(refused)?.to_string());
+            drop(transaction);
+            drop(connection);
+            let frame = Frame::new(&person, "/address-book");
+            columns_page(&console, &person, frame, "", Typed { name, problem }).await
+        }
+    }
+}
+
+/// What the person is told.
+pub(super) fn told(refused: Refused) -> Result<FormulaError, Failure> {
+    match refused {
+        Refused::Request(error) => Ok(error),
+        Refused::Store(error) => Err(error.into()),
+    }
+}
+
+/// Locks a column's type.
+pub(super) async fn lock(
+    console: State<Console>,
+    person: Person,
+    form: Result<Form<Chosen>, FormRejection>,
+) -> Result<Response, Failure> {
+    set_lock(&console, &person, &form?.column, true).await?;
+    Ok(done(ADDRESS, Notice::ColumnLocked))
+}
+
+/// Unlocks a column's type.
+pub(super) async fn unlock(
+    console: State<Console>,
+    person: Person,
+    form: Result<Form<Chosen>, FormRejection>,
+) -> Result<Response, Failure> {
+    set_lock(&console, &person, &form?.column, false).await?;
+    Ok(done(ADDRESS, Notice::ColumnUnlocked))
+}
+
+async fn set_lock(console: &Console, person: &Person, column: &str, is_locked: bool) -> Result<(), Failure> {
+    let now = console.process.clock.now();
+    let mut connection = console.process.store.connection().await?;
+    let transaction = connection.begin().await?;
+    let name = transaction.column_lock(person.0.team_id, column, is_locked).await?;
+    let action = if is_locked { "column.locked" } else { "column.unlocked" };
+    transaction.activity_add(&person.0, action, &name, now).await?;
+    transaction.commit().await?;
+    Ok(())
+}

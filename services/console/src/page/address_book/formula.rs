@@ -1,0 +1,166 @@
+//! A formula column: written, looked at with people of the address book, and saved.
+
+use std::time::{Duration, Instant};
+
+use askama::Template;
+use axum::Form;
+use axum::extract::rejection::{FormRejection, QueryRejection};
+use axum::extract::{Query, State};
+use axum::response::Response;
+use columns::{Asker, FormulaSave, Refused};
+use contract::id::RequestId;
+use contract::mcp::{FormulaError, FormulaProblem, PreviewAnswer, PreviewArguments};
+use serde::Deserialize;
+use store::{ChangedBy, ColumnKind, FormulaChange};
+
+use super::column::told;
+use crate::Console;
+use crate::access::Person;
+use crate::answer::{Frame, Notice, done, page};
+use crate::failure::Failure;
+
+/// How long a preview may compute before nobody is computed any more.
+const PREVIEW_TIME: Duration = Duration::from_secs(2);
+
+/// People that a preview shows.
+const PEOPLE: usize = 5;
+
+/// Changes of a formula that are shown.
+const CHANGES: i64 = 5;
+
+#[derive(Deserialize)]
+pub(super) struct Named {
+    /// The column; empty for a new one.
+    #[serde(default)]
+    name: String,
+}
+
+/// What a person typed.
+#[derive(Deserialize)]
+pub(super) struct Written {
+    name: String,
+    formula: String,
+}
+
+#[derive(Template)]
+#[template(path = "formula.html")]
+struct FormulaPage {
+    frame: Frame,
+    written: Written,
+    /// Why it cannot be saved, when that is not in the formula.
+    problem: Option<String>,
+    /// What is wrong with the formula.
+    problems: Vec<FormulaProblem>,
+    preview: Option<PreviewAnswer>,
+    changes: Vec<FormulaChange>,
+}
+
+/// The page, with the formula as it stands.
+pub(super) async fn show(
+    State(console): State<Console>,
+    person: Person,
+    named: Result<Query<Named>, QueryRejection>,
+) -> Result<Response, Failure> {
+    let Query(Named { name }) = named?;
+    if name.is_empty() {
+        let written = Written { name, formula: String::new() };
+        return Ok(page(&empty(&person, written)));
+    }
+    let name_key = audience::fold_name(&name);
+    let column = console.process.store.column_get(person.0.team_id, &name_key).await?;
+    if column.kind != ColumnKind::Formula {
+        return Err(Failure::NotFound);
+    }
+    let written = Written { name: column.name, formula: column.formula.unwrap_or_default() };
+    let changes = console.process.store.formula_change_list(person.0.team_id, &name_key, CHANGES).await?;
+    Ok(page(&FormulaPage { changes, ..previewed(&console, &person, written).await? }))
+}
+
+fn empty(person: &Person, written: Written) -> FormulaPage {
+    FormulaPage {
+        frame: Frame::new(person, "/address-book"),
+        written,
+        problem: None,
+        problems: Vec::new(),
+        preview: None,
+        changes: Vec::new(),
+    }
+}
+
+/// The page with what the formula gives; nothing is saved.
+pub(super) async fn preview(
+    State(console): State<Console>,
+    person: Person,
+    form: Result<Form<Written>, FormRejection>,
+) -> Result<Response, Failure> {
+    let Form(written) = form?;
+    Ok(page(&previewed(&console, &person, written).await?))
+}
+
+async fn previewed(console: &Console, person: &Person, written: Written) -> Result<FormulaPage, Failure> {
+    if written.formula.trim().is_empty() {
+        return Ok(empty(person, written));
+    }
+    let name = written.name.trim();
+    let arguments = PreviewArguments {
+        formula: Some(written.formula.trim().to_owned()),
+        name: (!name.is_empty()).then(|| name.to_owned()),
+        rows: None,
+        limit: Some(PEOPLE),
+    };
+    let asker = asker(console, person);
+    let begun = Instant::now();
+    let is_too_late = || begun.elapsed() > PREVIEW_TIME;
+    let (preview, error) = match columns::preview(asker, arguments, &is_too_late).await {
+        Ok(answer) => (Some(answer), None),
+        Err(error) => (None, Some(error)),
+    };
+    Ok(FormulaPage { preview, ..refused(person, written, error) })
+}
+
+/// The page with what is wrong.
+fn refused(person: &Person, written: Written, error: Option<FormulaError>) -> FormulaPage {
+    let page = empty(person, written);
+    match error {
+        None => page,
+        Some(FormulaError::InvalidFormula(problems)) => FormulaPage { problems, ..page },
+        Some(other) => FormulaPage { problem: Some(other.to_string()), ..page },
+    }
+}
+
+fn asker<'a>(console: &'a Console, person: &Person) -> Asker<'a> {
+    let now = console.process.clock.now();
+    Asker { store: &console.process.store, team_id: person.0.team_id, now }
+}
+
+/// Makes the column or gives it another formula.
+pub(super) async fn save(
+    State(console): State<Console>,
+    person: Person,
+    form: Result<Form<Written>, FormRejection>,
+) -> Result<Response, Failure> {
+    let Form(written) = form?;
+    match attempt(&console, &person, &written).await {
+        Ok(()) => Ok(done("/address-book/columns", Notice::ColumnSaved)),
+        Err(error) => {
+            let error = told(error)?;
+            Ok(page(&refused(&person, written, Some(error))))
+        }
+    }
+}
+
+async fn attempt(console: &Console, person: &Person, written: &Written) -> Result<(), Refused> {
+    let asker = asker(console, person);
+    let mut connection = asker.store.connection().await?;
+    let transaction = connection.begin().await?;
+    let save = FormulaSave {
+        request_id: RequestId::new(),
+        by: ChangedBy::Person(&person.0.name),
+        name: columns::checked_name(&written.name)?,
+        formula: written.formula.trim(),
+    };
+    let saved = columns::save(&transaction, asker.team_id, save, asker.now).await?;
+    transaction.activity_add(&person.0, "formula.saved", &saved.name, asker.now).await?;
+    transaction.commit().await?;
+    Ok(())
+}

@@ -1,0 +1,82 @@
+//! Charges: what each send, re-check or later step cost.
+
+use askama::Template;
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{Path, Query, State};
+use axum::response::Response;
+use contract::id::ChargeId;
+use serde::Deserialize;
+use store::{ChargeKind, ChargeState, ChargeSummary, ChargedCards};
+
+use super::{PART, product_name};
+use crate::Console;
+use crate::access::Person;
+use crate::answer::{Frame, page};
+use crate::failure::Failure;
+use crate::page::{LINES, cut};
+
+#[derive(Deserialize)]
+pub(super) struct ChargeCursor {
+    before: Option<ChargeId>,
+}
+
+#[derive(Template)]
+#[template(path = "billing_charges.html")]
+struct ChargesPage {
+    frame: Frame,
+    charges: Vec<ChargeSummary>,
+    next: Option<ChargeId>,
+    public_url: String,
+}
+
+/// The charges, the newest first.
+pub(super) async fn list(
+    State(console): State<Console>,
+    person: Person,
+    cursor: Result<Query<ChargeCursor>, QueryRejection>,
+) -> Result<Response, Failure> {
+    let Query(ChargeCursor { before }) = cursor?;
+    let mut charges = console.process.store.charge_list(person.0.team_id, before, LINES + 1).await?;
+    let next = cut(&mut charges).map(|last| last.charge_id);
+    let public_url = console.process.config.console.public_url.clone();
+    Ok(page(&ChargesPage { frame: Frame::new(&person, PART), charges, next, public_url }))
+}
+
+#[derive(Template)]
+#[template(path = "billing_charge.html")]
+struct ChargePage {
+    frame: Frame,
+    charge: ChargeSummary,
+    cards: Vec<ChargedCards>,
+}
+
+/// One charge, with what its cards are.
+pub(super) async fn show(
+    State(console): State<Console>,
+    person: Person,
+    path: Result<Path<ChargeId>, PathRejection>,
+) -> Result<Response, Failure> {
+    let Path(charge_id) = path?;
+    let (store, team_id) = (&console.process.store, person.0.team_id);
+    let charge = store.charge_summary(team_id, charge_id).await?;
+    let cards = store.charge_cards(team_id, charge_id).await?;
+    Ok(page(&ChargePage { frame: Frame::new(&person, PART), charge, cards }))
+}
+
+/// What caused a charge, for people.
+fn cause(charge: &ChargeSummary) -> String {
+    match charge.kind {
+        ChargeKind::Send => "Send".to_owned(),
+        ChargeKind::Recheck => "Daily re-check".to_owned(),
+        ChargeKind::Step => format!("Step {}", charge.step),
+    }
+}
+
+/// How far a charge is, for people.
+fn state(charge: &ChargeSummary) -> &'static str {
+    match charge.state {
+        ChargeState::Reserved => "Payment under way",
+        ChargeState::Settled => "Paid",
+        ChargeState::Declined => "Declined, nothing mailed",
+    }
+}

@@ -1,0 +1,109 @@
+//! Campaigns: the list, and one with all that its owner sets.
+
+mod area;
+mod conditions;
+mod do_not_mail;
+mod overview;
+mod picture;
+
+use askama::Template;
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{Path, Query, State};
+use axum::response::Response;
+use contract::id::CampaignId;
+use serde::Deserialize;
+use store::CampaignSummary;
+
+use crate::Console;
+use crate::access::Person;
+use crate::answer::{Frame, page};
+use crate::failure::Failure;
+use crate::page::{LINES, cut};
+use crate::route::{self, Access, Route};
+use crate::show::dollars;
+
+/// What there is.
+pub(crate) fn routes() -> Vec<Route> {
+    let mut routes = vec![route::page("/campaigns", Access::Member, list)];
+    routes.extend(overview::routes());
+    routes.extend(picture::routes());
+    routes.extend(area::routes());
+    routes.extend(conditions::routes());
+    routes.extend(do_not_mail::routes());
+    routes
+}
+
+/// The part of the navigation.
+pub(crate) const PART: &str = "/campaigns";
+
+/// A campaign's path, as its pages get it.
+pub(crate) type CampaignPath = Result<Path<CampaignId>, PathRejection>;
+
+/// The team's campaign that a path names.
+pub(crate) async fn find(
+    console: &Console,
+    person: &Person,
+    campaign_id: &CampaignId,
+) -> Result<CampaignSummary, Failure> {
+    Ok(console.process.store.campaign_summary(person.0.team_id, campaign_id).await?)
+}
+
+#[derive(Deserialize)]
+struct Cursor {
+    #[serde(default)]
+    after: String,
+}
+
+#[derive(Template)]
+#[template(path = "campaign_list.html")]
+struct ListPage {
+    frame: Frame,
+    campaigns: Vec<(CampaignSummary, Money)>,
+    is_first: bool,
+    next: Option<String>,
+}
+
+/// The list.
+async fn list(
+    State(console): State<Console>,
+    person: Person,
+    cursor: Result<Query<Cursor>, QueryRejection>,
+) -> Result<Response, Failure> {
+    let Query(Cursor { after }) = cursor?;
+    let mut campaigns = console.process.store.campaign_page(person.0.team_id, &after, LINES + 1).await?;
+    let next = cut(&mut campaigns).map(|last| query(&[("after", &last.name)]));
+    let campaigns = campaigns.into_iter().map(|campaign| {
+        let money = Money::of(&campaign);
+        (campaign, money)
+    });
+    Ok(page(&ListPage {
+        frame: Frame::new(&person, PART),
+        is_first: after.is_empty(),
+        campaigns: campaigns.collect(),
+        next,
+    }))
+}
+
+/// The part of an address behind `?`.
+pub(crate) fn query(pairs: &[(&str, &str)]) -> String {
+    url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
+}
+
+/// A campaign's money in words.
+struct Money {
+    budget: String,
+    spent: String,
+    /// None without a limit.
+    left: Option<String>,
+}
+
+impl Money {
+    fn of(campaign: &CampaignSummary) -> Self {
+        let CampaignSummary { budget_cents, committed_cents, .. } = campaign;
+        Self {
+            budget: budget_cents.map_or_else(|| "No limit".to_owned(), dollars),
+            spent: dollars(*committed_cents),
+            left: budget_cents.map(|budget| dollars((budget - committed_cents).max(0))),
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! The map area of a campaign: drawn as a picture, changed by a file.
+
+use std::fmt::Write;
+
+use askama::Template;
+use audience::Area;
+use audience::area::MAX_BYTES;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::response::Response;
+use contract::id::CampaignId;
+use store::CampaignSummary;
+
+use super::{CampaignPath, PART, find};
+use crate::Console;
+use crate::access::Person;
+use crate::answer::{Frame, Notice, Noticed, done, page};
+use crate::failure::Failure;
+use crate::route::{self, Access, Route};
+use crate::upload::Upload;
+
+/// Bytes of the form: a file, or text, and what a browser puts around them.
+const FORM_BYTES: usize = 2 * MAX_BYTES + 64 * 1024;
+
+/// Width and height of the picture at the most, in units of its own.
+const WIDTH: f64 = 640.0;
+const HEIGHT: f64 = 420.0;
+
+/// What stays free around the area, as a part of its extent.
+const MARGIN: f64 = 0.06;
+
+/// Degrees of an extent at the least, so that a point-like area has a picture too.
+const SMALLEST_EXTENT: f64 = 0.001;
+
+/// Lines of the grid in one direction, about.
+const GRID_LINES: f64 = 4.0;
+
+/// Metres of a degree of latitude.
+const METRES_PER_DEGREE: f64 = 111_320.0;
+
+/// What there is.
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        route::page("/campaigns/{campaign_id}/area", Access::Member, show),
+        route::upload("/campaigns/{campaign_id}/area", Access::Manager, FORM_BYTES, save),
+    ]
+}
+
+/// An area as a picture. Degrees of longitude are as wide as they are in its middle.
+#[derive(Debug, Template)]
+#[template(path = "area_picture.html")]
+pub(super) struct AreaPicture {
+    /// Width and height, in units of its own.
+    size: (f64, f64),
+    /// One path for each polygon: its outer ring and its holes.
+    paths: Vec<String>,
+    grid: Vec<GridLine>,
+    description: String,
+}
+
+/// A meridian or a parallel.
+#[derive(Debug)]
+struct GridLine {
+    from: (f64, f64),
+    to: (f64, f64),
+    label: String,
+}
+
+/// From degrees to units of the picture.
+struct Projection {
+    west: f64,
+    north: f64,
+    scale: f64,
+    narrowing: f64,
+}
+
+impl Projection {
+    fn point(&self, longitude: f64, latitude: f64) -> (f64, f64) {
+        let tenths = |units: f64| (units * 10.0).round() / 10.0;
+        let east = (longitude - self.west) * self.narrowing;
+        (tenths(east * self.scale), tenths((self.north - latitude) * self.scale))
+    }
+}
+
+/// West, south, east and north, in degrees.
+#[derive(Clone, Copy)]
+struct Extent([f64; 4]);
+
+impl Extent {
+    fn of(polygons: &[Vec<Vec<(f64, f64)>>]) -> Self {
+        let start = [f64::INFINITY, f64::INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY];
+        let positions = polygons.iter().flatten().flatten();
+        Self(positions.fold(start, |[west, south, east, north], &(x, y)| {
+            [west.min(x), south.min(y), east.max(x), north.max(y)]
+        }))
+    }
+
+    /// With room around it.
+    fn with_margin(self) -> Self {
+        let Self([west, south, east, north]) = self;
+        let wide = (east - west).max(SMALLEST_EXTENT) * MARGIN;
+        let high = (north - south).max(SMALLEST_EXTENT) * MARGIN;
+        Self([west - wide, south - high, east + wide, north + high])
+    }
+}
+
+impl AreaPicture {
+    /// Draws stored GeoJSON.
+    ///
+    /// # Errors
+    /// [`Failure::Invalid`] when it is no area; such text was never stored.
+    pub(super) fn of(geojson: &str) -> Result<Self, Failure> {
+        let area = Area::parse(geojson).map_err(|error| Failure::Invalid(format!("{error}.")))?;
+        Ok(Self::draw(&area.polygons().collect::<Vec<_>>()))
+    }
+
+    fn draw(polygons: &[Vec<Vec<(f64, f64)>>]) -> Self {
+        let exact = Extent::of(polygons);
+        let Extent([west, south, east, north]) = exact.with_margin();
+        let narrowing = f64::midpoint(south, north).to_radians().cos().max(0.01);
+        let scale = (WIDTH / ((east - west) * narrowing)).min(HEIGHT / (north - south));
+        let projection = Projection { west, north, scale, narrowing };
+        let size = projection.point(east, south);
+        Self {
+            paths: polygons.iter().map(|rings| path(rings, &projection)).collect(),
+            grid: grid(&projection, [west, south, east, north]),
+            description: describe(polygons, exact),
+            size,
+        }
+    }
+}
+
+/// A ring after the other; a hole is where an even number of rings lie around.
+fn path(rings: &[Vec<(f64, f64)>], projection: &Projection) -> String {
+    let mut path = String::new();
+    for ring in rings {
+        for (at, (longitude, latitude)) in ring.iter().enumerate() {
+            let (x, y) = projection.point(*longitude, *latitude);
+            let command = if at == 0 { 'M' } else { 'L' };
+            // Writing to a string cannot fail.
+            let _ = write!(path, "{command}{x} {y}");
+        }
+        path.push('Z');
+    }
+    path
+}
+
+fn grid(projection: &Projection, [west, south, east, north]: [f64; 4]) -> Vec<GridLine> {
+    let step = step((east - west).min(north - south) / GRID_LINES);
+    let lines = |from: f64, to: f64| {
+        let first = (from / step).ceil() as i64;
+        let last = (to / step).floor() as i64;
+        (first..=last).map(move |number| number as f64 * step)
+    };
+    let digits = (-step.log10()).ceil().clamp(0.0, 4.0) as usize;
+    let name = |degrees: f64, [positive, negative]: [&str; 2]| {
+        let side = if degrees < 0.0 { negative } else { positive };
+        format!("{:.digits$}° {side}", degrees.abs())
+    };
+    let meridians = lines(west, east).map(|degrees| GridLine {
+        from: projection.point(degrees, south),
+        to: projection.point(degrees, north),
+        label: name(degrees, ["E", "W"]),
+    });
+    let parallels = lines(south, north).map(|degrees| GridLine {
+        from: projection.point(west, degrees),
+        to: projection.point(east, degrees),
+        label: name(degrees, ["N", "S"]),
+    });
+    meridians.chain(parallels).collect()
+}
+
+/// The next 1, 2 or 5 of its power of ten.
+fn step(about: f64) -> f64 {
+    let power = 10_f64.powf(about.log10().floor());
+    let factors = [1.0, 2.0, 5.0];
+    power * factors.into_iter().find(|factor| factor * power >= about).unwrap_or(10.0)
+}
+
+/// The area in words, for those who do not see the picture.
+fn describe(polygons: &[Vec<Vec<(f64, f64)>>], Extent([west, south, east, north]): Extent) -> String {
+    let parts = match polygons.len() {
+        1 => "One area".to_owned(),
+        many => format!("{many} areas"),
+    };
+    let holes: usize = polygons.iter().map(|rings| rings.len().saturating_sub(1)).sum();
+    let holes = match holes {
+        0 => String::new(),
+        1 => " with one hole".to_owned(),
+        many => format!(" with {many} holes"),
+    };
+    let kilometres = |degrees: f64| degrees * METRES_PER_DEGREE / 1_000.0;
+    let wide = kilometres((east - west) * f64::midpoint(south, north).to_radians().cos());
+    format!(
+        "{parts}{holes}, from latitude {south:.3} to {north:.3} and longitude {west:.3} to {east:.3}: about {wide:.1} by {:.1} kilometers.",
+        kilometres(north - south)
+    )
+}
+
+#[derive(Template)]
+#[template(path = "campaign_area.html")]
+struct AreaPage {
+    frame: Frame,
+    campaign: CampaignSummary,
+    picture: Option<AreaPicture>,
+    typed: String,
+    problem: Option<String>,
+}
+
+/// The page.
+async fn show(
+    State(console): State<Console>,
+    person: Person,
+    path: CampaignPath,
+    noticed: Result<Query<Noticed>, QueryRejection>,
+) -> Result<Response, Failure> {
+    let Query(noticed) = noticed?;
+    area_page(&console, &person, &path?.0, noticed.notice, (String::new(), None)).await
+}
+
+async fn area_page(
+    console: &Console,
+    person: &Person,
+    campaign_id: &CampaignId,
+    notice: Option<Notice>,
+    (typed, problem): (String, Option<String>),
+) -> Result<Response, Failure> {
+    let campaign = find(console, person, campaign_id).await?;
+    let settings = console.process.store.campaign_get(person.0.team_id, campaign_id).await?;
+    let area = settings.and_then(|settings| settings.area);
+    let picture = area.as_deref().map(AreaPicture::of).transpose()?;
+    let frame = Frame::new(person, PART).with_notice(notice);
+    Ok(page(&AreaPage { frame, campaign, picture, typed, problem }))
+}
+
+/// Takes a file, or what was pasted, or takes the area away.
+async fn save(
+    State(console): State<Console>,
+    person: Person,
+    path: CampaignPath,
+    form: Upload,
+) -> Result<Response, Failure> {
+    let campaign_id = path?.0;
+    let is_everywhere = form.text("do")? == "remove";
+    let (file, pasted) = (form.text("file")?.trim(), form.text("text")?.trim());
+    let geojson = if file.is_empty() { pasted } else { file };
+    let problem = match (is_everywhere, geojson) {
+        (true, _) => None,
+        (false, "") => Some("Choose a file, or paste its content.".to_owned()),
+        (false, geojson) => Area::parse(geojson).err().map(|error| format!("Nothing was changed: {error}.")),
+    };
+    if problem.is_some() {
+        return area_page(&console, &person, &campaign_id, None, (pasted.to_owned(), problem)).await;
+    }
+    let area = (!is_everywhere).then_some(geojson);
+    let now = console.process.clock.now();
+    let mut connection = console.process.store.connection().await?;
+    let transaction = connection.begin().await?;
+    let name = transaction.campaign_set_area(person.0.team_id, &campaign_id, area, now).await?;
+    let action = if is_everywhere { "campaign_area.removed" } else { "campaign_area.changed" };
+    transaction.activity_add(&person.0, action, &name, now).await?;
+    transaction.commit().await?;
+    let notice = if is_everywhere { Notice::AreaRemoved } else { Notice::AreaChanged };
+    Ok(done(&format!("/campaigns/{campaign_id}/area"), notice))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_picture_keeps_proportions_and_holes() {
+        let square = |west: f64, south: f64, side: f64| {
+            vec![
+                (west, south),
+                (west + side, south),
+                (west + side, south + side),
+                (west, south + side),
+                (west, south),
+            ]
+        };
+        let picture = AreaPicture::draw(&[vec![square(-98.0, 30.0, 1.0), square(-97.8, 30.2, 0.2)]]);
+        assert_eq!(picture.paths.len(), 1);
+        assert_eq!(picture.paths[0].matches('Z').count(), 2);
+        assert!(picture.size.0 <= WIDTH + 0.1 && picture.size.1 <= HEIGHT + 0.1);
+        // At this latitude a degree of longitude is 0.86 as long as one of latitude.
+        assert!((picture.size.0 / picture.size.1 - 30.5_f64.to_radians().cos()).abs() < 0.01);
+        assert!(picture.description.starts_with("One area with one hole, from latitude 30.000 to 31.000"));
+        assert!(!picture.grid.is_empty() && picture.grid.len() < 40);
+    }
+
+    #[test]
+    fn an_area_of_no_extent_has_a_picture() {
+        let picture = AreaPicture::draw(&[vec![vec![(10.0, 90.0); 4]]]);
+        assert!(picture.size.0.is_finite() && picture.size.1.is_finite());
+    }
+
+    #[test]
+    fn a_grid_has_round_steps() {
+        assert_eq!([0.07, 0.3, 1.0, 4.0, 6.0].map(step), [0.1, 0.5, 1.0, 5.0, 10.0]);
+    }
+}

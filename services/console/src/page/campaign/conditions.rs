@@ -1,0 +1,177 @@
+//! The filter conditions of a campaign: as sentences, and as a form that is built by round trips.
+
+mod count;
+mod form;
+mod tree;
+
+use audience::{ColumnType, ConditionError, Conditions, fold_name};
+use axum::Form;
+use axum::extract::rejection::{FormRejection, QueryRejection};
+use axum::extract::{Query, State};
+use axum::response::Response;
+use contract::id::CampaignId;
+use store::Column;
+
+use self::count::Count;
+use self::form::{Problem, conditions_page};
+pub(super) use self::form::{Sentence, operator_name};
+use self::tree::{Part, Tree, Typed};
+use super::{CampaignPath, find};
+use crate::Console;
+use crate::access::Person;
+use crate::answer::{Notice, Noticed, done};
+use crate::failure::Failure;
+use crate::route::{self, Access, Route};
+
+/// Bytes of the form: the largest tree with values of a usual length.
+const FORM_BYTES: usize = 2 * 1024 * 1024;
+
+/// What there is.
+pub(super) fn routes() -> Vec<Route> {
+    let path = "/campaigns/{campaign_id}/conditions";
+    vec![route::page(path, Access::Member, show), route::upload(path, Access::Manager, FORM_BYTES, change)]
+}
+
+/// What the page shows of a tree.
+struct Shown {
+    tree: Tree,
+    problem: Option<Problem>,
+    count: Option<Count>,
+}
+
+/// The page.
+async fn show(
+    State(console): State<Console>,
+    person: Person,
+    path: CampaignPath,
+    noticed: Result<Query<Noticed>, QueryRejection>,
+) -> Result<Response, Failure> {
+    let (campaign_id, Query(noticed)) = (path?.0, noticed?);
+    let campaign = console.process.store.campaign_get(person.0.team_id, &campaign_id).await?;
+    let stored = campaign.ok_or(Failure::NotFound)?.conditions;
+    let tree = stored.as_ref().map(Tree::of).unwrap_or_default();
+    let columns = console.process.store.column_list(person.0.team_id).await?;
+    let shown = check(&console, &person, &campaign_id, tree, &columns).await?;
+    conditions_page(&console, &person, &campaign_id, &columns, shown, noticed.notice).await
+}
+
+/// Adds or removes a part, counts, or saves: whatever the button says. Only saving changes the campaign.
+async fn change(
+    State(console): State<Console>,
+    person: Person,
+    path: CampaignPath,
+    form: Result<Form<Vec<(String, String)>>, FormRejection>,
+) -> Result<Response, Failure> {
+    let campaign_id = path?.0;
+    find(&console, &person, &campaign_id).await?;
+    let Form(fields) = form?;
+    let mut tree = Tree::of_form(&fields).map_err(|error| Failure::Invalid(error.to_string()))?;
+    let pressed = fields.iter().find(|(name, _)| name == "do").map_or("", |(_, value)| value);
+    let (verb, position) = pressed.split_once(':').unwrap_or((pressed, ""));
+    let position: usize = position.parse().unwrap_or(usize::MAX);
+    let columns = match verb {
+        "save" => match save(&console, &person, &campaign_id, &tree).await? {
+            Saved::Yes => {
+                return Ok(done(&format!("/campaigns/{campaign_id}/conditions"), Notice::ConditionsSaved));
+            }
+            Saved::No(columns) => columns,
+        },
+        "add-condition" => {
+            let operator = audience::Operator::Is.as_str().to_owned();
+            tree.add(position, Part::Condition(Typed { operator, ..Typed::default() }));
+            return unchecked(&console, &person, &campaign_id, tree).await;
+        }
+        "add-group" => {
+            tree.add(position, Part::Group { is_any: true });
+            return unchecked(&console, &person, &campaign_id, tree).await;
+        }
+        "remove" => {
+            tree.remove(position);
+            return unchecked(&console, &person, &campaign_id, tree).await;
+        }
+        "columns" => return unchecked(&console, &person, &campaign_id, tree).await,
+        _ => console.process.store.column_list(person.0.team_id).await?,
+    };
+    let shown = check(&console, &person, &campaign_id, tree, &columns).await?;
+    conditions_page(&console, &person, &campaign_id, &columns, shown, None).await
+}
+
+/// While parts come and go nothing is held against those that are not filled in yet.
+async fn unchecked(
+    console: &Console,
+    person: &Person,
+    campaign_id: &CampaignId,
+    tree: Tree,
+) -> Result<Response, Failure> {
+    let columns = console.process.store.column_list(person.0.team_id).await?;
+    let shown = Shown { tree, problem: None, count: None };
+    conditions_page(console, person, campaign_id, &columns, shown, None).await
+}
+
+/// Says what is wrong with a tree, or how many match it.
+async fn check(
+    console: &Console,
+    person: &Person,
+    campaign_id: &CampaignId,
+    tree: Tree,
+    columns: &[Column],
+) -> Result<Shown, Failure> {
+    Ok(match read(&tree, columns) {
+        Ok(conditions) => {
+            let count = Count::of(console, person, campaign_id, &conditions, columns).await?;
+            Shown { tree, problem: None, count: Some(count) }
+        }
+        Err(problem) => Shown { tree, problem: Some(problem), count: None },
+    })
+}
+
+/// The tree as the mailer reads it.
+fn read(tree: &Tree, columns: &[Column]) -> Result<Conditions, Problem> {
+    let types = |name: &str| column_type(columns, name);
+    let conditions = Conditions::parse(&tree.document(types), types).map_err(|error| {
+        let ConditionError { path, problem } = error;
+        Problem { position: tree.position(&path).unwrap_or(0), sentence: problem.to_string() }
+    })?;
+    match conditions.unknown_column(types) {
+        None => Ok(conditions),
+        Some(name) => {
+            let uses = |node: &tree::Node| matches!(&node.part, Part::Condition(typed) if fold_name(&typed.column) == name);
+            let position = tree.nodes().iter().position(uses).unwrap_or(0);
+            Err(Problem { position, sentence: format!("the team has no column {name:?}") })
+        }
+    }
+}
+
+/// The type of a column of the team's by its name, whatever its case.
+fn column_type(columns: &[Column], name: &str) -> Option<ColumnType> {
+    let key = fold_name(name);
+    columns.iter().find(|column| column.name_key == key).map(|column| column.column_type)
+}
+
+enum Saved {
+    Yes,
+    /// The tree is not right; these are the columns by which it is not.
+    No(Vec<Column>),
+}
+
+/// Saves a tree that is right, with the team's columns locked: none of them changes its type meanwhile.
+async fn save(
+    console: &Console,
+    person: &Person,
+    campaign_id: &CampaignId,
+    tree: &Tree,
+) -> Result<Saved, Failure> {
+    let (team_id, now) = (person.0.team_id, console.process.clock.now());
+    let mut connection = console.process.store.connection().await?;
+    let transaction = connection.begin().await?;
+    let columns = transaction.column_list_locked(team_id).await?;
+    if read(tree, &columns).is_err() {
+        return Ok(Saved::No(columns));
+    }
+    let document = tree.document(|name| column_type(&columns, name));
+    let stored = (!tree.is_empty()).then_some(&document);
+    let name = transaction.campaign_set_conditions(team_id, campaign_id, stored, now).await?;
+    transaction.activity_add(&person.0, "campaign_conditions.changed", &name, now).await?;
+    transaction.commit().await?;
+    Ok(Saved::Yes)
+}

@@ -1,0 +1,207 @@
+//! The form of conditions, and conditions in words.
+
+use askama::Template;
+use audience::condition::operators_for;
+use audience::{BuiltIn, ColumnType, Operator};
+use axum::response::Response;
+use contract::id::CampaignId;
+use serde_json::Value;
+use store::{CampaignSummary, Column};
+
+use super::tree::{Node, Operand, Part, Tree, Typed, operand};
+use super::{Shown, column_type};
+use crate::Console;
+use crate::access::Person;
+use crate::answer::{Frame, Notice, page};
+use crate::failure::Failure;
+use crate::page::campaign::{PART, find};
+
+/// Names of columns that the form suggests; others can be typed.
+const SUGGESTED: usize = 1_000;
+
+/// What is wrong with a part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Problem {
+    pub(super) position: usize,
+    pub(super) sentence: String,
+}
+
+/// A line of conditions in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::page::campaign) struct Sentence {
+    /// How deep it stands.
+    pub(in crate::page::campaign) depth: usize,
+    /// The words.
+    pub(in crate::page::campaign) text: String,
+}
+
+/// A part as the form shows it.
+struct Line<'a> {
+    position: usize,
+    node: &'a Node,
+    /// The operators of its column.
+    operators: &'static [Operator],
+    operand: Operand,
+    is_yes_no: bool,
+    has_room: bool,
+    problem: Option<&'a str>,
+    /// Groups that end behind it.
+    closes: usize,
+}
+
+#[derive(Template)]
+#[template(path = "campaign_conditions.html")]
+struct ConditionsPage<'a> {
+    frame: Frame,
+    campaign: CampaignSummary,
+    lines: Vec<Line<'a>>,
+    suggestions: Vec<&'a str>,
+    count: Option<String>,
+    has_problem: bool,
+}
+
+/// The page with this tree.
+pub(super) async fn conditions_page(
+    console: &Console,
+    person: &Person,
+    campaign_id: &CampaignId,
+    columns: &[Column],
+    shown: Shown,
+    notice: Option<Notice>,
+) -> Result<Response, Failure> {
+    let campaign = find(console, person, campaign_id).await?;
+    let Shown { tree, problem, count } = shown;
+    let own = columns.iter().map(|column| column.name.as_str());
+    let suggestions = BuiltIn::ALL.iter().map(|column| column.key()).chain(own).take(SUGGESTED).collect();
+    Ok(page(&ConditionsPage {
+        frame: Frame::new(person, PART).with_notice(notice),
+        campaign,
+        lines: lines(&tree, columns, problem.as_ref()),
+        suggestions,
+        count: count.map(super::Count::sentence),
+        has_problem: problem.is_some(),
+    }))
+}
+
+fn lines<'a>(tree: &'a Tree, columns: &[Column], problem: Option<&'a Problem>) -> Vec<Line<'a>> {
+    let nodes = tree.nodes();
+    let line = |(position, node): (usize, &'a Node)| {
+        let next_depth = nodes.get(position + 1).map_or(0, |next| next.depth);
+        let is_group = matches!(node.part, Part::Group { .. });
+        let (operators, operand, is_yes_no) = match &node.part {
+            Part::Group { .. } => (&[][..], Operand::None, false),
+            Part::Condition(typed) => choices(typed, columns),
+        };
+        Line {
+            position,
+            node,
+            operators,
+            operand,
+            is_yes_no,
+            has_room: tree.has_room(position),
+            problem: problem
+                .filter(|problem| problem.position == position)
+                .map(|problem| problem.sentence.as_str()),
+            closes: (node.depth + usize::from(is_group)).saturating_sub(next_depth),
+        }
+    };
+    nodes.iter().enumerate().map(line).collect()
+}
+
+/// What a condition's operator can be, and what that takes. While the column is not known it can be any.
+fn choices(typed: &Typed, columns: &[Column]) -> (&'static [Operator], Operand, bool) {
+    let built_in = BuiltIn::from_name(&typed.column).map(BuiltIn::column_type);
+    let column_type = built_in.or_else(|| column_type(columns, &typed.column));
+    let operators =
+        column_type.map_or(Operator::ALL, |column_type| operators_for(&typed.column, column_type));
+    let is_offered = operators.iter().any(|operator| operator.as_str() == typed.operator);
+    let operand = if is_offered { operand(&typed.operator) } else { Operand::One };
+    (operators, operand, column_type == Some(ColumnType::YesNo))
+}
+
+/// What is written behind the name of a column.
+pub(in crate::page::campaign) const fn operator_name(operator: &Operator) -> &'static str {
+    match operator {
+        Operator::Is => "is",
+        Operator::IsNot => "is not",
+        Operator::Contains => "contains",
+        Operator::DoesNotContain => "does not contain",
+        Operator::StartsWith => "starts with",
+        Operator::EndsWith => "ends with",
+        Operator::IsOneOf => "is one of",
+        Operator::Greater => "is greater than",
+        Operator::GreaterOrEqual => "is at least",
+        Operator::Less => "is less than",
+        Operator::LessOrEqual => "is at most",
+        Operator::Between => "is between",
+        Operator::Before => "is before",
+        Operator::After => "is after",
+        Operator::InLastDays => "is in the last days, so many:",
+        Operator::InNextDays => "is in the next days, so many:",
+        Operator::AnniversaryToday => "is kept today",
+        Operator::AnniversaryInNextDays => "is kept in the next days, so many:",
+        Operator::AnniversaryInMonth => "is in the month",
+        Operator::IsEmpty => "is empty",
+        Operator::IsNotEmpty => "is not empty",
+    }
+}
+
+impl Sentence {
+    /// A stored tree in words, a line for each group and condition.
+    pub(in crate::page::campaign) fn all(document: &Value) -> Vec<Self> {
+        let tree = Tree::of(document);
+        let nodes = if tree.is_empty() { &[] } else { tree.nodes() };
+        nodes.iter().map(|node| Self { depth: node.depth, text: words(&node.part) }).collect()
+    }
+}
+
+fn words(part: &Part) -> String {
+    match part {
+        Part::Group { is_any: true } => "Any of these:".to_owned(),
+        Part::Group { is_any: false } => "All of these:".to_owned(),
+        Part::Condition(Typed { column, operator, value, until }) => {
+            let name =
+                Operator::from_name(operator).map_or(operator.as_str(), |operator| operator_name(&operator));
+            match operand(operator) {
+                Operand::None => format!("{column} {name}"),
+                Operand::One => format!("{column} {name} {value}"),
+                Operand::Range => format!("{column} {name} {value} and {until}"),
+                Operand::List => format!("{column} {name} {}", value.lines().collect::<Vec<_>>().join(", ")),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn conditions_read_as_sentences() {
+        let document = json!({ "all": [
+            { "column": "state", "operator": "is_one_of", "value": ["TX", "OK"] },
+            { "any": [{ "column": "visits", "operator": "between", "value": [1, 5] }, { "column": "email", "operator": "is_empty" }] },
+        ] });
+        let sentences: Vec<_> =
+            Sentence::all(&document).into_iter().map(|sentence| (sentence.depth, sentence.text)).collect();
+        let expected = [
+            (0, "All of these:"),
+            (1, "state is one of TX, OK"),
+            (1, "Any of these:"),
+            (2, "visits is between 1 and 5"),
+            (2, "email is empty"),
+        ];
+        assert_eq!(sentences, expected.map(|(depth, text)| (depth, text.to_owned())));
+        assert!(Sentence::all(&json!({ "all": [] })).is_empty());
+    }
+
+    #[test]
+    fn groups_close_where_they_end() {
+        let document = json!({ "all": [{ "any": [{ "all": [] }] }, { "column": "city", "operator": "is", "value": "x" }] });
+        let tree = Tree::of(&document);
+        let closes: Vec<usize> = lines(&tree, &[], None).iter().map(|line| line.closes).collect();
+        assert_eq!(closes, [0, 0, 2, 1]);
+    }
+}

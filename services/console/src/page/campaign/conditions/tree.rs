@@ -1,0 +1,299 @@
+//! A tree of conditions while people change it: its groups and conditions in their order, each with the group that it is in.
+//! A condition holds what was typed, right or not.
+
+use audience::condition::{MAX_DEPTH, MAX_NODES};
+use audience::{ColumnType, Operator};
+use serde_json::{Map, Number, Value, json};
+
+/// What an operator takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operand {
+    /// Nothing.
+    None,
+    /// One value.
+    One,
+    /// The first and the last of a range.
+    Range,
+    /// Several, one on a line.
+    List,
+}
+
+/// What an operator of this name takes; one that nobody knows, one value.
+pub(super) fn operand(operator: &str) -> Operand {
+    match Operator::from_name(operator) {
+        Some(Operator::IsEmpty | Operator::IsNotEmpty | Operator::AnniversaryToday) => Operand::None,
+        Some(Operator::Between) => Operand::Range,
+        Some(Operator::IsOneOf) => Operand::List,
+        _ => Operand::One,
+    }
+}
+
+/// A group or a condition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Part {
+    /// All of its parts are to hold, or any.
+    Group {
+        /// Whether one is enough.
+        is_any: bool,
+    },
+    /// A condition as typed.
+    Condition(Typed),
+}
+
+/// A condition as typed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Typed {
+    /// The column's name.
+    pub(super) column: String,
+    /// The operator's name.
+    pub(super) operator: String,
+    /// The value, the first of a range, or a list with one on each line.
+    pub(super) value: String,
+    /// The last of a range.
+    pub(super) until: String,
+}
+
+/// A part and the position of its group, which stands before it; the first part is the root.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Node {
+    pub(super) parent: usize,
+    pub(super) depth: usize,
+    pub(super) part: Part,
+}
+
+/// The tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Tree {
+    nodes: Vec<Node>,
+}
+
+/// The form does not hold a tree.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("The conditions could not be read. Go back, reload the page and try again.")]
+pub(super) struct Unreadable;
+
+impl Default for Tree {
+    fn default() -> Self {
+        Self { nodes: vec![Node { parent: 0, depth: 0, part: Part::Group { is_any: false } }] }
+    }
+}
+
+impl Tree {
+    /// The stored tree. One that is a single condition gets a group around it.
+    pub(super) fn of(document: &Value) -> Self {
+        let mut tree = Self { nodes: Vec::new() };
+        if document.get("column").is_some() {
+            tree = Self::default();
+        }
+        tree.read(document, 0, tree.nodes.len());
+        if tree.nodes.is_empty() { Self::default() } else { tree }
+    }
+
+    /// Stored trees are no deeper than allowed; what would be is left out.
+    fn read(&mut self, document: &Value, parent: usize, depth: usize) {
+        if depth > MAX_DEPTH || self.nodes.len() >= MAX_NODES {
+            return;
+        }
+        let group = ["all", "any"].into_iter().find_map(|name| Some((name, document.get(name)?.as_array()?)));
+        let Some((name, parts)) = group else {
+            self.nodes.push(Node { parent, depth, part: Part::Condition(typed(document)) });
+            return;
+        };
+        let position = self.nodes.len();
+        self.nodes.push(Node { parent, depth, part: Part::Group { is_any: name == "any" } });
+        for part in parts {
+            self.read(part, position, depth + 1);
+        }
+    }
+
+    /// The tree of a form: fields named `part.POSITION.NAME`.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when the form was not made by the page.
+    pub(super) fn of_form(fields: &[(String, String)]) -> Result<Self, Unreadable> {
+        let mut nodes: Vec<Node> = Vec::new();
+        for (name, value) in fields {
+            let Some((position, name)) = name.strip_prefix("part.").and_then(|rest| rest.split_once('.'))
+            else {
+                continue;
+            };
+            let position: usize = position.parse().map_err(|_| Unreadable)?;
+            if name == "parent" {
+                let node = Self::new_node(&nodes, value)?;
+                nodes.push(node);
+            }
+            let node = nodes.get_mut(position).ok_or(Unreadable)?;
+            match (&mut node.part, name) {
+                (part, "group") => *part = Part::Group { is_any: value == "any" },
+                (Part::Condition(typed), "column") => typed.column.clone_from(value),
+                (Part::Condition(typed), "operator") => typed.operator.clone_from(value),
+                (Part::Condition(typed), "value") => typed.value.clone_from(value),
+                (Part::Condition(typed), "until") => typed.until.clone_from(value),
+                _ => {}
+            }
+        }
+        match nodes.first() {
+            Some(Node { part: Part::Group { .. }, .. }) => Ok(Self { nodes }),
+            _ => Err(Unreadable),
+        }
+    }
+
+    fn new_node(nodes: &[Node], parent: &str) -> Result<Node, Unreadable> {
+        let parent: usize = parent.parse().map_err(|_| Unreadable)?;
+        let depth = match nodes {
+            [] => 0,
+            nodes => match nodes.get(parent) {
+                Some(Node { part: Part::Group { .. }, depth, .. }) => depth + 1,
+                _ => return Err(Unreadable),
+            },
+        };
+        if nodes.len() >= MAX_NODES || depth > MAX_DEPTH {
+            return Err(Unreadable);
+        }
+        Ok(Node { parent, depth, part: Part::Condition(Typed::default()) })
+    }
+
+    /// Its parts in their order, the root first.
+    pub(super) fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// Whether there is no condition and no further group.
+    pub(super) fn is_empty(&self) -> bool {
+        self.nodes.len() == 1
+    }
+
+    /// Whether a part can still be put into this group.
+    pub(super) fn has_room(&self, group: usize) -> bool {
+        self.nodes.len() < MAX_NODES && self.nodes.get(group).is_some_and(|node| node.depth < MAX_DEPTH)
+    }
+
+    /// Adds a part at the end of a group; does nothing without room for it.
+    pub(super) fn add(&mut self, group: usize, part: Part) {
+        let Some(Node { part: Part::Group { .. }, depth, .. }) = self.nodes.get(group) else { return };
+        if !self.has_room(group) {
+            return;
+        }
+        let node = Node { parent: group, depth: depth + 1, part };
+        let end = self.end(group);
+        self.nodes.insert(end, node);
+        for later in &mut self.nodes[end + 1..] {
+            later.parent += usize::from(later.parent >= end);
+        }
+    }
+
+    /// Takes a part out with all that is in it. The root stays.
+    pub(super) fn remove(&mut self, position: usize) {
+        if position == 0 || position >= self.nodes.len() {
+            return;
+        }
+        let end = self.end(position);
+        self.nodes.drain(position..end);
+        let removed = end - position;
+        for later in &mut self.nodes[position..] {
+            later.parent -= if later.parent >= end { removed } else { 0 };
+        }
+    }
+
+    /// The position behind the last part of a part.
+    fn end(&self, position: usize) -> usize {
+        let depth = self.nodes[position].depth;
+        let behind = &self.nodes[position + 1..];
+        position + 1 + behind.iter().take_while(|node| node.depth > depth).count()
+    }
+
+    /// The document. `types` gives the type of a column by its name.
+    pub(super) fn document(&self, types: impl Fn(&str) -> Option<ColumnType>) -> Value {
+        // From the last to the first: a group's parts stand behind it.
+        let mut children: Vec<Vec<Value>> = vec![Vec::new(); self.nodes.len()];
+        for (position, node) in self.nodes.iter().enumerate().rev() {
+            let value = match &node.part {
+                Part::Group { is_any } => {
+                    let mut parts = std::mem::take(&mut children[position]);
+                    parts.reverse();
+                    let name = if *is_any { "any" } else { "all" };
+                    Value::Object(Map::from_iter([(name.to_owned(), Value::Array(parts))]))
+                }
+                Part::Condition(typed) => typed.document(types(&typed.column)),
+            };
+            if position == 0 {
+                return value;
+            }
+            children[node.parent].push(value);
+        }
+        json!({ "all": [] })
+    }
+
+    /// The position of the part at a place of the document, such as `all[1].any[0]`.
+    pub(super) fn position(&self, path: &str) -> Option<usize> {
+        let mut position = 0;
+        for step in path.split('.').filter(|step| !step.is_empty()) {
+            let nth: usize = step.split_once('[')?.1.strip_suffix(']')?.parse().ok()?;
+            let mut children =
+                self.nodes.iter().enumerate().skip(1).filter(|(_, node)| node.parent == position);
+            position = children.nth(nth)?.0;
+        }
+        Some(position)
+    }
+}
+
+impl Typed {
+    fn document(&self, column_type: Option<ColumnType>) -> Value {
+        let mut condition = Map::new();
+        condition.insert("column".to_owned(), self.column.trim().into());
+        condition.insert("operator".to_owned(), self.operator.as_str().into());
+        let scalar = |text: &str| scalar(text, column_type);
+        let value = match operand(&self.operator) {
+            Operand::None => return Value::Object(condition),
+            Operand::One => scalar(&self.value),
+            Operand::Range => json!([scalar(&self.value), scalar(&self.until)]),
+            Operand::List => {
+                let lines = self.value.lines().map(str::trim).filter(|line| !line.is_empty());
+                lines.map(Value::from).collect()
+            }
+        };
+        condition.insert("value".to_owned(), value);
+        Value::Object(condition)
+    }
+}
+
+/// A value as files have it: a number of a number column as a number.
+fn scalar(text: &str, column_type: Option<ColumnType>) -> Value {
+    let text = text.trim();
+    let number = || serde_json::from_str::<Number>(text).ok().filter(|number| number.to_string() == text);
+    match column_type {
+        Some(ColumnType::Number) => number().map_or_else(|| text.into(), Value::Number),
+        _ => text.into(),
+    }
+}
+
+fn typed(document: &Value) -> Typed {
+    let text = |name: &str| document.get(name).map(shown).unwrap_or_default();
+    let operator = text("operator");
+    let (value, until) = match (operand(&operator), document.get("value")) {
+        (Operand::Range, Some(Value::Array(ends))) => {
+            let end = |at: usize| ends.get(at).map(shown).unwrap_or_default();
+            (end(0), end(1))
+        }
+        (Operand::List, Some(Value::Array(items))) => {
+            (items.iter().map(shown).collect::<Vec<_>>().join("\n"), String::new())
+        }
+        (_, value) => (value.map(shown).unwrap_or_default(), String::new()),
+    };
+    Typed { column: text("column"), operator, value, until }
+}
+
+/// A value as people write it.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+#[path = "tree_tests.rs"]
+mod tests;

@@ -1,0 +1,172 @@
+//! The do-not-mail list of a campaign: looked through, added to, taken from.
+
+mod file;
+mod upload;
+
+use address::Listed;
+use askama::Template;
+use axum::Form;
+use axum::extract::rejection::{FormRejection, QueryRejection};
+use axum::extract::{Query, State};
+use axum::response::Response;
+use contract::id::CampaignId;
+use serde::Deserialize;
+use store::{CampaignSummary, ListedAddress, ListedCursor};
+use uuid::Uuid;
+
+use super::{CampaignPath, PART, find, query};
+use crate::Console;
+use crate::access::Person;
+use crate::answer::{Frame, Notice, Noticed, done, page};
+use crate::failure::Failure;
+use crate::page::{LINES, cut};
+use crate::route::{self, Access, Route};
+
+/// What there is.
+pub(super) fn routes() -> Vec<Route> {
+    let path = "/campaigns/{campaign_id}/do-not-mail";
+    vec![
+        route::page(path, Access::Member, show),
+        route::action(path, Access::Manager, add),
+        route::action("/campaigns/{campaign_id}/do-not-mail/remove", Access::Manager, remove),
+        route::upload(
+            "/campaigns/{campaign_id}/do-not-mail/upload",
+            Access::Manager,
+            upload::BYTES,
+            upload::take,
+        ),
+    ]
+}
+
+/// Which part of the list is shown.
+#[derive(Default, Deserialize)]
+struct Shown {
+    /// What its addresses begin with.
+    #[serde(default)]
+    text: String,
+    #[serde(default)]
+    after: String,
+    after_id: Option<Uuid>,
+}
+
+#[derive(Template)]
+#[template(path = "campaign_do_not_mail.html")]
+struct DoNotMailPage {
+    frame: Frame,
+    campaign: CampaignSummary,
+    addresses: Vec<ListedAddress>,
+    text: String,
+    is_first: bool,
+    next: Option<String>,
+    typed: String,
+    problem: Option<String>,
+}
+
+/// The page.
+async fn show(
+    State(console): State<Console>,
+    person: Person,
+    path: CampaignPath,
+    shown: Result<Query<Shown>, QueryRejection>,
+    noticed: Result<Query<Noticed>, QueryRejection>,
+) -> Result<Response, Failure> {
+    let (Query(shown), Query(noticed)) = (shown?, noticed?);
+    let frame = Frame::new(&person, PART).with_notice(noticed.notice);
+    list_page(&console, &person, frame, &path?.0, shown, (String::new(), None)).await
+}
+
+async fn list_page(
+    console: &Console,
+    person: &Person,
+    frame: Frame,
+    campaign_id: &CampaignId,
+    shown: Shown,
+    (typed, problem): (String, Option<String>),
+) -> Result<Response, Failure> {
+    let campaign = find(console, person, campaign_id).await?;
+    let text = shown.text.trim();
+    let after = ListedCursor { key: shown.after, address_id: shown.after_id.unwrap_or_default() };
+    let store = &console.process.store;
+    let mut addresses =
+        store.do_not_mail_list(person.0.team_id, campaign_id, text, &after, LINES + 1).await?;
+    let next = cut(&mut addresses).map(|last| {
+        let ListedCursor { key, address_id } = &last.cursor;
+        query(&[("text", text), ("after", key), ("after_id", &address_id.to_string())])
+    });
+    Ok(page(&DoNotMailPage {
+        frame,
+        campaign,
+        addresses,
+        text: text.to_owned(),
+        is_first: after.key.is_empty(),
+        next,
+        typed,
+        problem,
+    }))
+}
+
+#[derive(Deserialize)]
+struct AddForm {
+    address: String,
+}
+
+/// Puts one address on the list.
+async fn add(
+    State(console): State<Console>,
+    person: Person,
+    path: CampaignPath,
+    form: Result<Form<AddForm>, FormRejection>,
+) -> Result<Response, Failure> {
+    let campaign_id = path?.0;
+    let campaign = find(&console, &person, &campaign_id).await?;
+    let Form(AddForm { address }) = form?;
+    let listed = match Listed::from_line(&address) {
+        Ok(listed) => listed,
+        Err(problem) => {
+            let problem = Some(format!("{problem}."));
+            return list_page(
+                &console,
+                &person,
+                Frame::new(&person, PART),
+                &campaign_id,
+                Shown::default(),
+                (address, problem),
+            )
+            .await;
+        }
+    };
+    let now = console.process.clock.now();
+    let mut connection = console.process.store.connection().await?;
+    let transaction = connection.begin().await?;
+    let row = (listed.id.as_uuid(), listed.line.clone());
+    transaction.do_not_mail_add(&campaign_id, &[row], now).await?;
+    let subject = format!("{}: {}", campaign.name, listed.line);
+    transaction.activity_add(&person.0, "do_not_mail.added", &subject, now).await?;
+    transaction.commit().await?;
+    Ok(done(&format!("/campaigns/{campaign_id}/do-not-mail"), Notice::AddressListed))
+}
+
+#[derive(Deserialize)]
+struct RemoveForm {
+    address_id: Uuid,
+}
+
+/// Takes an address off the list.
+async fn remove(
+    State(console): State<Console>,
+    person: Person,
+    path: CampaignPath,
+    form: Result<Form<RemoveForm>, FormRejection>,
+) -> Result<Response, Failure> {
+    let campaign_id = path?.0;
+    let campaign = find(&console, &person, &campaign_id).await?;
+    let Form(RemoveForm { address_id }) = form?;
+    let now = console.process.clock.now();
+    let mut connection = console.process.store.connection().await?;
+    let transaction = connection.begin().await?;
+    let address = transaction.do_not_mail_remove(person.0.team_id, &campaign_id, address_id).await?;
+    let subject = format!("{}: {address}", campaign.name);
+    transaction.activity_add(&person.0, "do_not_mail.removed", &subject, now).await?;
+    transaction.commit().await?;
+    Ok(done(&format!("/campaigns/{campaign_id}/do-not-mail"), Notice::AddressUnlisted))
+}

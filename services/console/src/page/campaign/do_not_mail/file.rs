@@ -1,0 +1,195 @@
+//! A CSV file of addresses, read while it arrives.
+
+use std::io::{self, Read};
+
+use address::{AddressInput, Listed};
+use axum::body::Bytes;
+use csv::{ByteRecord, ReaderBuilder};
+use tokio::sync::mpsc;
+use uuid::Uuid;
+
+/// Lines of a file with an address at the most.
+pub(super) const MOST_ADDRESSES: usize = 100_000;
+
+/// Lines that could not be taken which are told one by one.
+pub(super) const TOLD: usize = 100;
+
+/// The column of an address on one line.
+const LINE: &str = "address";
+
+/// The columns of an address in parts; the second may be missing.
+const PARTS: [&str; 5] = ["address_1", "address_2", "city", "state", "zip"];
+
+/// What was read.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct ReadFile {
+    /// Verified addresses, ids and lines, each once.
+    pub(super) addresses: Vec<(Uuid, String)>,
+    /// The first lines that could not be taken: their numbers, from 1, and why.
+    pub(super) told: Vec<(u64, String)>,
+    /// How many could not be taken.
+    pub(super) bad: usize,
+}
+
+/// Why nothing of a file can be taken.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum FileError {
+    /// Its first line names no address.
+    #[error(
+        "The first line has to name the columns: either \"{LINE}\", or \"address_1\", \"city\", \"state\" and \"zip\", and \"address_2\" if there are units."
+    )]
+    Headings,
+    /// More than are taken in one go.
+    #[error("The file has more than {MOST_ADDRESSES} addresses. Send it in parts.")]
+    TooMany,
+    /// It stopped coming.
+    #[error("The file did not arrive whole. Nothing of it was taken.")]
+    CutOff,
+}
+
+/// Where an address stands in a line.
+#[derive(Debug)]
+enum Columns {
+    Line(usize),
+    Parts([Option<usize>; 5]),
+}
+
+impl Columns {
+    fn of(headings: &ByteRecord) -> Result<Self, FileError> {
+        let name = |cell: &[u8]| String::from_utf8_lossy(cell).trim().to_lowercase();
+        let find = |wanted: &str| headings.iter().position(|cell| name(cell) == wanted);
+        if let Some(at) = find(LINE) {
+            return Ok(Self::Line(at));
+        }
+        let parts = PARTS.map(find);
+        let is_whole = parts.iter().zip(PARTS).all(|(at, name)| at.is_some() || name == "address_2");
+        is_whole.then_some(Self::Parts(parts)).ok_or(FileError::Headings)
+    }
+
+    /// The address of a line; `None` of a line without one.
+    fn read(&self, record: &ByteRecord) -> Option<Result<Listed, String>> {
+        let cell = |at: usize| std::str::from_utf8(record.get(at).unwrap_or_default()).map(str::trim);
+        let not_utf_8 = || "it is not text in UTF-8".to_owned();
+        match self {
+            Self::Line(at) => match cell(*at) {
+                Ok("") => None,
+                Ok(line) => Some(Listed::from_line(line)),
+                Err(_) => Some(Err(not_utf_8())),
+            },
+            Self::Parts(parts) => {
+                let cells: Result<Vec<&str>, _> = parts.iter().map(|at| at.map_or(Ok(""), cell)).collect();
+                match cells.as_deref() {
+                    Ok(cells) if cells.iter().all(|cell| cell.is_empty()) => None,
+                    Ok([address_1, address_2, city, state, zip]) => {
+                        Some(Listed::from_parts(AddressInput { address_1, address_2, city, state, zip }))
+                    }
+                    _ => Some(Err(not_utf_8())),
+                }
+            }
+        }
+    }
+}
+
+/// Reads a file. Lines that cannot be taken are told; blank ones do not count.
+///
+/// # Errors
+/// [`FileError`] when nothing of it can be taken.
+pub(super) fn read(file: impl Read) -> Result<ReadFile, FileError> {
+    // Of lines with too few cells the rest counts as blank.
+    let mut reader = ReaderBuilder::new().flexible(true).from_reader(file);
+    let cut_off = |_: csv::Error| FileError::CutOff;
+    let columns = Columns::of(reader.byte_headers().map_err(cut_off)?)?;
+    let (mut read, mut record, mut lines) = (ReadFile::default(), ByteRecord::new(), 0);
+    while reader.read_byte_record(&mut record).map_err(cut_off)? {
+        let line = record.position().map_or(0, csv::Position::line);
+        let Some(address) = columns.read(&record) else { continue };
+        lines += 1;
+        if lines > MOST_ADDRESSES {
+            return Err(FileError::TooMany);
+        }
+        match address {
+            Ok(listed) => read.addresses.push((listed.id.as_uuid(), listed.line)),
+            Err(why) => {
+                read.bad += 1;
+                if read.told.len() < TOLD {
+                    read.told.push((line, why));
+                }
+            }
+        }
+    }
+    // In the order of their ids: two files that are taken at the same time cannot wait for each other in a ring.
+    read.addresses.sort_unstable();
+    read.addresses.dedup_by_key(|(id, _)| *id);
+    Ok(read)
+}
+
+/// The bytes of a file as they arrive, for a reader that waits. A file that breaks off ends with an error.
+pub(super) struct Arriving {
+    pub(super) parts: mpsc::Receiver<io::Result<Bytes>>,
+    pub(super) rest: Bytes,
+}
+
+impl Read for Arriving {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.rest.is_empty() {
+            match self.parts.blocking_recv() {
+                Some(part) => self.rest = part?,
+                None => return Ok(0),
+            }
+        }
+        let taken = self.rest.split_to(self.rest.len().min(buffer.len()));
+        buffer[..taken.len()].copy_from_slice(&taken);
+        Ok(taken.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(file: &str) -> Vec<String> {
+        read(file.as_bytes()).unwrap().addresses.into_iter().map(|(_, line)| line).collect()
+    }
+
+    #[test]
+    fn addresses_stand_on_one_line_or_in_parts() {
+        let expected = ["1100 Congress Ave, Austin, TX 78701"];
+        assert_eq!(lines("\u{feff}Name,Address\nAda,\"1100 congress avenue, austin TX 78701\"\n"), expected);
+        assert_eq!(lines("zip,state,city,address_1\r\n78701,tx,Austin,1100 Congress Ave\r\n"), expected);
+    }
+
+    #[test]
+    fn an_address_counts_once_and_blank_lines_do_not() {
+        let file = "address\n\n\"1100 Congress Ave, Austin TX 78701\"\n\"\"\n\"1100 CONGRESS AVENUE, AUSTIN TX 78701\"\n";
+        assert_eq!(lines(file).len(), 1);
+    }
+
+    #[test]
+    fn bad_lines_are_told_with_their_numbers_and_stop_nothing() {
+        let mut file =
+            b"address_1,city,state,zip\n1100 Congress Ave,Austin,TX,78701\nnowhere,Austin\n".to_vec();
+        file.extend(b"\xff\xfe,Austin,TX,78701\n");
+        let read = read(&file[..]).unwrap();
+        assert_eq!((read.addresses.len(), read.bad), (1, 2));
+        let numbers: Vec<u64> = read.told.iter().map(|(line, _)| *line).collect();
+        assert_eq!(numbers, [3, 4]);
+        assert!(read.told[1].1.contains("UTF-8"), "{:?}", read.told);
+    }
+
+    #[test]
+    fn a_file_without_headings_or_with_too_many_lines_is_refused() {
+        assert_eq!(read("1100 Congress Ave\n".as_bytes()), Err(FileError::Headings));
+        assert_eq!(read("".as_bytes()), Err(FileError::Headings));
+        let file = format!("address\n{}", "x\n".repeat(MOST_ADDRESSES + 1));
+        assert_eq!(read(file.as_bytes()), Err(FileError::TooMany));
+    }
+
+    #[test]
+    fn a_file_that_breaks_off_is_refused() {
+        let (sender, parts) = mpsc::channel(4);
+        sender.try_send(Ok(Bytes::from_static(b"address\n\"1100 Congress Ave, Aus"))).unwrap();
+        sender.try_send(Err(io::Error::other("gone"))).unwrap();
+        drop(sender);
+        assert_eq!(read(Arriving { parts, rest: Bytes::new() }), Err(FileError::CutOff));
+    }
+}

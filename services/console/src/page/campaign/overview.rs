@@ -1,0 +1,105 @@
+//! One campaign.
+
+use askama::Template;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::response::Response;
+use contract::id::CampaignId;
+use store::{CampaignSummary, OutcomeCount, Step};
+
+use super::area::AreaPicture;
+use super::conditions::Sentence;
+use super::{CampaignPath, Money, PART, find};
+use crate::Console;
+use crate::access::Person;
+use crate::answer::{Frame, Notice, Noticed, done, page};
+use crate::failure::Failure;
+use crate::route::{self, Access, Route};
+
+/// What there is.
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        route::page("/campaigns/{campaign_id}", Access::Member, show),
+        route::action("/campaigns/{campaign_id}/activate", Access::Manager, activate),
+        route::action("/campaigns/{campaign_id}/pause", Access::Manager, pause),
+    ]
+}
+
+#[derive(Template)]
+#[template(path = "campaign.html")]
+struct CampaignPage {
+    frame: Frame,
+    campaign: CampaignSummary,
+    is_active: bool,
+    takes_requests: bool,
+    money: Money,
+    counts: Vec<OutcomeCount>,
+    steps: Vec<Step>,
+    area: Option<AreaPicture>,
+    conditions: Vec<Sentence>,
+    public_url: String,
+}
+
+/// The page.
+async fn show(
+    State(console): State<Console>,
+    person: Person,
+    path: CampaignPath,
+    noticed: Result<Query<Noticed>, QueryRejection>,
+) -> Result<Response, Failure> {
+    let (campaign_id, Query(noticed)) = (path?.0, noticed?);
+    let (store, team_id) = (&console.process.store, person.0.team_id);
+    let campaign = find(&console, &person, &campaign_id).await?;
+    let settings = store.campaign_get(team_id, &campaign_id).await?.ok_or(Failure::NotFound)?;
+    let counts = store.recipient_count(team_id, &campaign_id).await?;
+    Ok(page(&CampaignPage {
+        is_active: settings.is_active,
+        takes_requests: settings.audience == store::Audience::Api,
+        money: Money::of(&campaign),
+        counts,
+        area: settings.area.as_deref().map(AreaPicture::of).transpose()?,
+        conditions: settings.conditions.as_ref().map(Sentence::all).unwrap_or_default(),
+        steps: settings.steps,
+        campaign,
+        public_url: console.process.config.console.public_url.clone(),
+        frame: Frame::new(&person, PART).with_notice(noticed.notice),
+    }))
+}
+
+/// From now on requests are taken and due steps mailed.
+async fn activate(
+    State(console): State<Console>,
+    person: Person,
+    path: CampaignPath,
+) -> Result<Response, Failure> {
+    set_active(&console, &person, path?.0, true).await
+}
+
+/// From now on requests are refused, and due steps wait.
+async fn pause(
+    State(console): State<Console>,
+    person: Person,
+    path: CampaignPath,
+) -> Result<Response, Failure> {
+    set_active(&console, &person, path?.0, false).await
+}
+
+async fn set_active(
+    console: &Console,
+    person: &Person,
+    campaign_id: CampaignId,
+    is_active: bool,
+) -> Result<Response, Failure> {
+    let (action, notice) = if is_active {
+        ("campaign.activated", Notice::CampaignActivated)
+    } else {
+        ("campaign.paused", Notice::CampaignPaused)
+    };
+    let now = console.process.clock.now();
+    let mut connection = console.process.store.connection().await?;
+    let transaction = connection.begin().await?;
+    let name = transaction.campaign_set_active(person.0.team_id, &campaign_id, is_active, now).await?;
+    transaction.activity_add(&person.0, action, &name, now).await?;
+    transaction.commit().await?;
+    Ok(done(&format!("/campaigns/{campaign_id}"), notice))
+}

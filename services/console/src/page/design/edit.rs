@@ -1,0 +1,181 @@
+//! A design: what it looks like, its document, and its last versions.
+
+use std::str::FromStr;
+
+use askama::Template;
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{Path, Query, RawQuery, State};
+use axum::response::Response;
+use contract::id::DesignId;
+use contract::name::Name;
+use store::{DesignSummary, DesignVersion, NewDesign, StoreError, StoredDesign};
+
+use super::document::{BEGINNING, read, written};
+use super::proof::{Asked, ProofView};
+use crate::Console;
+use crate::access::Person;
+use crate::answer::{Frame, Notice, Noticed, done, page};
+use crate::failure::Failure;
+use crate::upload::Upload;
+
+/// Versions that the design's own page shows.
+const LATEST: i64 = 5;
+
+#[derive(Template)]
+#[template(path = "design_new.html")]
+struct NewPage {
+    frame: Frame,
+    name: String,
+    name_problem: Option<String>,
+    document: String,
+    document_problem: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "design.html")]
+struct DesignPage {
+    frame: Frame,
+    design: DesignSummary,
+    proof: ProofView,
+    document: String,
+    problem: Option<String>,
+    versions: Vec<DesignVersion>,
+}
+
+/// What a person typed that cannot be saved.
+struct Typed {
+    document: String,
+    problem: String,
+}
+
+/// The page for a new design.
+pub(super) async fn blank(person: Person) -> Response {
+    page(&NewPage {
+        frame: Frame::new(&person, "/designs"),
+        name: String::new(),
+        name_problem: None,
+        document: BEGINNING.to_owned(),
+        document_problem: None,
+    })
+}
+
+/// Makes a design.
+pub(super) async fn create(
+    State(console): State<Console>,
+    person: Person,
+    form: Upload,
+) -> Result<Response, Failure> {
+    let (name, text) = (form.text("name")?.trim(), chosen(&form)?);
+    let document = read(text);
+    let mut name_problem = Name::from_str(name).err().map(|why| format!("The name {why}."));
+    if let (Ok(document), None) = (&document, &name_problem) {
+        let now = console.process.clock.now();
+        let mut connection = console.process.store.connection().await?;
+        let transaction = connection.begin().await?;
+        match transaction.design_by_name(person.0.team_id, name).await {
+            Err(StoreError::NotFound(_)) => {
+                let new = NewDesign { name, document, is_ai_draft: false, saved_by: Some(&person.0.name) };
+                let saved = transaction.design_save(person.0.team_id, &new, now).await?;
+                transaction.activity_add(&person.0, "design.created", name, now).await?;
+                transaction.commit().await?;
+                return Ok(done(&super::address(saved.design_id), Notice::DesignSaved));
+            }
+            Err(error) => return Err(error.into()),
+            Ok(_) => name_problem = Some("Your team has a design of this name already.".to_owned()),
+        }
+    }
+    Ok(page(&NewPage {
+        frame: Frame::new(&person, "/designs"),
+        name: name.to_owned(),
+        name_problem,
+        document: text.to_owned(),
+        document_problem: document.err(),
+    }))
+}
+
+/// The file, when one was chosen, and otherwise what stands in the form.
+fn chosen(form: &Upload) -> Result<&str, Failure> {
+    match form.text("file")? {
+        "" => form.text("document"),
+        file => Ok(file),
+    }
+}
+
+/// The page.
+pub(super) async fn show(
+    State(console): State<Console>,
+    person: Person,
+    path: Result<Path<DesignId>, PathRejection>,
+    noticed: Result<Query<Noticed>, QueryRejection>,
+    RawQuery(query): RawQuery,
+) -> Result<Response, Failure> {
+    let (Path(design_id), Query(noticed)) = (path?, noticed?);
+    let design = console.process.store.design_get(person.0.team_id, design_id).await?;
+    let frame = Frame::new(&person, "/designs").with_notice(noticed.notice);
+    design_page(&console, &person, frame, design, Asked::read(query.as_deref()), None).await
+}
+
+async fn design_page(
+    console: &Console,
+    person: &Person,
+    frame: Frame,
+    design: StoredDesign,
+    asked: Asked,
+    typed: Option<Typed>,
+) -> Result<Response, Failure> {
+    let (team_id, summary) = (person.0.team_id, design.summary);
+    let shown = (summary.design_id, summary.version);
+    let proof = ProofView::new(console, team_id, shown, &design.document, asked).await?;
+    let versions =
+        console.process.store.design_version_list(team_id, summary.design_id, i32::MAX, LATEST).await?;
+    let (document, problem) = match typed {
+        Some(typed) => (typed.document, Some(typed.problem)),
+        None => (written(&design.document), None),
+    };
+    Ok(page(&DesignPage { frame, design: summary, proof, document, problem, versions }))
+}
+
+/// Saves another version.
+pub(super) async fn save(
+    State(console): State<Console>,
+    person: Person,
+    path: Result<Path<DesignId>, PathRejection>,
+    form: Upload,
+) -> Result<Response, Failure> {
+    let Path(design_id) = path?;
+    let (team_id, now) = (person.0.team_id, console.process.clock.now());
+    let text = chosen(&form)?;
+    let begun_with: Option<i32> = form.text("version")?.parse().ok();
+    let mut connection = console.process.store.connection().await?;
+    let transaction = connection.begin().await?;
+    let stored = transaction.design_get_locked(team_id, design_id).await?;
+    let document = match read(text) {
+        Ok(_) if begun_with != Some(stored.summary.version) => Err(overtaken(&stored)),
+        read => read,
+    };
+    let document = match document {
+        Ok(document) => document,
+        Err(problem) => {
+            drop(transaction);
+            drop(connection);
+            let (frame, typed) =
+                (Frame::new(&person, "/designs"), Typed { document: text.to_owned(), problem });
+            return design_page(&console, &person, frame, stored, Asked::default(), Some(typed)).await;
+        }
+    };
+    let name = stored.summary.name.as_str();
+    let new = NewDesign { name, document: &document, is_ai_draft: false, saved_by: Some(&person.0.name) };
+    let saved = transaction.design_save(team_id, &new, now).await?;
+    transaction
+        .activity_add(&person.0, "design.saved", &format!("{name}, version {}", saved.version), now)
+        .await?;
+    transaction.commit().await?;
+    Ok(done(&super::address(design_id), Notice::DesignSaved))
+}
+
+fn overtaken(stored: &StoredDesign) -> String {
+    format!(
+        "Version {} was saved while you were writing. Keep what you wrote elsewhere, reload this page, and bring it in.",
+        stored.summary.version
+    )
+}

@@ -1,0 +1,239 @@
+//! What a design looks like: with sample values, with values of one's own, or with those of somebody in the address
+//! book.
+
+use std::collections::BTreeMap;
+
+use audience::{Lookup, fold_name};
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use contract::id::{DesignId, TeamId};
+use design::{Document, ImageSource, Product, Side};
+use serde_json::Value;
+use store::EntryLine;
+use uuid::Uuid;
+
+use crate::Console;
+use crate::access::Person;
+use crate::failure::Failure;
+use crate::page::address_book::person_values;
+use crate::proof::Wanted;
+
+/// Before the name of a field in an address.
+const FIELD: &str = "value.";
+
+/// People whom a search offers.
+const PEOPLE: i64 = 10;
+
+/// Fields that a page asks values for.
+const FIELDS: usize = 50;
+
+/// With what a proof is to be drawn, as an address says it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Asked {
+    /// Values by folded name.
+    values: BTreeMap<String, String>,
+    /// Somebody of the address book, who stands before the values.
+    entry_id: Option<Uuid>,
+    /// How the names of people begin who are looked for.
+    search: String,
+}
+
+impl Asked {
+    pub(super) fn read(query: Option<&str>) -> Self {
+        let mut asked = Self::default();
+        for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+            match &*name {
+                "entry" => asked.entry_id = value.parse().ok(),
+                "search" => asked.search = value.trim().to_owned(),
+                _ => {
+                    if let Some(field) = name.strip_prefix(FIELD)
+                        && !value.is_empty()
+                    {
+                        asked.values.insert(fold_name(field), value.into_owned());
+                    }
+                }
+            }
+        }
+        asked
+    }
+
+    /// The part of an address that asks for the same.
+    fn query(&self) -> String {
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        match self.entry_id {
+            Some(entry_id) => query.append_pair("entry", &entry_id.to_string()),
+            None => {
+                query.extend_pairs(self.values.iter().map(|(name, value)| (format!("{FIELD}{name}"), value)))
+            }
+        };
+        query.finish()
+    }
+}
+
+/// A text as it stands in an address.
+pub(super) fn encoded(text: &str) -> String {
+    url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
+}
+
+/// A field that the page asks a value for.
+pub(super) struct ProofField {
+    /// As the design first writes it.
+    pub(super) name: String,
+    /// The name of its input.
+    pub(super) input: String,
+    /// What was typed.
+    pub(super) value: String,
+    /// What stands there when nothing was typed.
+    pub(super) sample: String,
+}
+
+/// The part of a page that shows a version.
+pub(super) struct ProofView {
+    pub(super) design_id: DesignId,
+    pub(super) version: i32,
+    /// `None` when the document cannot print; then there are no pictures.
+    pub(super) product: Option<Product>,
+    /// What the addresses of the pictures end with.
+    pub(super) query: String,
+    pub(super) fields: Vec<ProofField>,
+    /// Whose values are shown.
+    pub(super) person: Option<String>,
+    pub(super) search: String,
+    pub(super) people: Vec<EntryLine>,
+}
+
+impl ProofView {
+    /// The view of this document.
+    pub(super) async fn new(
+        console: &Console,
+        team_id: TeamId,
+        design: (DesignId, i32),
+        document: &Value,
+        asked: Asked,
+    ) -> Result<Self, Failure> {
+        let store = &console.process.store;
+        let people = match asked.search.as_str() {
+            "" => Vec::new(),
+            search => store.entry_name_list(team_id, search, &store::EntryCursor::default(), PEOPLE).await?,
+        };
+        let person = match asked.entry_id {
+            Some(entry_id) => {
+                let address = store.entry_get(team_id, entry_id).await?.address;
+                Some(format!("{} {}", address.first_name, address.last_name).trim().to_owned())
+            }
+            None => None,
+        };
+        let document = Document::parse(document).ok();
+        Ok(Self {
+            design_id: design.0,
+            version: design.1,
+            product: document.as_ref().map(Document::product),
+            query: asked.query(),
+            fields: document.as_ref().map(|document| fields(document, &asked)).unwrap_or_default(),
+            person,
+            search: asked.search,
+            people,
+        })
+    }
+
+    /// Whether values were typed.
+    pub(super) fn has_own_values(&self) -> bool {
+        self.fields.iter().any(|field| !field.value.is_empty())
+    }
+
+    /// Width and height of the pictures' places, in points of a screen.
+    pub(super) fn size(&self) -> (f64, f64) {
+        self.product.map_or((0.0, 0.0), |product| (product.trim_area().width, product.trim_area().height))
+    }
+}
+
+fn fields(document: &Document, asked: &Asked) -> Vec<ProofField> {
+    let samples = artwork::sample_values(document);
+    let field = |name: &str| {
+        let folded = fold_name(name);
+        ProofField {
+            input: format!("{FIELD}{folded}"),
+            value: asked.values.get(&folded).cloned().unwrap_or_default(),
+            sample: samples.get(&folded).cloned().unwrap_or_default(),
+            name: name.to_owned(),
+        }
+    };
+    document.fields().into_iter().take(FIELDS).map(field).collect()
+}
+
+/// A picture of one surface of a version.
+pub(super) async fn picture(
+    State(console): State<Console>,
+    person: Person,
+    path: Result<Path<(DesignId, i32, String)>, PathRejection>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let Path((design_id, version, side)) = path?;
+    let side = Side::ALL.into_iter().find(|known| known.to_string() == side).ok_or(Failure::NotFound)?;
+    let team_id = person.0.team_id;
+    let document = console.process.store.design_version_document(team_id, design_id, version).await?;
+    let asked = Asked::read(query.as_deref());
+    let fields = match asked.entry_id {
+        Some(entry_id) => of_person(&console, team_id, entry_id, &document).await?,
+        None => asked.values,
+    };
+    let wanted = Wanted { team_id, design: (design_id, version), document, fields, side };
+    console.proofs.answer(&headers, wanted, console.process.clock.now()).await
+}
+
+/// The values of somebody of the address book for a design's fields; blanks too, so that no sample stands in for them.
+async fn of_person(
+    console: &Console,
+    team_id: TeamId,
+    entry_id: Uuid,
+    document: &Value,
+) -> Result<BTreeMap<String, String>, Failure> {
+    let Ok(document) = Document::parse(document) else { return Ok(BTreeMap::new()) };
+    let store = &console.process.store;
+    let values = person_values(&store.entry_get(team_id, entry_id).await?);
+    let formulas = computed::FormulaColumns::new(&store.column_list(team_id).await?);
+    let asker = columns::Asker { store, team_id, now: console.process.clock.now() };
+    let today = asker.today().await.map_err(|error| Failure::Internal(error.into()))?;
+    let computed = formulas.over(&values, today);
+    let value = |field: &str| {
+        let name = fold_name(field);
+        let value = computed.value(&name).unwrap_or_default().to_owned();
+        (name, value)
+    };
+    let address = ["first_name", "last_name", "address_1", "address_2", "city", "state", "zip"];
+    Ok(document
+        .fields()
+        .into_iter()
+        .chain(address)
+        .map(value)
+        .filter(|value| is_shown(&document, value))
+        .collect())
+}
+
+/// A blank link to a picture is no value: the picture's own default stands there.
+fn is_shown(document: &Document, (name, value): &(String, String)) -> bool {
+    let is_picture = |source: &ImageSource| match source {
+        ImageSource::Variable { field, .. } => fold_name(field) == *name,
+        ImageSource::Fixed { .. } => false,
+    };
+    !value.is_empty() || !artwork::sources(document).any(is_picture)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for_is_asked_for_again() {
+        let asked = Asked::read(Some("value.First%20Name=Ann+%26+Bo&value.empty=&search=+mar&other=1"));
+        assert_eq!(asked.values, BTreeMap::from([("first name".to_owned(), "Ann & Bo".to_owned())]));
+        assert_eq!(asked.search, "mar");
+        assert_eq!(Asked::read(Some(&asked.query())).values, asked.values);
+        let entry_id = Uuid::now_v7();
+        let person = Asked::read(Some(&format!("entry={entry_id}&value.x=1")));
+        assert_eq!(person.query(), format!("entry={entry_id}"));
+    }
+}

@@ -1,0 +1,174 @@
+//! Webhook endpoints: where a team wants its events.
+
+mod delivery;
+mod detail;
+mod scope;
+
+use askama::Template;
+use axum::extract::rejection::{PathRejection, QueryRejection, RawFormRejection};
+use axum::extract::{Path, Query, RawForm, State};
+use axum::response::Response;
+use contract::id::EndpointId;
+use contract::limits::ENDPOINTS_PER_TEAM;
+use dispatcher::manage::{ManageError, Manager, SigningSecret};
+use outbound::Policy;
+use store::{Endpoint, EndpointState, StoreError};
+
+use self::scope::{Choice, ScopeForm};
+use crate::Console;
+use crate::access::Person;
+use crate::answer::{Frame, Notice, Noticed, page, refused};
+use crate::failure::Failure;
+use crate::route::{self, Access, Route};
+
+/// What there is.
+pub(crate) fn routes() -> Vec<Route> {
+    use Access::{Manager, Member};
+    vec![
+        route::page("/endpoints", Member, list),
+        route::action("/endpoints", Manager, create),
+        route::page("/endpoints/{endpoint_id}", Member, detail::show),
+        route::action("/endpoints/{endpoint_id}/scope", Manager, detail::set_scope),
+        route::action("/endpoints/{endpoint_id}/pause", Manager, detail::pause),
+        route::action("/endpoints/{endpoint_id}/resume", Manager, detail::resume),
+        route::action("/endpoints/{endpoint_id}/delete", Manager, detail::delete),
+        route::action("/endpoints/{endpoint_id}/sign", Manager, detail::sign),
+        route::action("/endpoints/{endpoint_id}/stop-signing", Manager, detail::stop_signing),
+        route::action("/endpoints/{endpoint_id}/test", Manager, delivery::send_test),
+        route::action("/endpoints/{endpoint_id}/replay", Manager, delivery::replay),
+        route::page("/endpoints/{endpoint_id}/deliveries/{delivery_id}", Member, delivery::show),
+        route::action(
+            "/endpoints/{endpoint_id}/deliveries/{delivery_id}/redeliver",
+            Manager,
+            delivery::redeliver,
+        ),
+    ]
+}
+
+/// The part of the navigation.
+const PART: &str = "/endpoints";
+
+/// A path with the id of an endpoint.
+type OfEndpoint = Result<Path<EndpointId>, PathRejection>;
+
+/// The team's endpoint that a path names.
+async fn find(console: &Console, person: &Person, path: OfEndpoint) -> Result<Endpoint, Failure> {
+    let Path(endpoint_id) = path?;
+    Ok(console.process.store.endpoint_get(person.0.team_id, endpoint_id).await?)
+}
+
+/// Whoever manages the team's endpoints now.
+fn manager<'a>(console: &'a Console, person: &'a Person) -> Manager<'a> {
+    Manager::person(&console.process.store, &person.0, console.process.clock.now())
+}
+
+impl From<ManageError> for Failure {
+    fn from(error: ManageError) -> Self {
+        match error {
+            ManageError::Store(error) => error.into(),
+            ManageError::Event(error) => Self::Internal(error.into()),
+            other => Self::Invalid(format!("Not done: {other}.")),
+        }
+    }
+}
+
+/// A state, for people.
+fn words(state: EndpointState) -> &'static str {
+    match state {
+        EndpointState::Active => "Active",
+        EndpointState::Paused => "Paused",
+        EndpointState::Disabled => "Disabled after too many failures",
+        EndpointState::Deleted => "Deleted",
+    }
+}
+
+#[derive(Template)]
+#[template(path = "endpoint_list.html")]
+struct ListPage {
+    frame: Frame,
+    endpoints: Vec<Endpoint>,
+    may_make: bool,
+    most: i64,
+    form: ScopeForm,
+    choices: Vec<Choice>,
+    /// What is wrong with what was typed.
+    problem: Option<String>,
+}
+
+async fn list(
+    State(console): State<Console>,
+    person: Person,
+    noticed: Result<Query<Noticed>, QueryRejection>,
+) -> Result<Response, Failure> {
+    let Query(Noticed { notice }) = noticed?;
+    Ok(page(&list_page(&console, &person, ScopeForm::default(), (notice, None)).await?))
+}
+
+async fn list_page(
+    console: &Console,
+    person: &Person,
+    form: ScopeForm,
+    (notice, problem): (Option<Notice>, Option<String>),
+) -> Result<ListPage, Failure> {
+    let endpoints = console.process.store.endpoint_list(person.0.team_id).await?;
+    Ok(ListPage {
+        may_make: person.is_manager() && (endpoints.len() as i64) < ENDPOINTS_PER_TEAM,
+        most: ENDPOINTS_PER_TEAM,
+        choices: scope::choices(console, person, &form.campaigns).await?,
+        frame: Frame::new(person, PART).with_notice(notice),
+        endpoints,
+        form,
+        problem,
+    })
+}
+
+/// Makes an endpoint and shows its page, with the key that signs if one was asked for: only this once.
+async fn create(
+    State(console): State<Console>,
+    person: Person,
+    form: Result<RawForm, RawFormRejection>,
+) -> Result<Response, Failure> {
+    let RawForm(bytes) = form?;
+    let form = ScopeForm::read(&bytes);
+    match make(&console, &person, &form).await {
+        Ok((endpoint_id, secret)) => {
+            let endpoint = console.process.store.endpoint_get(person.0.team_id, endpoint_id).await?;
+            let shown = detail::Shown { is_new: true, secret, ..detail::Shown::default() };
+            Ok(page(&detail::detail_page(&console, &person, endpoint, shown).await?))
+        }
+        Err(Refused::Sentence(problem)) => {
+            Ok(refused(&list_page(&console, &person, form, (None, Some(problem))).await?))
+        }
+        Err(Refused::Failure(failure)) => Err(failure),
+    }
+}
+
+/// Why an endpoint is not made: a sentence for beside the form, or what else went wrong.
+enum Refused {
+    Sentence(String),
+    Failure(Failure),
+}
+
+impl From<ManageError> for Refused {
+    fn from(error: ManageError) -> Self {
+        match error {
+            ManageError::Url(_) | ManageError::Host(_) | ManageError::Taken => {
+                Self::Sentence(format!("Not added: {error}."))
+            }
+            ManageError::Store(StoreError::Limit(reason)) => Self::Sentence(format!("Not added: {reason}.")),
+            other => Self::Failure(other.into()),
+        }
+    }
+}
+
+async fn make(
+    console: &Console,
+    person: &Person,
+    form: &ScopeForm,
+) -> Result<(EndpointId, Option<SigningSecret>), Refused> {
+    let scope = form.scope().map_err(Refused::Sentence)?;
+    let policy = Policy::new(&console.process.config.outbound.allowed_networks);
+    let secret = form.is_signed.then(SigningSecret::random);
+    let made = manager(console, person).create(&policy, &form.url, scope.as_deref(), secret).await?;
+    Ok((made.endpoint_id, made.secret))
+}

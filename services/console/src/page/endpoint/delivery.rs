@@ -1,0 +1,128 @@
+//! Deliveries: what was sent and what came of it, again, all failed again, and a test.
+
+use askama::Template;
+use axum::Form;
+use axum::extract::rejection::{FormRejection, PathRejection, QueryRejection};
+use axum::extract::{Path, Query, State};
+use axum::response::Response;
+use chrono::{DateTime, Utc};
+use contract::id::{DeliveryId, EndpointId};
+use serde::Deserialize;
+use store::{DeliverySummary, Endpoint, EndpointState, StoreError};
+
+use super::detail::{Shown, detail_page};
+use super::{OfEndpoint, PART, find, manager};
+use crate::Console;
+use crate::access::Person;
+use crate::answer::{Frame, Notice, Noticed, done, page, refused};
+use crate::failure::Failure;
+use crate::show::Zone;
+
+/// A path with the ids of an endpoint and of one of its deliveries.
+type OfDelivery = Result<Path<(EndpointId, DeliveryId)>, PathRejection>;
+
+/// What came of one attempt.
+#[derive(Deserialize)]
+struct Attempt {
+    attempt: i16,
+    url: String,
+    attempted_at: DateTime<Utc>,
+    duration_ms: i32,
+    status: Option<i16>,
+    answer: Option<String>,
+    error: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "endpoint_delivery.html")]
+struct DeliveryPage {
+    frame: Frame,
+    endpoint: Endpoint,
+    is_active: bool,
+    delivery: DeliverySummary,
+    attempts: Vec<Attempt>,
+}
+
+/// One of the last deliveries, with all that is known of it.
+pub(super) async fn show(
+    State(console): State<Console>,
+    person: Person,
+    path: OfDelivery,
+    noticed: Result<Query<Noticed>, QueryRejection>,
+) -> Result<Response, Failure> {
+    let (endpoint, delivery) = find_delivery(&console, &person, path).await?;
+    let Query(Noticed { notice }) = noticed?;
+    let attempts = serde_json::from_value(delivery.attempts.clone()).map_err(StoreError::from)?;
+    Ok(page(&DeliveryPage {
+        frame: Frame::new(&person, PART).with_notice(notice),
+        is_active: endpoint.state == EndpointState::Active,
+        endpoint,
+        delivery,
+        attempts,
+    }))
+}
+
+/// The endpoint and the delivery that a path names, if it is one of those that are shown (contract: Delivery rules 4).
+async fn find_delivery(
+    console: &Console,
+    person: &Person,
+    path: OfDelivery,
+) -> Result<(Endpoint, DeliverySummary), Failure> {
+    let Path((endpoint_id, delivery_id)) = path?;
+    let (store, team_id) = (&console.process.store, person.0.team_id);
+    let endpoint = store.endpoint_get(team_id, endpoint_id).await?;
+    let deliveries = store.delivery_list(team_id, endpoint_id).await?;
+    let delivery = deliveries.into_iter().find(|delivery| delivery.delivery_id == delivery_id);
+    Ok((endpoint, delivery.ok_or(Failure::NotFound)?))
+}
+
+/// Leads to the page of a delivery that is on its way.
+fn sent(endpoint_id: EndpointId, delivery_id: DeliveryId) -> Response {
+    done(&format!("{PART}/{endpoint_id}/deliveries/{delivery_id}"), Notice::EventSent)
+}
+
+/// Sends a delivery's event again.
+pub(super) async fn redeliver(
+    State(console): State<Console>,
+    person: Person,
+    path: OfDelivery,
+) -> Result<Response, Failure> {
+    let (endpoint, delivery) = find_delivery(&console, &person, path).await?;
+    let manager = manager(&console, &person);
+    let new_id = manager.redeliver(endpoint.endpoint_id, delivery.delivery_id).await?;
+    Ok(sent(endpoint.endpoint_id, new_id))
+}
+
+/// Sends a test event.
+pub(super) async fn send_test(
+    State(console): State<Console>,
+    person: Person,
+    path: OfEndpoint,
+) -> Result<Response, Failure> {
+    let Endpoint { endpoint_id, .. } = find(&console, &person, path).await?;
+    let delivery_id = manager(&console, &person).send_test(endpoint_id).await?;
+    Ok(sent(endpoint_id, delivery_id))
+}
+
+#[derive(Deserialize)]
+pub(super) struct ReplayForm {
+    since: String,
+}
+
+/// Sends everything again that has failed since a time of the team's zone.
+pub(super) async fn replay(
+    State(console): State<Console>,
+    person: Person,
+    path: OfEndpoint,
+    form: Result<Form<ReplayForm>, FormRejection>,
+) -> Result<Response, Failure> {
+    let endpoint = find(&console, &person, path).await?;
+    let Form(ReplayForm { since: typed }) = form?;
+    let Some(since) = Zone::new(&person.0.time_zone).moment(&typed) else {
+        let problem = "Give a day and a time, such as 2026-11-21T09:00.".to_owned();
+        let shown = Shown { replay_problem: Some((typed, problem)), ..Shown::default() };
+        return Ok(refused(&detail_page(&console, &person, endpoint, shown).await?));
+    };
+    manager(&console, &person).replay_failed(endpoint.endpoint_id, since).await?;
+    Ok(done(&format!("{PART}/{}", endpoint.endpoint_id), Notice::FailedReplayed))
+}

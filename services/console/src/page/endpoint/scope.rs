@@ -1,0 +1,95 @@
+//! Which campaigns' scans an endpoint hears of, as a form has it.
+
+use contract::id::CampaignId;
+use url::form_urlencoded;
+
+use crate::Console;
+use crate::access::Person;
+use crate::failure::Failure;
+
+/// A form that says where events go, or which. Names may come several times, so it is read by hand.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct ScopeForm {
+    /// Where to; blank in the form that only changes the campaigns.
+    pub(super) url: String,
+    /// Whether only chosen campaigns count.
+    pub(super) is_chosen: bool,
+    /// The chosen ones.
+    pub(super) campaigns: Vec<String>,
+    /// Whether deliveries are to be signed.
+    pub(super) is_signed: bool,
+}
+
+/// A campaign that can be chosen.
+pub(super) struct Choice {
+    /// Its public id.
+    pub(super) campaign_id: String,
+    /// Its name.
+    pub(super) name: String,
+    /// Whether it is.
+    pub(super) is_chosen: bool,
+}
+
+impl ScopeForm {
+    /// Reads a form's body.
+    pub(super) fn read(body: &[u8]) -> Self {
+        let mut form = Self::default();
+        for (name, value) in form_urlencoded::parse(body) {
+            match &*name {
+                "url" => form.url = value.trim().to_owned(),
+                "scope" => form.is_chosen = value == "chosen",
+                "campaign" => form.campaigns.push(value.into_owned()),
+                "signed" => form.is_signed = true,
+                _ => {}
+            }
+        }
+        form
+    }
+
+    /// The campaigns; `None` is all, later ones too.
+    pub(super) fn scope(&self) -> Result<Option<Vec<CampaignId>>, String> {
+        if !self.is_chosen {
+            return Ok(None);
+        }
+        let campaigns: Result<Vec<CampaignId>, _> = self.campaigns.iter().map(|id| id.parse()).collect();
+        match campaigns {
+            Ok(campaigns) if !campaigns.is_empty() => Ok(Some(campaigns)),
+            Ok(_) => Err("Choose at least one campaign, or all of them.".to_owned()),
+            Err(error) => Err(format!("Not done: {error}.")),
+        }
+    }
+}
+
+/// The team's campaigns to choose from.
+pub(super) async fn choices(
+    console: &Console,
+    person: &Person,
+    chosen: &[String],
+) -> Result<Vec<Choice>, Failure> {
+    let campaigns = console.process.store.campaign_list(person.0.team_id).await?;
+    let choice = |campaign: store::CampaignSummary| Choice {
+        is_chosen: chosen.contains(&campaign.campaign_id),
+        campaign_id: campaign.campaign_id,
+        name: campaign.name,
+    };
+    Ok(campaigns.into_iter().map(choice).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_names_all_campaigns_or_some() {
+        let form =
+            ScopeForm::read(b"url=+https%3A%2F%2Fa.example%2Fx&scope=all&campaign=PA-AAAAAA&signed=on");
+        assert_eq!(form.url, "https://a.example/x");
+        assert!(form.is_signed);
+        assert_eq!(form.scope(), Ok(None));
+        let form = ScopeForm::read(b"scope=chosen&campaign=PA-AAAAAA&campaign=PA-BBBBBB");
+        let chosen = ["PA-AAAAAA", "PA-BBBBBB"].map(|id| id.parse().unwrap());
+        assert_eq!(form.scope(), Ok(Some(chosen.to_vec())));
+        assert!(ScopeForm::read(b"scope=chosen").scope().unwrap_err().starts_with("Choose"));
+        assert!(ScopeForm::read(b"scope=chosen&campaign=x").scope().is_err());
+    }
+}

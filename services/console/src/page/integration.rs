@@ -1,0 +1,170 @@
+//! Integrations: the contacts that a team's own CRM pushes.
+
+mod detail;
+mod field;
+mod key;
+mod sync;
+
+use askama::Template;
+use axum::Form;
+use axum::extract::State;
+use axum::extract::rejection::{FormRejection, PathRejection};
+use axum::response::{IntoResponse, Redirect, Response};
+use contract::id::IntegrationId;
+use contract::name::Name;
+use contract::push::{Field, IntegrationStatus, Standing, SyncStatus, SyncView};
+use serde::Deserialize;
+use store::{Integration, StoreError};
+
+use crate::Console;
+use crate::access::Person;
+use crate::answer::{Frame, page, refused};
+use crate::failure::Failure;
+use crate::route::{self, Access, Route};
+
+/// What there is.
+pub(crate) fn routes() -> Vec<Route> {
+    use Access::{Manager, Member};
+    vec![
+        route::page("/integrations", Member, list),
+        route::action("/integrations", Manager, create),
+        route::page("/integrations/{integration_id}", Member, detail::show),
+        route::action("/integrations/{integration_id}/pause", Manager, detail::pause),
+        route::action("/integrations/{integration_id}/resume", Manager, detail::resume),
+        route::action("/integrations/{integration_id}/disconnect", Manager, detail::disconnect),
+        route::action("/integrations/{integration_id}/guard", Manager, detail::set_guard),
+        route::action("/integrations/{integration_id}/undo-removal", Manager, detail::undo_removal),
+        route::action("/integrations/{integration_id}/keys", Manager, key::create),
+        route::action("/integrations/{integration_id}/keys/{key_id}/revoke", Manager, key::revoke),
+        route::page("/integrations/{integration_id}/fields", Member, field::show),
+        route::action("/integrations/{integration_id}/fields", Manager, field::map),
+        route::action("/integrations/{integration_id}/fields/release", Manager, field::release),
+        route::page("/integrations/{integration_id}/syncs", Member, sync::list),
+        route::page("/integrations/{integration_id}/syncs/{sync_id}", Member, sync::show),
+        route::page("/integrations/{integration_id}/syncs/{sync_id}/issues.csv", Member, sync::export),
+    ]
+}
+
+/// The part of the navigation.
+const PART: &str = "/integrations";
+
+/// A path with the id of an integration.
+type OfIntegration = Result<axum::extract::Path<IntegrationId>, PathRejection>;
+
+/// The team's integration that a path names.
+async fn find(console: &Console, person: &Person, path: OfIntegration) -> Result<Integration, Failure> {
+    let axum::extract::Path(integration_id) = path?;
+    Ok(console.process.store.integration_of_team(person.0.team_id, integration_id).await?)
+}
+
+/// How far an integration is.
+struct Progress {
+    fields: Vec<Field>,
+    latest: Option<SyncView>,
+    has_completed: bool,
+}
+
+impl Progress {
+    async fn of(console: &Console, integration: &Integration) -> Result<Self, Failure> {
+        let (store, now) = (&console.process.store, console.process.clock.now());
+        Ok(Self {
+            fields: store.field_list(integration.integration_id).await?,
+            latest: store.sync_latest(integration.integration_id, now).await?,
+            has_completed: integration.has_completed,
+        })
+    }
+
+    fn standing(&self) -> Standing<'_> {
+        Standing {
+            fields: &self.fields,
+            has_open_sync: self.latest.as_ref().is_some_and(|sync| sync.status == SyncStatus::Open),
+            has_completed: self.has_completed,
+        }
+    }
+}
+
+/// A status, for people.
+fn words(status: IntegrationStatus) -> &'static str {
+    match status {
+        IntegrationStatus::SetupNeeded => "Setup needed",
+        IntegrationStatus::Ready => "Ready",
+        IntegrationStatus::Syncing => "Syncing",
+        IntegrationStatus::Paused => "Paused",
+        IntegrationStatus::Disconnected => "Disconnected",
+    }
+}
+
+/// A line of the list.
+struct Line {
+    integration: Integration,
+    status: &'static str,
+    latest: Option<SyncView>,
+}
+
+#[derive(Template)]
+#[template(path = "integration_list.html")]
+struct ListPage {
+    frame: Frame,
+    lines: Vec<Line>,
+    /// What was typed, and what is wrong with it.
+    name: String,
+    problem: Option<String>,
+}
+
+async fn list(State(console): State<Console>, person: Person) -> Result<Response, Failure> {
+    Ok(page(&list_page(&console, &person, String::new(), None).await?))
+}
+
+async fn list_page(
+    console: &Console,
+    person: &Person,
+    name: String,
+    problem: Option<String>,
+) -> Result<ListPage, Failure> {
+    let mut lines = Vec::new();
+    for integration in console.process.store.integration_list(person.0.team_id).await? {
+        let progress = Progress::of(console, &integration).await?;
+        let status = words(integration.status(&progress.standing()));
+        lines.push(Line { integration, status, latest: progress.latest });
+    }
+    Ok(ListPage { frame: Frame::new(person, PART), lines, name, problem })
+}
+
+#[derive(Deserialize)]
+struct NewIntegration {
+    name: String,
+}
+
+/// Makes an integration and leads to its page, where its first key is made.
+async fn create(
+    State(console): State<Console>,
+    person: Person,
+    form: Result<Form<NewIntegration>, FormRejection>,
+) -> Result<Response, Failure> {
+    let Form(NewIntegration { name: typed }) = form?;
+    let name = match typed.parse::<Name>() {
+        Ok(name) => name,
+        Err(reason) => {
+            let problem = Some(format!("The name {reason}."));
+            return Ok(refused(&list_page(&console, &person, typed, problem).await?));
+        }
+    };
+    match make(&console, &person, &name).await {
+        Ok(integration_id) => Ok(Redirect::to(&format!("{PART}/{integration_id}")).into_response()),
+        Err(StoreError::Limit(reason)) => {
+            let problem = Some(format!("Not made: {reason}."));
+            Ok(refused(&list_page(&console, &person, typed, problem).await?))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn make(console: &Console, person: &Person, name: &Name) -> store::Result<IntegrationId> {
+    let now = console.process.clock.now();
+    let mut connection = console.process.store.connection().await?;
+    let transaction = connection.begin().await?;
+    let integration_id = transaction.integration_create(person.0.team_id, name.as_str(), now).await?;
+    transaction.activity_add(&person.0, "integration.created", name.as_str(), now).await?;
+    transaction.commit().await?;
+    Ok(integration_id)
+}

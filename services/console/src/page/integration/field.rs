@@ -1,0 +1,195 @@
+//! The fields that an integration declares, and the columns of the address book that they fill.
+
+use std::collections::{HashMap, HashSet};
+
+use askama::Template;
+use axum::Form;
+use axum::extract::rejection::{FormRejection, QueryRejection};
+use axum::extract::{Query, State};
+use axum::response::Response;
+use contract::push::{Field, Semantic};
+use store::{FieldMapping, Integration};
+
+use super::{OfIntegration, PART, find};
+use crate::Console;
+use crate::access::Person;
+use crate::answer::{Frame, Notice, Noticed, done, page, refused};
+use crate::failure::Failure;
+
+/// A column of the mapping's form.
+struct ColumnLine {
+    semantic: &'static str,
+    is_needed: bool,
+    /// The field that fills it, as it is stored or was typed.
+    key: String,
+    problem: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "integration_field.html")]
+struct FieldPage {
+    frame: Frame,
+    integration: Integration,
+    fields: Vec<Field>,
+    columns: Vec<ColumnLine>,
+    is_mapped: bool,
+    public_url: String,
+}
+
+/// What is wrong with the field that was typed for a column.
+type Problems = HashMap<Semantic, String>;
+
+/// The page.
+pub(super) async fn show(
+    State(console): State<Console>,
+    person: Person,
+    path: OfIntegration,
+    noticed: Result<Query<Noticed>, QueryRejection>,
+) -> Result<Response, Failure> {
+    let integration = find(&console, &person, path).await?;
+    let Query(Noticed { notice }) = noticed?;
+    let fields = console.process.store.field_list(integration.integration_id).await?;
+    let typed = stored(&fields);
+    let mut shown = field_page(&console, &person, integration, fields, (&typed, Problems::new())).await?;
+    shown.frame = shown.frame.with_notice(notice);
+    Ok(page(&shown))
+}
+
+/// The mapping as it is stored, in the form's words.
+fn stored(fields: &[Field]) -> HashMap<String, String> {
+    let mapped = fields.iter().filter_map(|field| Some((field.semantic?, field)));
+    mapped.map(|(semantic, field)| (semantic.as_str().to_owned(), field.key.clone())).collect()
+}
+
+async fn field_page(
+    console: &Console,
+    person: &Person,
+    integration: Integration,
+    fields: Vec<Field>,
+    (typed, mut problems): (&HashMap<String, String>, Problems),
+) -> Result<FieldPage, Failure> {
+    let mapped = console.process.store.field_keys_mapped_by_owner(integration.integration_id).await?;
+    let columns = Semantic::ALL.map(|semantic| ColumnLine {
+        semantic: semantic.as_str(),
+        is_needed: Semantic::NEEDED_TO_MAIL.contains(&semantic),
+        key: typed.get(semantic.as_str()).cloned().unwrap_or_default(),
+        problem: problems.remove(&semantic),
+    });
+    Ok(FieldPage {
+        frame: Frame::new(person, PART),
+        columns: columns.into(),
+        is_mapped: !mapped.is_empty(),
+        public_url: console.process.config.console.public_url.clone(),
+        integration,
+        fields,
+    })
+}
+
+/// Fills each column with the field that is named beside it.
+pub(super) async fn map(
+    State(console): State<Console>,
+    person: Person,
+    path: OfIntegration,
+    form: Result<Form<HashMap<String, String>>, FormRejection>,
+) -> Result<Response, Failure> {
+    let integration = find(&console, &person, path).await?;
+    let Form(typed) = form?;
+    let integration_id = integration.integration_id;
+    let mut connection = console.process.store.connection().await?;
+    let transaction = connection.begin().await?;
+    let fields = transaction.field_list_locked(integration_id).await?;
+    let changes = match changes(&fields, &typed) {
+        Ok(changes) => changes,
+        Err(problems) => {
+            drop(transaction);
+            let shown = field_page(&console, &person, integration, fields, (&typed, problems)).await?;
+            return Ok(refused(&shown));
+        }
+    };
+    if !changes.is_empty() {
+        let now = console.process.clock.now();
+        transaction.field_map(integration_id, &changes).await?;
+        transaction.activity_add(&person.0, "integration.mapped", &integration.name, now).await?;
+        transaction.commit().await?;
+    }
+    Ok(done(&format!("{PART}/{integration_id}/fields"), Notice::FieldsMapped))
+}
+
+/// Which fields get another column, or none, when each column is filled as was typed.
+fn changes(fields: &[Field], typed: &HashMap<String, String>) -> Result<Vec<FieldMapping>, Problems> {
+    let keys: HashSet<&str> = fields.iter().map(|field| field.key.as_str()).collect();
+    let mut wanted: HashMap<&str, Semantic> = HashMap::new();
+    let mut problems = Problems::new();
+    for semantic in Semantic::ALL {
+        let key = typed.get(semantic.as_str()).map_or("", |key| key.trim());
+        if key.is_empty() {
+            continue;
+        }
+        if !keys.contains(key) {
+            problems.insert(semantic, format!("No field is declared with the key {key:?}."));
+        } else if let Some(other) = wanted.insert(key, semantic) {
+            problems.insert(semantic, format!("The field {key} fills {} already.", other.as_str()));
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let is_changed = |field: &&Field| field.semantic != wanted.get(field.key.as_str()).copied();
+    let mapping = |field: &Field| FieldMapping {
+        key: field.key.clone(),
+        semantic: wanted.get(field.key.as_str()).copied(),
+    };
+    Ok(fields.iter().filter(is_changed).map(mapping).collect())
+}
+
+/// Leaves the mapping to declarations again.
+pub(super) async fn release(
+    State(console): State<Console>,
+    person: Person,
+    path: OfIntegration,
+) -> Result<Response, Failure> {
+    let Integration { integration_id, name, .. } = find(&console, &person, path).await?;
+    let mut connection = console.process.store.connection().await?;
+    let transaction = connection.begin().await?;
+    transaction.field_release(integration_id).await?;
+    let now = console.process.clock.now();
+    transaction.activity_add(&person.0, "integration.released", &name, now).await?;
+    transaction.commit().await?;
+    Ok(done(&format!("{PART}/{integration_id}/fields"), Notice::FieldsReleased))
+}
+
+#[cfg(test)]
+mod tests {
+    use contract::push::FieldType;
+
+    use super::*;
+
+    fn field(key: &str, semantic: Option<Semantic>) -> Field {
+        let (label, options) = (key.to_owned(), Vec::new());
+        Field { key: key.to_owned(), label, field_type: FieldType::Text, options, semantic }
+    }
+
+    fn typed(columns: &[(&str, &str)]) -> HashMap<String, String> {
+        columns.iter().map(|(name, key)| ((*name).to_owned(), (*key).to_owned())).collect()
+    }
+
+    #[test]
+    fn only_fields_whose_column_changes_are_mapped() {
+        let fields = [field("plz", Some(Semantic::Zip)), field("town", None), field("note", None)];
+        assert_eq!(changes(&fields, &typed(&[("zip", "plz")])), Ok(Vec::new()));
+        let mapping = |key: &str, semantic| FieldMapping { key: key.to_owned(), semantic };
+        assert_eq!(
+            changes(&fields, &typed(&[("city", " town "), ("zip", "")])),
+            Ok(vec![mapping("plz", None), mapping("town", Some(Semantic::City))])
+        );
+    }
+
+    #[test]
+    fn a_column_takes_a_declared_field_and_a_field_fills_one_column() {
+        let fields = [field("a", None)];
+        let problems = changes(&fields, &typed(&[("city", "a"), ("state", "a"), ("zip", "b")])).unwrap_err();
+        assert_eq!(problems[&Semantic::State], "The field a fills city already.");
+        assert_eq!(problems[&Semantic::Zip], "No field is declared with the key \"b\".");
+        assert!(!problems.contains_key(&Semantic::City));
+    }
+}

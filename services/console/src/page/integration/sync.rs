@@ -1,0 +1,142 @@
+//! The syncs of an integration, and what was wrong with single records.
+
+use askama::Template;
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{Path, Query, State};
+use axum::response::Response;
+use contract::id::{IntegrationId, SyncId};
+use contract::push::{IssueKind, RejectionItem, SyncView};
+use serde::Deserialize;
+use store::Integration;
+
+use super::{OfIntegration, PART, find};
+use crate::Console;
+use crate::access::Person;
+use crate::answer::{Frame, page};
+use crate::download::{LINES_READ, Lines, csv};
+use crate::failure::Failure;
+use crate::page::{LINES, cut};
+
+#[derive(Deserialize)]
+pub(super) struct SyncCursor {
+    before: Option<SyncId>,
+}
+
+#[derive(Template)]
+#[template(path = "integration_syncs.html")]
+struct SyncsPage {
+    frame: Frame,
+    integration: Integration,
+    syncs: Vec<SyncView>,
+    next: Option<SyncId>,
+    public_url: String,
+}
+
+/// The syncs, the newest first.
+pub(super) async fn list(
+    State(console): State<Console>,
+    person: Person,
+    path: OfIntegration,
+    cursor: Result<Query<SyncCursor>, QueryRejection>,
+) -> Result<Response, Failure> {
+    let integration = find(&console, &person, path).await?;
+    let Query(SyncCursor { before }) = cursor?;
+    let (store, now) = (&console.process.store, console.process.clock.now());
+    let mut syncs = store.sync_list(integration.integration_id, before, LINES + 1, now).await?;
+    let next = cut(&mut syncs).map(|last| last.id);
+    let public_url = console.process.config.console.public_url.clone();
+    Ok(page(&SyncsPage { frame: Frame::new(&person, PART), integration, syncs, next, public_url }))
+}
+
+/// A path with the ids of an integration and of one of its syncs.
+type OfSync = Result<Path<(IntegrationId, SyncId)>, PathRejection>;
+
+async fn find_sync(
+    console: &Console,
+    person: &Person,
+    path: OfSync,
+) -> Result<(Integration, SyncView), Failure> {
+    let Path((integration_id, sync_id)) = path?;
+    let (store, now) = (&console.process.store, console.process.clock.now());
+    let integration = store.integration_of_team(person.0.team_id, integration_id).await?;
+    let sync = store.sync_get(integration_id, sync_id, now).await?;
+    Ok((integration, sync))
+}
+
+#[derive(Deserialize)]
+pub(super) struct IssueQuery {
+    /// Rejections, unless it says otherwise.
+    #[serde(rename = "type")]
+    kind: Option<IssueKind>,
+    #[serde(default)]
+    after: i64,
+}
+
+#[derive(Template)]
+#[template(path = "integration_sync.html")]
+struct SyncPage {
+    frame: Frame,
+    integration: Integration,
+    sync: SyncView,
+    kind: IssueKind,
+    issues: Vec<RejectionItem>,
+    next: Option<i64>,
+}
+
+impl SyncPage {
+    fn is_of(&self, kind: &str) -> bool {
+        self.kind.as_str() == kind
+    }
+}
+
+/// One sync with its rejections or warnings.
+pub(super) async fn show(
+    State(console): State<Console>,
+    person: Person,
+    path: OfSync,
+    query: Result<Query<IssueQuery>, QueryRejection>,
+) -> Result<Response, Failure> {
+    let (integration, sync) = find_sync(&console, &person, path).await?;
+    let Query(IssueQuery { kind, after }) = query?;
+    let kind = kind.unwrap_or(IssueKind::Rejection);
+    let store = &console.process.store;
+    let mut issues = store.issue_list(integration.integration_id, sync.id, kind, after, LINES + 1).await?;
+    let next = cut(&mut issues).map(|last| last.id);
+    Ok(page(&SyncPage { frame: Frame::new(&person, PART), integration, sync, kind, issues, next }))
+}
+
+/// All rejections or warnings of a sync as a file.
+pub(super) async fn export(
+    State(console): State<Console>,
+    person: Person,
+    path: OfSync,
+    query: Result<Query<IssueQuery>, QueryRejection>,
+) -> Result<Response, Failure> {
+    let (integration, sync) = find_sync(&console, &person, path).await?;
+    let Query(IssueQuery { kind, .. }) = query?;
+    let kind = kind.unwrap_or(IssueKind::Rejection);
+    let (store, integration_id) = (console.process.store.clone(), integration.integration_id);
+    let read = move |after: i64| {
+        let store = store.clone();
+        async move {
+            let issues = store.issue_list(integration_id, sync.id, kind, after, LINES_READ).await?;
+            let is_full = i64::try_from(issues.len()).is_ok_and(|count| count == LINES_READ);
+            let next = issues.last().filter(|_| is_full).map(|last| last.id);
+            Ok(Lines { cells: issues.into_iter().map(cells).collect(), next })
+        }
+    };
+    let name = format!("{}s-{}.csv", kind.as_str(), sync.id);
+    let headings = ["Batch", "Position", "External id", "Code", "Field", "Message"];
+    Ok(csv(&name, &headings, 0, read))
+}
+
+fn cells(issue: RejectionItem) -> Vec<String> {
+    vec![
+        issue.batch.to_string(),
+        issue.index.to_string(),
+        issue.external_id.unwrap_or_default(),
+        issue.code,
+        issue.field.unwrap_or_default(),
+        issue.message,
+    ]
+}

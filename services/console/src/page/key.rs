@@ -1,0 +1,181 @@
+//! API keys: those of the team, made and revoked here, and those of its integrations, made on their pages.
+
+use std::collections::HashMap;
+
+use askama::Template;
+use axum::Form;
+use axum::extract::rejection::{FormRejection, PathRejection, QueryRejection};
+use axum::extract::{Path, Query, State};
+use axum::response::Response;
+use contract::id::{ApiKeyId, IntegrationId};
+use contract::key::KeyKind;
+use contract::limits::ACTIVE_TEAM_KEYS;
+use contract::name::Name;
+use secret::KeyText;
+use serde::Deserialize;
+use store::{Integration, KeySummary, NewKey, StoreError};
+
+use crate::Console;
+use crate::access::Person;
+use crate::answer::{Frame, Notice, Noticed, done, page, refused};
+use crate::failure::Failure;
+use crate::route::{self, Access, Route};
+
+/// What there is.
+pub(crate) fn routes() -> Vec<Route> {
+    vec![
+        route::page("/keys", Access::Member, show),
+        route::action("/keys", Access::Manager, create),
+        route::action("/keys/{key_id}/revoke", Access::Manager, revoke),
+    ]
+}
+
+#[derive(Deserialize)]
+struct NewKeyForm {
+    name: String,
+    kind: Kind,
+}
+
+/// The kinds that a team's page makes; integration keys are made on the integration's page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    FullAccess,
+    Formulas,
+}
+
+/// A key of the list.
+struct Line {
+    key: KeySummary,
+    /// The name of the integration that it opens.
+    integration: Option<String>,
+}
+
+/// What the page shows beside what is stored.
+#[derive(Default)]
+struct Shown {
+    notice: Option<Notice>,
+    /// A key that has just been made, shown this once.
+    made: Option<KeyText>,
+    /// What was typed, and what is wrong with it.
+    name: String,
+    kind: Option<Kind>,
+    problem: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "key.html")]
+struct KeyPage {
+    frame: Frame,
+    lines: Vec<Line>,
+    active: i64,
+    may_make: bool,
+    most: i64,
+    shown: Shown,
+    public_url: String,
+}
+
+/// The page.
+async fn show(
+    State(console): State<Console>,
+    person: Person,
+    noticed: Result<Query<Noticed>, QueryRejection>,
+) -> Result<Response, Failure> {
+    let Query(Noticed { notice }) = noticed?;
+    Ok(page(&key_page(&console, &person, Shown { notice, ..Shown::default() }).await?))
+}
+
+async fn key_page(console: &Console, person: &Person, shown: Shown) -> Result<KeyPage, Failure> {
+    let (store, team_id) = (&console.process.store, person.0.team_id);
+    let keys = store.key_list(team_id).await?;
+    let integrations = store.integration_list(team_id).await?.into_iter();
+    let names: HashMap<IntegrationId, String> =
+        integrations.map(|integration| (integration.integration_id, integration.name)).collect();
+    let is_active = |key: &&KeySummary| key.revoked_at.is_none() && key.integration_id.is_none();
+    let active = keys.iter().filter(is_active).count() as i64;
+    let line = |key: KeySummary| Line {
+        integration: key.integration_id.and_then(|id| names.get(&id).cloned()),
+        key,
+    };
+    Ok(KeyPage {
+        may_make: person.is_manager() && active < ACTIVE_TEAM_KEYS,
+        active,
+        most: ACTIVE_TEAM_KEYS,
+        lines: keys.into_iter().map(line).collect(),
+        public_url: console.process.config.console.public_url.clone(),
+        frame: Frame::new(person, "/keys").with_notice(shown.notice),
+        shown,
+    })
+}
+
+/// Makes a key and shows it, once: the answer is the page itself, and nothing keeps it.
+async fn create(
+    State(console): State<Console>,
+    person: Person,
+    form: Result<Form<NewKeyForm>, FormRejection>,
+) -> Result<Response, Failure> {
+    let Form(NewKeyForm { name: typed, kind }) = form?;
+    let key_kind = match kind {
+        Kind::FullAccess => KeyKind::FullAccess,
+        Kind::Formulas => KeyKind::Formulas,
+    };
+    match make(&console, &person, key_kind, None, &typed).await {
+        Ok(key) => {
+            Ok(page(&key_page(&console, &person, Shown { made: Some(key), ..Shown::default() }).await?))
+        }
+        Err(StoreError::Limit(reason)) => {
+            let problem = Some(format!("Not made: {reason}."));
+            let shown = Shown { name: typed, kind: Some(kind), problem, ..Shown::default() };
+            Ok(refused(&key_page(&console, &person, shown).await?))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Makes a key of the team, or of one of its integrations.
+///
+/// # Errors
+/// [`StoreError::Limit`] for a name that is none, and past the keys that there may be.
+pub(crate) async fn make(
+    console: &Console,
+    person: &Person,
+    kind: KeyKind,
+    integration: Option<&Integration>,
+    typed: &str,
+) -> store::Result<KeyText> {
+    let name: Name = typed.parse().map_err(|reason| StoreError::Limit(format!("the name {reason}")))?;
+    let (key, now) = (KeyText::random(kind), console.process.clock.now());
+    let new = NewKey {
+        team_id: person.0.team_id,
+        kind,
+        integration_id: integration.map(|integration| integration.integration_id),
+        name: name.as_str(),
+        key: &key.presented(),
+    };
+    let mut connection = console.process.store.connection().await?;
+    let transaction = connection.begin().await?;
+    transaction.key_create(&new, now).await?;
+    let subject = match integration {
+        Some(integration) => format!("{} of {}", name.as_str(), integration.name),
+        None => name.as_str().to_owned(),
+    };
+    transaction.activity_add(&person.0, "key.created", &subject, now).await?;
+    transaction.commit().await?;
+    Ok(key)
+}
+
+/// Revokes a key.
+async fn revoke(
+    State(console): State<Console>,
+    person: Person,
+    path: Result<Path<ApiKeyId>, PathRejection>,
+) -> Result<Response, Failure> {
+    let Path(key_id) = path?;
+    let now = console.process.clock.now();
+    let mut connection = console.process.store.connection().await?;
+    let transaction = connection.begin().await?;
+    let name = transaction.key_revoke(person.0.team_id, key_id, now).await?;
+    transaction.activity_add(&person.0, "key.revoked", &name, now).await?;
+    transaction.commit().await?;
+    Ok(done("/keys", Notice::KeyRevoked))
+}

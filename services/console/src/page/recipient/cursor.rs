@@ -1,0 +1,83 @@
+//! Where a page of recipients begins, as its address says it.
+
+use std::fmt;
+
+use chrono::DateTime;
+use store::{FoundCursor, RecipientCursor, RecipientLine};
+use uuid::Uuid;
+
+/// Behind a recipient.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Cursor {
+    /// In the order in which they were received.
+    Received(RecipientCursor),
+    /// In the order of what they were found by.
+    Found(FoundCursor),
+}
+
+impl Cursor {
+    /// Behind this one, in the order in which they were received.
+    pub(super) const fn behind(line: &RecipientLine) -> Self {
+        Self::Received(RecipientCursor { received_at: line.received_at, entry_id: line.entry_id })
+    }
+
+    /// The cursor in an address; `None` of what no page has written: it begins at the beginning.
+    pub(super) fn read(text: &str) -> Option<Self> {
+        let (kind, rest) = text.split_once('.')?;
+        let (entry_id, at) = rest.split_once('.')?;
+        let entry_id = Uuid::parse_str(entry_id).ok()?;
+        match kind {
+            "t" => {
+                let received_at = DateTime::from_timestamp_micros(at.parse().ok()?)?;
+                Some(Self::Received(RecipientCursor { received_at, entry_id }))
+            }
+            "k" => Some(Self::Found(FoundCursor { key: at.to_owned(), entry_id })),
+            _ => None,
+        }
+    }
+
+    pub(super) fn received(self) -> Option<RecipientCursor> {
+        match self {
+            Self::Received(cursor) => Some(cursor),
+            Self::Found(_) => None,
+        }
+    }
+
+    pub(super) fn found(self) -> Option<FoundCursor> {
+        match self {
+            Self::Found(cursor) => Some(cursor),
+            Self::Received(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Received(RecipientCursor { received_at, entry_id }) => {
+                write!(formatter, "t.{entry_id}.{}", received_at.timestamp_micros())
+            }
+            Self::Found(FoundCursor { key, entry_id }) => write!(formatter, "k.{entry_id}.{key}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_reads_as_it_was_written() {
+        let (entry_id, key) = (Uuid::from_u128(7), "o. neill.ann".to_owned());
+        let received_at = "2026-11-21T10:00:00.000001Z".parse().unwrap();
+        for cursor in [
+            Cursor::Found(FoundCursor { key, entry_id }),
+            Cursor::Received(RecipientCursor { received_at, entry_id }),
+        ] {
+            assert_eq!(Cursor::read(&cursor.to_string()), Some(cursor));
+        }
+        for text in ["", "t", "t.x.1", "k.7", "t.00000000-0000-0000-0000-000000000007.99999999999999999999"] {
+            assert_eq!(Cursor::read(text), None, "{text}");
+        }
+    }
+}

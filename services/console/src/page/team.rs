@@ -1,0 +1,26 @@
+//! The people of a team: who they are and what they may do, for everybody to see and for owners to change.
+
+mod account;
+mod link;
+mod people;
+
+use crate::route::{self, Access, Route};
+
+/// What there is.
+pub(crate) fn routes() -> Vec<Route> {
+    use Access::{Anyone, Member, Owner};
+    vec![
+        route::page("/team", Member, people::show),
+        route::action("/team", Owner, people::add),
+        route::action("/team/{user_id}/role", Owner, people::set_role),
+        route::action("/team/{user_id}/remove", Owner, people::remove),
+        route::action("/team/{user_id}/reset-password", Owner, people::reset_password),
+        route::page("/account", Member, account::show),
+        route::action("/account/password", Member, account::change_password),
+        route::page("/password/{token}", Anyone, link::show),
+        route::action("/password/{token}", Anyone, link::submit),
+    ]
+}
+
+/// The part of the navigation.
+const PART: &str = "/team";

@@ -1,0 +1,220 @@
+//! Pictures of designs, for pages: drawn from the very PDF that would print, a few at a time, and kept.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::Context;
+use artwork::{Loaded, Paper, Proof};
+use axum::body::Bytes;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use chrono::{DateTime, Utc};
+use contract::id::{DesignId, TeamId};
+use design::{Document, Side};
+use outbound::{Client, Policy};
+use pictures::Pictures;
+use print::Crop;
+use serde_json::Value;
+use service::Process;
+use storage::Storage;
+use tokio::sync::Semaphore;
+
+use crate::failure::Failure;
+
+/// Dots per inch: a card as wide as a phone's screen.
+const RESOLUTION: u32 = 96;
+
+/// Proofs drawn at a time by one process: each takes a processor.
+const DRAWN_AT_A_TIME: usize = 2;
+
+/// Pictures kept by one process, a few hundred kilobytes each.
+const PICTURES_KEPT: usize = 64;
+
+/// Bytes of the values that a proof is asked with, all together.
+const VALUES_BYTES: usize = 64 * 1024;
+
+/// What a picture shows.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    /// Whose.
+    pub(crate) team_id: TeamId,
+    /// A design and one of its versions: that of the document.
+    pub(crate) design: (DesignId, i32),
+    /// The document of the version.
+    pub(crate) document: Value,
+    /// Values of fields, by folded name; those of the sample person stand in for the fields that are not named.
+    pub(crate) fields: BTreeMap<String, String>,
+    /// The surface.
+    pub(crate) side: Side,
+}
+
+/// Draws proofs.
+pub(crate) struct Proofs {
+    paper: Paper,
+    storage: Storage,
+    fetcher: Pictures,
+    drawing: Semaphore,
+    /// By their tags; the one used last at the back.
+    kept: Mutex<VecDeque<(String, Bytes)>>,
+}
+
+/// A picture, and whether it will always be the same.
+struct Drawn {
+    png: Bytes,
+    is_final: bool,
+}
+
+impl Proofs {
+    /// # Errors
+    /// When the settings of printing, pictures or storage cannot be used.
+    pub(crate) fn new(process: &Process) -> anyhow::Result<Self> {
+        let config = &process.config;
+        let client = Client::new(Policy::new(&config.outbound.allowed_networks))?;
+        let storage = Storage::new(&config.storage).context("storage")?;
+        let (store, clock) = (process.store.clone(), process.clock.clone());
+        Ok(Self {
+            paper: Paper::of_proofs(&config.print)?,
+            fetcher: Pictures::new(client, storage.clone(), store, clock, config.pictures.clone()),
+            storage,
+            drawing: Semaphore::new(DRAWN_AT_A_TIME),
+            kept: Mutex::default(),
+        })
+    }
+
+    /// The answer with a picture: PNG, or 304 when the browser has it. A version never changes, so its tag says all.
+    ///
+    /// # Errors
+    /// [`Failure::Invalid`] with a sentence when the design cannot print.
+    pub(crate) async fn answer(
+        &self,
+        headers: &HeaderMap,
+        wanted: Wanted,
+        now: DateTime<Utc>,
+    ) -> Result<Response, Failure> {
+        let bytes: usize = wanted.fields.iter().map(|(name, value)| name.len() + value.len()).sum();
+        if bytes > VALUES_BYTES {
+            return Err(Failure::Invalid(format!("The values are longer than {VALUES_BYTES} bytes.")));
+        }
+        let tag = tag(&wanted);
+        let is_known = headers.get_all(IF_NONE_MATCH).iter().any(|known| known.as_bytes() == tag.as_bytes());
+        if is_known {
+            return Ok((StatusCode::NOT_MODIFIED, [(ETAG, tag), (CACHE_CONTROL, CHECKED.to_owned())])
+                .into_response());
+        }
+        if let Some(png) = self.known(&tag) {
+            return Ok(kept(&tag, png));
+        }
+        let drawn = self.draw(wanted, now).await?;
+        if !drawn.is_final {
+            return Ok(([(CONTENT_TYPE, PNG)], drawn.png).into_response());
+        }
+        self.keep(tag.clone(), drawn.png.clone());
+        Ok(kept(&tag, drawn.png))
+    }
+
+    async fn draw(&self, wanted: Wanted, now: DateTime<Utc>) -> Result<Drawn, Failure> {
+        let Wanted { team_id, design, document, fields, side } = wanted;
+        let document = Document::parse(&document)
+            .map_err(|problem| Failure::Invalid(format!("The design cannot print: {problem}.")))?;
+        let mut values = artwork::sample_values(&document);
+        values.extend(fields);
+        let mut pictures = Loaded::default();
+        let fetched = pictures.fetch(&self.fetcher, &self.storage, team_id, &document, &values).await;
+        fetched.map_err(|error| Failure::Internal(error.into()))?;
+        let proof = Proof::of_sample(document, design, values, pictures, now);
+        let is_final = !proof.has_stand_ins();
+        let _turn = self.drawing.acquire().await;
+        let paper = self.paper.clone();
+        let drawing = tokio::task::spawn_blocking(move || png(proof, &paper, side, now));
+        let png = drawing.await.map_err(|error| Failure::Internal(error.into()))??;
+        Ok(Drawn { png, is_final })
+    }
+
+    fn known(&self, tag: &str) -> Option<Bytes> {
+        // A panic while the lock was held cannot leave the list half-changed.
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = kept.iter().position(|(known, _)| known == tag)?;
+        let found = kept.remove(at)?;
+        let png = found.1.clone();
+        kept.push_back(found);
+        Some(png)
+    }
+
+    fn keep(&self, tag: String, png: Bytes) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= PICTURES_KEPT {
+            kept.pop_front();
+        }
+        kept.push_back((tag, png));
+    }
+}
+
+const PNG: &str = "image/png";
+
+/// Browsers keep it and ask whether it is still the same: which version a page shows may change at any time.
+const CHECKED: &str = "private, no-cache";
+
+fn kept(tag: &str, png: Bytes) -> Response {
+    let headers = [(CONTENT_TYPE, PNG), (CACHE_CONTROL, CHECKED), (ETAG, tag)];
+    (headers, png).into_response()
+}
+
+/// Follows from all that the picture follows from.
+fn tag(wanted: &Wanted) -> String {
+    let mut hasher = blake3::Hasher::new();
+    let mut part = |bytes: &[u8]| {
+        // With its length before it no part runs into the next.
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    part(wanted.team_id.0.as_bytes());
+    part(wanted.design.0.0.as_bytes());
+    part(&wanted.design.1.to_le_bytes());
+    part(wanted.side.to_string().as_bytes());
+    for (name, value) in &wanted.fields {
+        part(name.as_bytes());
+        part(value.as_bytes());
+    }
+    let digest = hasher.finalize().to_hex();
+    format!("\"{}\"", &digest[..32])
+}
+
+fn png(proof: Proof, paper: &Paper, side: Side, now: DateTime<Utc>) -> Result<Bytes, Failure> {
+    let product = proof.product();
+    let page = match side {
+        Side::Front => 1,
+        Side::Back => 2,
+    };
+    let pdf = proof
+        .pdf(paper, now)
+        .map_err(|problem| Failure::Invalid(format!("The card cannot print: {problem}.")))?;
+    let pages = print::proof(pdf, product, [page], RESOLUTION, Crop::Trim);
+    let page = pages.map_err(|error| Failure::Internal(error.into()))?.pop();
+    Ok(page.unwrap_or_default().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(version: i32, side: Side, fields: &[(&str, &str)]) -> Wanted {
+        let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let (team_id, design_id) = (TeamId(uuid::Uuid::nil()), DesignId(uuid::Uuid::nil()));
+        Wanted { team_id, design: (design_id, version), document: Value::Null, fields, side }
+    }
+
+    #[test]
+    fn a_tag_changes_with_version_side_and_values() {
+        let first = tag(&wanted(1, Side::Front, &[("a", "bc")]));
+        assert_eq!(first, tag(&wanted(1, Side::Front, &[("a", "bc")])));
+        for other in [
+            wanted(2, Side::Front, &[("a", "bc")]),
+            wanted(1, Side::Back, &[("a", "bc")]),
+            wanted(1, Side::Front, &[("ab", "c")]),
+            wanted(1, Side::Front, &[]),
+        ] {
+            assert_ne!(first, tag(&other));
+        }
+    }
+}

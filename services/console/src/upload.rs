@@ -1,0 +1,66 @@
+//! Forms that may bring a file (multipart), read whole within the route's bound.
+
+use std::collections::HashMap;
+
+use axum::body::Bytes;
+use axum::extract::multipart::Multipart;
+use axum::extract::{FromRequest, Request};
+
+use crate::failure::Failure;
+
+/// Fields of a form at the most.
+const FIELDS: usize = 20;
+
+/// What a form sent, by the names of its fields.
+pub(crate) struct Upload {
+    fields: HashMap<String, Bytes>,
+}
+
+impl Upload {
+    /// A field's bytes; none of a field that is absent, or for which no file was chosen.
+    pub(crate) fn bytes(&self, name: &str) -> &[u8] {
+        self.fields.get(name).map_or(&[], |bytes| bytes)
+    }
+
+    /// A field's text, without a byte order mark; empty when it is absent, or when no file was chosen.
+    ///
+    /// # Errors
+    /// [`Failure::Invalid`] when it is not UTF-8.
+    pub(crate) fn text(&self, name: &str) -> Result<&str, Failure> {
+        let text = std::str::from_utf8(self.bytes(name)).map_err(|_| {
+            Failure::Invalid(
+                "The file is not text in UTF-8. Save it in that encoding and send it again.".to_owned(),
+            )
+        })?;
+        Ok(text.trim_start_matches('\u{feff}'))
+    }
+}
+
+impl<S: Send + Sync> FromRequest<S> for Upload {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Failure> {
+        let mut form = Multipart::from_request(request, state).await.map_err(|_| unreadable())?;
+        let mut fields = HashMap::new();
+        while let Some(field) = form.next_field().await.map_err(|error| failed(&error))? {
+            let Some(name) = field.name().map(str::to_owned) else { continue };
+            let bytes = field.bytes().await.map_err(|error| failed(&error))?;
+            fields.insert(name, bytes);
+            if fields.len() > FIELDS {
+                return Err(unreadable());
+            }
+        }
+        Ok(Self { fields })
+    }
+}
+
+fn failed(error: &axum::extract::multipart::MultipartError) -> Failure {
+    if error.status() == axum::http::StatusCode::PAYLOAD_TOO_LARGE {
+        return Failure::Invalid("The file is too large for this page.".to_owned());
+    }
+    unreadable()
+}
+
+fn unreadable() -> Failure {
+    Failure::Invalid("The form could not be read. Go back, reload the page and send it again.".to_owned())
+}

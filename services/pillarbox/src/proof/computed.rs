@@ -1,0 +1,55 @@
+//! Values of a team's formula columns for somebody who does not exist.
+
+use std::collections::BTreeMap;
+
+use ::computed::FormulaColumns;
+use audience::Lookup;
+use chrono::{DateTime, Utc};
+use contract::id::TeamId;
+use store::{Column, ColumnKind, Store};
+
+/// Values by folded name.
+type Fields = BTreeMap<String, String>;
+
+/// The given values, and those of the team's formula columns over them. A value that is given for a formula column stays:
+/// it shows how another one would print.
+pub(super) async fn with_formulas(
+    store: &Store,
+    team_id: TeamId,
+    fields: Fields,
+    now: DateTime<Utc>,
+) -> store::Result<Fields> {
+    let columns = store.column_list(team_id).await?;
+    let today = ::computed::today(&store.team_get(team_id).await?, now);
+    Ok(add(&columns, fields, today))
+}
+
+fn add(columns: &[Column], fields: Fields, today: chrono::NaiveDate) -> Fields {
+    let formulas = FormulaColumns::new(columns);
+    let over = formulas.over(&fields, today);
+    let keys = columns.iter().filter(|column| column.kind == ColumnKind::Formula);
+    let value = |column: &Column| Some((column.name_key.clone(), over.value(&column.name_key)?.to_owned()));
+    let mut all: Fields = keys.filter_map(value).collect();
+    all.extend(fields.clone());
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use audience::ColumnType;
+
+    use super::*;
+
+    #[test]
+    fn formula_columns_are_computed_from_what_is_given_and_a_given_value_stays() {
+        let columns = [
+            Column::computed("Tier", ColumnType::Text, "IF(first_name == \"Ada\", \"VIP\", \"new\")"),
+            Column::computed("Loud", ColumnType::Text, "UPPER(first_name)"),
+        ];
+        let given = |pairs: &[(&str, &str)]| -> Fields {
+            pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        };
+        let all = add(&columns, given(&[("first_name", "Ada"), ("loud", "Hey")]), chrono::NaiveDate::MIN);
+        assert_eq!(all, given(&[("first_name", "Ada"), ("loud", "Hey"), ("tier", "VIP")]));
+    }
+}

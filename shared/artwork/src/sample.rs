@@ -1,0 +1,130 @@
+//! A card for somebody who does not exist.
+
+use std::collections::{BTreeMap, HashSet};
+
+use audience::fold_name;
+use chrono::{DateTime, Utc};
+use contract::id::{DesignId, TeamId};
+use contract::scan::CardCode;
+use design::{Document, ImageSource};
+use store::{PieceContent, PrintPiece};
+use uuid::Uuid;
+
+use crate::pictures::sources;
+
+/// A code that no card has got: it leads nowhere.
+const CODE: &str = "SampleCard";
+
+/// A campaign that there may be none of.
+const CAMPAIGN: &str = "PA-SAMPLE";
+
+/// The fields of the address, which a design need not have.
+pub(crate) const ADDRESS_FIELDS: [&str; 7] =
+    ["first_name", "last_name", "address_1", "address_2", "city", "state", "zip"];
+
+/// What the person on a proof is called and where that person lives, by built-in column.
+const PERSON: [(&str, &str); 10] = [
+    ("first_name", "Ada"),
+    ("last_name", "Miles"),
+    ("address_1", "1100 Congress Ave"),
+    ("city", "Austin"),
+    ("state", "TX"),
+    ("zip", "78701"),
+    ("email", "ada@example.com"),
+    ("phone", "(512) 555-0142"),
+    ("organization", "Bluebonnet Books"),
+    ("birthday", "4/12"),
+];
+
+/// Values for all fields of a design that print as text, by folded name: those of the sample person for built-in
+/// columns, the field's own name for others.
+pub fn sample_values(document: &Document) -> BTreeMap<String, String> {
+    let pictures: HashSet<String> = sources(document)
+        .filter_map(|source| match source {
+            ImageSource::Variable { field, .. } => Some(fold_name(field)),
+            ImageSource::Fixed { .. } => None,
+        })
+        .collect();
+    let fields = document.fields().into_iter().map(|field| (fold_name(field), field));
+    fields
+        .filter(|(folded, _)| !pictures.contains(folded))
+        .map(|(folded, field)| {
+            let value = person(&folded).unwrap_or(field).to_owned();
+            (folded, value)
+        })
+        .collect()
+}
+
+fn person(column: &str) -> Option<&'static str> {
+    PERSON.iter().find(|(name, _)| *name == column).map(|(_, value)| *value)
+}
+
+/// A card with these values of its design's fields, by folded name, and these pictures.
+pub(crate) fn piece(
+    document: &Document,
+    (design_id, design_version): (DesignId, i32),
+    fields: BTreeMap<String, String>,
+    pictures: BTreeMap<String, String>,
+    now: DateTime<Utc>,
+) -> PrintPiece {
+    let sample = |name: &str| {
+        let given = fields.get(name).map(String::as_str);
+        given.or_else(|| person(name)).unwrap_or_default().to_owned()
+    };
+    let return_address = return_address(document, &fields);
+    PrintPiece {
+        position: 0,
+        team_id: TeamId(Uuid::nil()),
+        piece_id: Uuid::nil(),
+        campaign_id: CAMPAIGN.parse().expect("an id like every campaign's"),
+        first_name: sample("first_name"),
+        last_name: sample("last_name"),
+        line_1: sample("address_1"),
+        line_2: sample("address_2"),
+        city: sample("city"),
+        state: sample("state"),
+        zip: sample("zip"),
+        plus4: None,
+        postage: "first_class".to_owned(),
+        mail_by_date: now.date_naive(),
+        design_id,
+        design_version,
+        code: CardCode::parse(CODE),
+        content: PieceContent { fields, return_address, pictures },
+    }
+}
+
+/// The return address with these values; the fallback where one is missing, as it prints then.
+fn return_address(document: &Document, fields: &BTreeMap<String, String>) -> Vec<String> {
+    let Some(design) = document.return_address() else { return Vec::new() };
+    let value = |field: &str| fields.get(&fold_name(field)).map(String::as_str);
+    let own = design.address.render(value);
+    match &design.fallback {
+        Some(fallback) if !own.is_whole => fallback.render(value).lines(),
+        _ => own.lines(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_text_field_gets_a_value_and_a_picture_s_field_none() {
+        let document = json!({
+            "product": "postcard_4x6",
+            "front": { "elements": [
+                { "id": "hello", "kind": "text", "area": { "x": 20, "y": 20, "width": 200, "height": 30 },
+                  "text": "Dear {{First_Name|neighbor}}, your {{Loyalty Level}}", "font": "Inter", "size": 12 },
+                { "id": "photo", "kind": "image", "area": { "x": 20, "y": 80, "width": 50, "height": 50 },
+                  "source": { "variable": { "field": "photo" } } },
+            ] },
+            "back": {},
+        });
+        let values = sample_values(&Document::parse(&document).unwrap());
+        let expected = [("first_name", "Ada"), ("loyalty level", "Loyalty Level")];
+        assert_eq!(values, expected.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
+    }
+}

@@ -1,0 +1,52 @@
+//! A recipient as conditions, designs and links see it.
+
+use audience::{BuiltIn, Lookup};
+use store::{EntryAddress, StoredEntry};
+
+/// A recipient as conditions see it: the verified address, what was sent, and behind it what is stored.
+pub struct Profile<'a> {
+    /// First and last name.
+    pub name: (&'a str, &'a str),
+    /// Delivery line and second line.
+    pub lines: (&'a str, &'a str),
+    /// Verified.
+    pub city: &'a str,
+    /// Verified.
+    pub state: &'a str,
+    /// Verified, five digits.
+    pub zip: &'a str,
+    /// Latitude and longitude, when known.
+    pub place: Option<(f64, f64)>,
+    /// The other columns, by folded name: sent, else stored.
+    pub values: &'a dyn Lookup,
+}
+
+impl<'a> Profile<'a> {
+    /// As it stands in the address book.
+    pub fn stored(entry: &'a EntryAddress, values: &'a StoredEntry) -> Self {
+        Self {
+            name: (&entry.first_name, &entry.last_name),
+            lines: (&entry.address_1, &entry.address_2),
+            city: &entry.city,
+            state: &entry.state,
+            zip: &entry.zip,
+            place: entry.latitude.zip(entry.longitude),
+            values,
+        }
+    }
+}
+
+impl Lookup for Profile<'_> {
+    fn value(&self, column: &str) -> Option<&str> {
+        match BuiltIn::from_key(column) {
+            Some(BuiltIn::FirstName) => Some(self.name.0),
+            Some(BuiltIn::LastName) => Some(self.name.1),
+            Some(BuiltIn::Address1) => Some(self.lines.0),
+            Some(BuiltIn::Address2) => Some(self.lines.1),
+            Some(BuiltIn::City) => Some(self.city),
+            Some(BuiltIn::State) => Some(self.state),
+            Some(BuiltIn::Zip) => Some(self.zip),
+            _ => self.values.value(column),
+        }
+    }
+}

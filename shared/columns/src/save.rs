@@ -1,0 +1,191 @@
+//! A formula column is made or changed.
+
+use audience::{ColumnType, Conditions};
+use chrono::{DateTime, Utc};
+use contract::id::{RequestId, TeamId};
+use contract::mcp::{FormulaError, SaveAnswer, SaveOutcome};
+use formula::name_problem;
+use store::{ChangedBy, Column, NewFormulaChange, StoreError, Transaction};
+
+use crate::book::{Book, Fitting, Named, source};
+use crate::uses::filtering_campaigns;
+
+/// Why a save was not made.
+#[derive(Debug)]
+pub enum Refused {
+    /// Who asked is told why.
+    Request(FormulaError),
+    /// The database failed.
+    Store(StoreError),
+}
+
+impl From<StoreError> for Refused {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<FormulaError> for Refused {
+    fn from(error: FormulaError) -> Self {
+        Self::Request(error)
+    }
+}
+
+/// A formula that is to be saved.
+#[derive(Debug, Clone, Copy)]
+pub struct FormulaSave<'a> {
+    /// Names the request: delivered again, it finds its change.
+    pub request_id: RequestId,
+    /// Who asks.
+    pub by: ChangedBy<'a>,
+    /// The column's name, as [`checked_name`] gives it.
+    pub name: &'a str,
+    /// The source, trimmed.
+    pub formula: &'a str,
+}
+
+/// The name of a column, trimmed.
+///
+/// # Errors
+/// `invalid_request` for names that designs and formulas could not write.
+pub fn checked_name(name: &str) -> Result<&str, FormulaError> {
+    let name = name.trim();
+    match name_problem(name) {
+        Some(problem) => Err(FormulaError::InvalidRequest(format!("name {problem}."))),
+        None => Ok(name),
+    }
+}
+
+/// Makes a formula column or changes one, in this transaction. A request that comes again finds its change and gets the
+/// same answer.
+///
+/// # Errors
+/// [`Refused`]: `not_a_formula_column`, `too_many_formulas`, `invalid_formula`, `type_in_use`, or the database's.
+pub async fn save(
+    transaction: &Transaction<'_>,
+    team_id: TeamId,
+    save: FormulaSave<'_>,
+    now: DateTime<Utc>,
+) -> Result<SaveAnswer, Refused> {
+    let FormulaSave { request_id, by, name, formula } = save;
+    if formula.contains('\0') {
+        let why = "formula must not have the character U+0000 in it.".to_owned();
+        return Err(FormulaError::InvalidRequest(why).into());
+    }
+    let book = Book::new(transaction.column_list_locked(team_id).await?);
+    let existing = book.place_for(name)?;
+    let fitting = tokio::task::block_in_place(|| book.fit(formula, Some(name)))
+        .map_err(FormulaError::InvalidFormula)?;
+    let is_standing = |column: &&Column| {
+        // Saved over other types it means something else: this save takes the types of today.
+        source(column) == Some(formula)
+            && column.formula_uses.as_ref().is_none_or(|uses| *uses == fitting.uses)
+    };
+    if let Some(column) = existing.filter(is_standing) {
+        return standing(transaction, team_id, request_id, column).await;
+    }
+    let columns = changed_columns(name, formula, existing, &fitting);
+    refuse_lost_conditions(transaction, team_id, &book, &columns).await?;
+    transaction.column_save(team_id, &columns[0], now).await?;
+    for column in &columns[1..] {
+        let uses = column.formula_uses.as_ref();
+        transaction.column_retype(team_id, &column.name_key, column.column_type, uses).await?;
+    }
+    let previous_formula = existing.and_then(source);
+    let name_key = &columns[0].name_key;
+    let change = NewFormulaChange { request_id, name_key, by, formula, previous_formula };
+    transaction.formula_change_add(team_id, change, now).await?;
+    Ok(SaveAnswer {
+        name: columns[0].name.clone(),
+        outcome: outcome(previous_formula),
+        formula: formula.to_owned(),
+        result_type: fitting.result_type,
+        previous_formula: previous_formula.map(str::to_owned),
+    })
+}
+
+/// The answer when the column has this formula already: this request gave it, delivered before, or another did.
+async fn standing(
+    transaction: &Transaction<'_>,
+    team_id: TeamId,
+    request_id: RequestId,
+    column: &Column,
+) -> Result<SaveAnswer, Refused> {
+    let latest = transaction.formula_change_latest(team_id, &column.name_key).await?;
+    let own = latest.filter(|change| change.request_id == request_id);
+    Ok(SaveAnswer {
+        name: column.name.clone(),
+        outcome: own
+            .as_ref()
+            .map_or(SaveOutcome::Unchanged, |change| outcome(change.previous_formula.as_deref())),
+        formula: source(column).unwrap_or_default().to_owned(),
+        result_type: column.column_type,
+        previous_formula: own.and_then(|change| change.previous_formula),
+    })
+}
+
+const fn outcome(previous_formula: Option<&str>) -> SaveOutcome {
+    match previous_formula {
+        Some(_) => SaveOutcome::Changed,
+        None => SaveOutcome::Created,
+    }
+}
+
+/// The column itself first, then those that change with it.
+fn changed_columns(name: &str, formula: &str, existing: Option<&Column>, fitting: &Fitting) -> Vec<Column> {
+    let name = existing.map_or(name, |existing| existing.name.as_str());
+    let own = Column {
+        formula_uses: Some(fitting.uses.clone()),
+        ..Column::computed(name, fitting.result_type, formula)
+    };
+    let retyped = fitting.retyped.iter().map(|other| Column {
+        formula_uses: other.uses.clone(),
+        ..Column::computed(&other.name, other.column_type, &other.source)
+    });
+    std::iter::once(own).chain(retyped).collect()
+}
+
+/// Refuses new types with which conditions that can be read now could not be read any more.
+async fn refuse_lost_conditions(
+    transaction: &Transaction<'_>,
+    team_id: TeamId,
+    book: &Book,
+    columns: &[Column],
+) -> Result<(), Refused> {
+    for column in columns {
+        let Named::Formula(current) = book.find(&column.name) else { continue };
+        if current.column_type == column.column_type {
+            continue;
+        }
+        let reads = |column_type: ColumnType, conditions: &serde_json::Value| {
+            Conditions::parse(conditions, |name| (name == column.name_key).then_some(column_type)).is_ok()
+        };
+        let (campaigns, _) = filtering_campaigns(transaction, team_id, &column.name_key).await?;
+        let lost: Vec<String> = campaigns
+            .iter()
+            .filter(|campaign| reads(current.column_type, &campaign.conditions))
+            .filter(|campaign| !reads(column.column_type, &campaign.conditions))
+            .map(|campaign| campaign.campaign_id.to_string())
+            .collect();
+        if !lost.is_empty() {
+            let name = current.name.clone();
+            let (current, wanted) = (current.column_type.to_string(), column.column_type.to_string());
+            return Err(FormulaError::TypeInUse { column: name, current, wanted, campaigns: lost }.into());
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_designs_could_not_write_is_refused_and_outer_space_does_not_count() {
+        assert_eq!(checked_name("  Größe M "), Ok("Größe M"));
+        for wrong in ["", "  ", "a{b", "a}b", "a|b", "a\nb", "Reference", &"x".repeat(201)] {
+            assert!(matches!(checked_name(wrong), Err(FormulaError::InvalidRequest(_))), "{wrong}");
+        }
+        assert!(checked_name(&"x".repeat(200)).is_ok());
+    }
+}

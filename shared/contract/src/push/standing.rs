@@ -1,0 +1,119 @@
+//! How far an integration is, and what a client should call next, in a sentence.
+
+use crate::push::{Field, IntegrationStatus, Semantic};
+
+/// What a client calls the operations.
+#[derive(Debug, Clone, Copy)]
+pub struct Calls {
+    /// Declaring fields.
+    pub declare: &'static str,
+    /// Beginning a sync.
+    pub begin: &'static str,
+    /// Pushing a batch.
+    pub push: &'static str,
+    /// Completing a sync.
+    pub complete: &'static str,
+}
+
+/// The calls of the push API, below its root.
+pub const PUSH_API: Calls =
+    Calls { declare: "POST /schema", begin: "POST /sync", push: "POST /records", complete: "PATCH /sync" };
+
+/// How far an integration is.
+#[derive(Debug, Clone, Copy)]
+pub struct Standing<'a> {
+    /// Its declared fields.
+    pub fields: &'a [Field],
+    /// Whether a sync is open.
+    pub has_open_sync: bool,
+    /// Whether a sync has completed.
+    pub has_completed: bool,
+}
+
+impl Standing<'_> {
+    /// Whether contacts of the integration can be mailed: the address fields are declared, and a sync has completed.
+    pub fn is_set_up(&self) -> bool {
+        self.has_completed && self.missing().is_empty()
+    }
+
+    /// Its status while its owner lets it work.
+    pub fn status(&self) -> IntegrationStatus {
+        if self.has_open_sync {
+            IntegrationStatus::Syncing
+        } else if self.is_set_up() {
+            IntegrationStatus::Ready
+        } else {
+            IntegrationStatus::SetupNeeded
+        }
+    }
+
+    /// The semantics that mail needs and no field claims.
+    pub fn missing(&self) -> Vec<&'static str> {
+        let is_claimed =
+            |semantic: &Semantic| self.fields.iter().any(|field| field.semantic == Some(*semantic));
+        Semantic::NEEDED_TO_MAIL
+            .into_iter()
+            .filter(|semantic| !is_claimed(semantic))
+            .map(Semantic::as_str)
+            .collect()
+    }
+
+    /// The sentence.
+    pub fn next_step(&self, calls: &Calls) -> String {
+        let Calls { declare, begin, push, complete } = calls;
+        let missing = self.missing();
+        if self.fields.is_empty() {
+            format!("Declare your fields: {declare}.")
+        } else if self.has_open_sync {
+            format!("A sync is open: push batches with {push}, then complete it with {complete}.")
+        } else if !missing.is_empty() {
+            format!(
+                "Declare which fields hold {}: {declare} with these semantics. Without them no contact can be mailed.",
+                missing.join(", ")
+            )
+        } else if self.has_completed {
+            format!("Everything is set up. Begin the next sync with {begin} when your contacts change.")
+        } else {
+            format!("Begin the first sync: {begin}.")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::push::FieldType;
+
+    fn field(semantic: Semantic) -> Field {
+        let (key, label, options) = (semantic.as_str().to_owned(), String::new(), Vec::new());
+        Field { key, label, field_type: FieldType::Text, options, semantic: Some(semantic) }
+    }
+
+    fn standing(fields: &[Field], has_open_sync: bool, has_completed: bool) -> (bool, String) {
+        let standing = Standing { fields, has_open_sync, has_completed };
+        (standing.is_set_up(), standing.next_step(&PUSH_API))
+    }
+
+    #[test]
+    fn setup_is_complete_with_the_address_fields_and_a_completed_sync() {
+        let address = Semantic::NEEDED_TO_MAIL.map(field);
+        assert!(standing(&address, false, true).0);
+        assert!(!standing(&address, false, false).0);
+        assert!(!standing(&address[1..], false, true).0);
+    }
+
+    #[test]
+    fn the_next_step_leads_from_the_declaration_to_the_next_sync() {
+        let address = Semantic::NEEDED_TO_MAIL.map(field);
+        let steps = [
+            (standing(&[], false, false).1, "POST /schema"),
+            (standing(&address[..2], false, false).1, "state, zip"),
+            (standing(&address, false, false).1, "first sync"),
+            (standing(&address, true, false).1, "PATCH /sync"),
+            (standing(&address, false, true).1, "set up"),
+        ];
+        for (step, part) in steps {
+            assert!(step.contains(part), "{step}");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The names of columns: which a formula uses, and which a computed column may have.
+
+use audience::fold_name;
+
+use super::Definition;
+use crate::limits::{MAX_NAME_CHARS, MAX_PROBLEMS};
+use crate::problem::Span;
+use crate::scan::{Kind, scan};
+use crate::value::Type;
+use crate::{Column, Problem, shape};
+
+/// Signs that designs, prompts and formulas give a meaning beside names.
+const SIGNS: [char; 3] = ['{', '}', '|'];
+
+/// What a request to send calls a recipient by: never a column.
+const REFERENCE: &str = "reference";
+
+/// Why a formula column or one that a language model fills may not have this name: a sentence that begins behind the
+/// name. `None` when it may.
+pub fn name_problem(name: &str) -> Option<String> {
+    let length = name.trim().chars().count();
+    if length == 0 || length > MAX_NAME_CHARS {
+        return Some(format!("must have 1 to {MAX_NAME_CHARS} characters"));
+    }
+    if name.contains(|character: char| character.is_control() || SIGNS.contains(&character)) {
+        return Some("must not have braces, bars or control characters in it".to_owned());
+    }
+    (fold_name(name) == REFERENCE)
+        .then(|| format!("must not be {REFERENCE:?}, which a request calls its recipients by"))
+}
+
+/// The folded names of columns that a formula may use, each with its place. A source that cannot be cut into tokens names none:
+/// it is refused.
+pub(super) fn named(source: &str) -> Vec<(String, Span)> {
+    let tokens = scan(source).unwrap_or_default();
+    let column = |(at, token): (usize, &crate::scan::Token)| {
+        let name = match &token.kind {
+            Kind::Braced(name) => name,
+            Kind::Word if !shape::is_called(&tokens, at) => &token.source,
+            _ => return None,
+        };
+        Some((fold_name(name), token.span))
+    };
+    tokens.iter().enumerate().filter_map(column).collect()
+}
+
+/// A problem for each column that has had another type since the formula was saved.
+pub(super) fn changed_types<'a>(
+    definition: &Definition,
+    column: impl Fn(&str) -> Option<&'a Column>,
+) -> Vec<Problem> {
+    let Some(uses) = &definition.uses else { return Vec::new() };
+    let is_changed = |(key, saved): &(&String, &audience::ColumnType)| {
+        column(key).is_some_and(|column| column.column_type != **saved)
+    };
+    let changed: Vec<_> = uses.iter().filter(is_changed).take(MAX_PROBLEMS).collect();
+    if changed.is_empty() {
+        return Vec::new();
+    }
+    let places = named(&definition.source);
+    let problem = |(key, saved): (&String, &audience::ColumnType)| {
+        let column = column(key)?;
+        let place = places.iter().find(|(name, _)| name == key).map_or(Span::at(0), |(_, span)| *span);
+        let (was, is) = (Type::from(*saved).in_words(), Type::from(column.column_type).in_words());
+        let name = column.name.trim();
+        Some(place.problem(format!(
+            "The column {name} was {was} when the formula was saved and is {is} now; check the formula and save it again."
+        )))
+    };
+    changed.into_iter().filter_map(problem).collect()
+}

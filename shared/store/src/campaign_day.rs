@@ -1,0 +1,129 @@
+//! What happened to a team's campaigns, day by day: added up where it happens, so that nobody counts it later.
+
+use chrono::NaiveDate;
+use contract::id::{CampaignId, ChargeId, TeamId};
+use contract::send::Reason;
+
+use crate::error::Result;
+use crate::pool::{Store, Transaction};
+
+/// What is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Figure {
+    /// Requests.
+    Sends,
+    /// Cards made, of later steps too.
+    Cards,
+    /// Scans by people.
+    Scans,
+    /// Recipients that were mailed. One that waited on conditions counts again on the day on which it is.
+    Mailed,
+    /// Recipients that were not, by reason.
+    NotMailed(Reason),
+}
+
+/// A figure of a day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DayFigure {
+    /// The team's day.
+    pub day: NaiveDate,
+    /// What was counted.
+    pub figure: Figure,
+    /// How many.
+    pub amount: i64,
+}
+
+/// The name of [`Figure::Scans`], which the statement that records scans writes.
+pub(crate) const SCANS: &str = "scans";
+
+impl Figure {
+    /// The name in the database.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Sends => "sends",
+            Self::Cards => "cards",
+            Self::Scans => SCANS,
+            Self::Mailed => "mailed",
+            Self::NotMailed(reason) => reason.as_str(),
+        }
+    }
+
+    /// The figure of this name. Names of figures that are no more are no figure.
+    fn from_name(name: &str) -> Option<Self> {
+        let counted = [Self::Sends, Self::Cards, Self::Scans, Self::Mailed];
+        let reasons = Reason::ALL.map(Self::NotMailed);
+        counted.into_iter().chain(reasons).find(|figure| figure.as_str() == name)
+    }
+}
+
+impl Store {
+    /// What happened to a team's campaigns since a day, added up over them. Costs as many rows as the campaigns have figures
+    /// on these days, whatever they count.
+    ///
+    /// # Errors
+    /// [`crate::StoreError`] when the database cannot be asked.
+    pub async fn campaign_day_list(&self, team_id: TeamId, since: NaiveDate) -> Result<Vec<DayFigure>> {
+        let rows = self
+            .rows(
+                "SELECT day, figure, sum(amount)::bigint FROM campaign_days WHERE team_id = $1 AND day >= $2
+                 GROUP BY day, figure ORDER BY day, figure",
+                &[&team_id.0, &since],
+            )
+            .await?;
+        let figure = |row: &tokio_postgres::Row| {
+            let figure = Figure::from_name(row.get(1))?;
+            Some(DayFigure { day: row.get(0), figure, amount: row.get(2) })
+        };
+        Ok(rows.iter().filter_map(figure).collect())
+    }
+
+    /// Forgets days before this one, at most `limit` rows. Returns how many.
+    ///
+    /// # Errors
+    /// [`crate::StoreError`] when the database cannot be asked.
+    pub async fn campaign_day_purge(&self, before: NaiveDate, limit: i64) -> Result<u64> {
+        self.execute(
+            "DELETE FROM campaign_days WHERE ctid = ANY (ARRAY(
+                 SELECT ctid FROM campaign_days WHERE day < $1 LIMIT $2))",
+            &[&before, &limit],
+        )
+        .await
+    }
+}
+
+impl Transaction<'_> {
+    /// Adds to the figures of a campaign's day; less than nothing takes off. The campaign is locked, so nobody waits here
+    /// who does not wait for it anyway.
+    ///
+    /// # Errors
+    /// [`crate::StoreError`] when the database cannot be asked.
+    pub async fn campaign_day_add(
+        &self,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+        day: NaiveDate,
+        amounts: &[(Figure, i64)],
+    ) -> Result<()> {
+        let names: Vec<&str> = amounts.iter().map(|(figure, _)| figure.as_str()).collect();
+        let numbers: Vec<i64> = amounts.iter().map(|(_, amount)| *amount).collect();
+        self.execute(
+            "INSERT INTO campaign_days AS stored (team_id, day, campaign_id, figure, slot, amount)
+             SELECT $1, $2, $3, figure, 0, sum(amount)::bigint FROM unnest($4::text[], $5::bigint[]) AS new (figure, amount)
+             GROUP BY figure ORDER BY figure
+             ON CONFLICT (team_id, day, campaign_id, figure, slot) DO UPDATE SET amount = stored.amount + excluded.amount",
+            &[&team_id.0, &day, &campaign_id.as_str(), &names, &numbers],
+        )
+        .await?;
+        Ok(())
+    }
+
+    /// The cards of a charge.
+    ///
+    /// # Errors
+    /// [`crate::StoreError`] when the database cannot be asked.
+    pub async fn charge_cards(&self, team_id: TeamId, charge_id: ChargeId) -> Result<i64> {
+        let sql = "SELECT pieces::bigint FROM charges WHERE team_id = $1 AND charge_id = $2";
+        let row = self.row(sql, &[&team_id.0, &charge_id.0]).await?;
+        Ok(row.map_or(0, |row| row.get(0)))
+    }
+}

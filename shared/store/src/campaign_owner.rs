@@ -1,0 +1,140 @@
+//! What an owner looks at and changes of a campaign, one thing at a time.
+
+use chrono::{DateTime, Utc};
+use contract::id::{CampaignId, TeamId};
+use serde_json::Value;
+use tokio_postgres::Row;
+
+use crate::campaign::CampaignSummary;
+use crate::error::{Result, StoreError};
+use crate::pool::{Store, Transaction};
+
+const SUMMARY: &str = "SELECT campaign_id, name, status, budget_cents, committed_cents FROM campaigns";
+
+fn summary(row: &Row) -> CampaignSummary {
+    CampaignSummary {
+        campaign_id: row.get(0),
+        name: row.get(1),
+        status: row.get(2),
+        budget_cents: row.get(3),
+        committed_cents: row.get(4),
+    }
+}
+
+fn not_found(campaign_id: &CampaignId) -> StoreError {
+    StoreError::NotFound(format!("the campaign {campaign_id}"))
+}
+
+impl Store {
+    /// A team's campaigns by name, behind the one named `after` (empty for the beginning); at most `limit`.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn campaign_page(
+        &self,
+        team_id: TeamId,
+        after: &str,
+        limit: i64,
+    ) -> Result<Vec<CampaignSummary>> {
+        let sql = format!("{SUMMARY} WHERE team_id = $1 AND name > $2 ORDER BY name LIMIT $3");
+        Ok(self.rows(&sql, &[&team_id.0, &after, &limit]).await?.iter().map(summary).collect())
+    }
+
+    /// A team's campaign in short.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has no such campaign.
+    pub async fn campaign_summary(
+        &self,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+    ) -> Result<CampaignSummary> {
+        let sql = format!("{SUMMARY} WHERE team_id = $1 AND campaign_id = $2");
+        let row = self.row(&sql, &[&team_id.0, &campaign_id.as_str()]).await?;
+        row.as_ref().map(summary).ok_or_else(|| not_found(campaign_id))
+    }
+
+    /// Activates or pauses a team's campaign.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has no such campaign.
+    pub async fn campaign_set_active(
+        &self,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+        is_active: bool,
+        now: DateTime<Utc>,
+    ) -> Result<()> {
+        let mut connection = self.connection().await?;
+        let transaction = connection.begin().await?;
+        transaction.campaign_set_active(team_id, campaign_id, is_active, now).await?;
+        transaction.commit().await
+    }
+}
+
+impl Transaction<'_> {
+    /// Activates or pauses a team's campaign. Returns its name.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has no such campaign.
+    pub async fn campaign_set_active(
+        &self,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+        is_active: bool,
+        now: DateTime<Utc>,
+    ) -> Result<String> {
+        let status = if is_active { "active" } else { "paused" };
+        let row = self
+            .row(
+                "UPDATE campaigns SET status = $3, updated_at = $4 WHERE team_id = $1 AND campaign_id = $2
+                 RETURNING name",
+                &[&team_id.0, &campaign_id.as_str(), &status, &now],
+            )
+            .await?;
+        row.map(|row| row.get(0)).ok_or_else(|| not_found(campaign_id))
+    }
+
+    /// Gives a team's campaign another map area, as GeoJSON; `None` is everywhere. Returns its name.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has no such campaign.
+    pub async fn campaign_set_area(
+        &self,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+        area: Option<&str>,
+        now: DateTime<Utc>,
+    ) -> Result<String> {
+        let row = self
+            .row(
+                "UPDATE campaigns SET area = $3, updated_at = $4 WHERE team_id = $1 AND campaign_id = $2
+                 RETURNING name",
+                &[&team_id.0, &campaign_id.as_str(), &area, &now],
+            )
+            .await?;
+        row.map(|row| row.get(0)).ok_or_else(|| not_found(campaign_id))
+    }
+
+    /// Gives a team's campaign other filter conditions; `None` is none. Returns its name. The caller holds the team's columns
+    /// locked and has checked the tree against them.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has no such campaign.
+    pub async fn campaign_set_conditions(
+        &self,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+        conditions: Option<&Value>,
+        now: DateTime<Utc>,
+    ) -> Result<String> {
+        let row = self
+            .row(
+                "UPDATE campaigns SET conditions = $3, updated_at = $4 WHERE team_id = $1 AND campaign_id = $2
+                 RETURNING name",
+                &[&team_id.0, &campaign_id.as_str(), &conditions, &now],
+            )
+            .await?;
+        row.map(|row| row.get(0)).ok_or_else(|| not_found(campaign_id))
+    }
+}

@@ -1,0 +1,219 @@
+//! The people of a team, as its owners manage them: roles, leaving, and links that set a password.
+
+use chrono::{DateTime, Utc};
+use contract::id::{TeamId, UserId};
+use contract::limits::PEOPLE_PER_TEAM;
+
+use crate::error::{Result, StoreError};
+use crate::pool::{Store, Transaction};
+use crate::team::Role;
+
+/// A person of a team, as its owners see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TeamPerson {
+    /// Who.
+    pub user_id: UserId,
+    /// Lower-case.
+    pub email: String,
+    /// As the person writes it.
+    pub name: String,
+    /// What the person may do.
+    pub role: Role,
+    /// Whether the person can sign in.
+    pub has_password: bool,
+    /// Until when a link lets the person choose a password; `None` without one that was made.
+    pub link_expires_at: Option<DateTime<Utc>>,
+}
+
+const PEOPLE: &str = "SELECT user_id, email, name, role, password_hash IS NOT NULL, expires_at
+    FROM users LEFT JOIN password_links USING (user_id) WHERE team_id = $1";
+
+fn person(row: &tokio_postgres::Row) -> Result<TeamPerson> {
+    Ok(TeamPerson {
+        user_id: UserId(row.get(0)),
+        email: row.get(1),
+        name: row.get(2),
+        role: Role::from_name(row.get(3))
+            .ok_or_else(|| StoreError::Corrupt("role of a person".to_owned()))?,
+        has_password: row.get(4),
+        link_expires_at: row.get(5),
+    })
+}
+
+impl Store {
+    /// A team's people by address, as many as a team may have.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn person_list(&self, team_id: TeamId) -> Result<Vec<TeamPerson>> {
+        let sql = format!("{PEOPLE} ORDER BY email LIMIT $2");
+        self.rows(&sql, &[&team_id.0, &PEOPLE_PER_TEAM]).await?.iter().map(person).collect()
+    }
+
+    /// Who may choose a password with this link: the name and address, for the page that asks for it.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the link was used, replaced or has expired.
+    pub async fn password_link_get(&self, token_hash: &[u8; 32], now: DateTime<Utc>) -> Result<TeamPerson> {
+        let sql = "SELECT user_id, email, name, role, password_hash IS NOT NULL, expires_at
+             FROM password_links JOIN users USING (user_id) WHERE token_hash = $1 AND expires_at > $2";
+        let row = self.row(sql, &[&&token_hash[..], &now]).await?;
+        person(&row.ok_or_else(no_link)?)
+    }
+}
+
+fn no_link() -> StoreError {
+    StoreError::NotFound("a link that sets a password".to_owned())
+}
+
+impl Transaction<'_> {
+    /// A person of the team, with the team locked against other changes of its people.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when nobody of the team has this id.
+    pub async fn person_lock(&self, team_id: TeamId, user_id: UserId) -> Result<TeamPerson> {
+        self.people_lock(team_id).await?;
+        let sql = format!("{PEOPLE} AND user_id = $2");
+        let row = self.row(&sql, &[&team_id.0, &user_id.0]).await?;
+        person(&row.ok_or_else(|| StoreError::NotFound(format!("the person {user_id}")))?)
+    }
+
+    async fn people_lock(&self, team_id: TeamId) -> Result<()> {
+        self.row("SELECT 1 FROM teams WHERE team_id = $1 FOR UPDATE", &[&team_id.0]).await?;
+        Ok(())
+    }
+
+    /// Adds a person, who has no password yet.
+    ///
+    /// # Errors
+    /// [`StoreError::Limit`] when the address has an account, of whatever team, or the team is full.
+    pub async fn person_add(
+        &self,
+        team_id: TeamId,
+        email: &str,
+        name: &str,
+        role: Role,
+        now: DateTime<Utc>,
+    ) -> Result<UserId> {
+        self.people_lock(team_id).await?;
+        let row = self.row("SELECT count(*) FROM users WHERE team_id = $1", &[&team_id.0]).await?;
+        if row.is_some_and(|row| row.get::<_, i64>(0) >= PEOPLE_PER_TEAM) {
+            return Err(StoreError::Limit(format!(
+                "your team has {PEOPLE_PER_TEAM} people, which is the most"
+            )));
+        }
+        let user_id = UserId::new();
+        let added = self
+            .execute(
+                "INSERT INTO users (user_id, team_id, email, name, role, created_at)
+                 VALUES ($1, $2, lower($3), $4, $5, $6) ON CONFLICT (email) DO NOTHING",
+                &[&user_id.0, &team_id.0, &email, &name, &role.as_str(), &now],
+            )
+            .await?;
+        if added == 0 {
+            return Err(StoreError::Limit(format!("{email} has an account already")));
+        }
+        Ok(user_id)
+    }
+
+    /// Gives a locked person another role.
+    ///
+    /// # Errors
+    /// [`StoreError::Limit`] when the team would be left without an owner.
+    pub async fn person_set_role(&self, team_id: TeamId, person: &TeamPerson, role: Role) -> Result<()> {
+        if role != Role::Owner {
+            self.refuse_without_owner(team_id, person).await?;
+        }
+        let sql = "UPDATE users SET role = $3 WHERE team_id = $1 AND user_id = $2";
+        self.execute(sql, &[&team_id.0, &person.user_id.0, &role.as_str()]).await?;
+        Ok(())
+    }
+
+    /// Removes a locked person, with the person's sessions and links. What the person did stays in the log.
+    ///
+    /// # Errors
+    /// [`StoreError::Limit`] when the team would be left without an owner.
+    pub async fn person_remove(&self, team_id: TeamId, person: &TeamPerson) -> Result<()> {
+        self.refuse_without_owner(team_id, person).await?;
+        let sql = "DELETE FROM users WHERE team_id = $1 AND user_id = $2";
+        self.execute(sql, &[&team_id.0, &person.user_id.0]).await?;
+        Ok(())
+    }
+
+    async fn refuse_without_owner(&self, team_id: TeamId, leaving: &TeamPerson) -> Result<()> {
+        if leaving.role != Role::Owner {
+            return Ok(());
+        }
+        let sql = "SELECT 1 FROM users WHERE team_id = $1 AND user_id <> $2 AND role = 'owner' LIMIT 1";
+        match self.row(sql, &[&team_id.0, &leaving.user_id.0]).await? {
+            Some(_) => Ok(()),
+            None => Err(StoreError::Limit(format!(
+                "{} is the team's only owner; make somebody else an owner first",
+                leaving.name
+            ))),
+        }
+    }
+
+    /// Takes a person's password away and ends all sessions: from now on only a new link lets the person in.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn password_clear(&self, user_id: UserId) -> Result<()> {
+        let sql = "UPDATE users SET password_hash = NULL WHERE user_id = $1";
+        self.execute(sql, &[&user_id.0]).await?;
+        self.session_end_all(user_id, None).await?;
+        Ok(())
+    }
+
+    /// Gives a person another password, as its hash in PHC form, and ends all sessions but the one that `kept` names.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn password_set(
+        &self,
+        user_id: UserId,
+        password_hash: &str,
+        kept: Option<&[u8; 32]>,
+    ) -> Result<()> {
+        let sql = "UPDATE users SET password_hash = $2 WHERE user_id = $1";
+        self.execute(sql, &[&user_id.0, &password_hash]).await?;
+        self.execute("DELETE FROM password_links WHERE user_id = $1", &[&user_id.0]).await?;
+        self.session_end_all(user_id, kept).await?;
+        Ok(())
+    }
+
+    /// Makes the link that lets a person choose a password; one from before is worth nothing any more.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn password_link_create(
+        &self,
+        user_id: UserId,
+        token_hash: &[u8; 32],
+        expires_at: DateTime<Utc>,
+        now: DateTime<Utc>,
+    ) -> Result<()> {
+        self.execute(
+            "INSERT INTO password_links (user_id, token_hash, created_at, expires_at) VALUES ($1, $2, $3, $4)
+             ON CONFLICT (user_id) DO UPDATE SET token_hash = excluded.token_hash,
+                 created_at = excluded.created_at, expires_at = excluded.expires_at",
+            &[&user_id.0, &&token_hash[..], &now, &expires_at],
+        )
+        .await?;
+        Ok(())
+    }
+
+    /// Uses a link up. Returns whose it was.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when it was used, replaced or has expired.
+    pub async fn password_link_use(&self, token_hash: &[u8; 32], now: DateTime<Utc>) -> Result<UserId> {
+        let row = self
+            .row(
+                "DELETE FROM password_links WHERE token_hash = $1 AND expires_at > $2 RETURNING user_id",
+                &[&&token_hash[..], &now],
+            )
+            .await?;
+        row.map(|row| UserId(row.get(0))).ok_or_else(no_link)
+    }
+}

@@ -1,0 +1,118 @@
+//! Designs: mistakes are told beside the document, versions are kept, and what is shown is what prints.
+
+use contract::id::DesignId;
+use pillarbox_tests::{Stack, Visitor, person, postcard, text_box};
+use serde_json::Value;
+use store::Role;
+
+use super::{console, member};
+
+/// The id of the design that an action led to.
+fn id_of(location: &str) -> DesignId {
+    let id = location.trim_start_matches("/designs/").split('?').next().unwrap();
+    id.parse().unwrap_or_else(|_| panic!("no design in {location:?}"))
+}
+
+async fn team_id(stack: &Stack) -> contract::id::TeamId {
+    stack.store.team_list("", 1).await.unwrap()[0].team_id
+}
+
+fn greeting(text: &str) -> String {
+    postcard(&[text_box("greeting", text)]).to_string()
+}
+
+async fn made(admin: &Visitor, name: &str, text: &str) -> DesignId {
+    let page = admin.upload("/designs", &[("name", name), ("document", &greeting(text))]).await;
+    assert_eq!(page.status, 303, "{}", page.html);
+    id_of(page.location())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_design_that_cannot_print_is_told_with_item_and_surface_and_nothing_typed_is_lost() {
+    let (stack, url) = console().await;
+    let admin = member(&stack, &url, Role::Admin).await;
+    let wrong = greeting("{{first_name");
+    let page = admin.upload("/designs", &[("name", "Hello <you>"), ("document", &wrong)]).await;
+    assert_eq!(page.status, 200);
+    assert!(page.html.contains("On the front, item &#34;greeting&#34; cannot print"), "{}", page.html);
+    assert!(page.html.contains("Hello &#60;you&#62;") && page.html.contains("{{first_name"));
+    let page = admin.upload("/designs", &[("name", ""), ("document", "{")]).await;
+    assert!(page.html.contains("The name must be 1 to 200 characters"), "{}", page.html);
+    assert!(page.html.contains("This is not JSON: line 1, column 1"));
+    let page = admin.upload("/designs", &[("name", "Card"), ("document", &greeting("Hi"))]).await;
+    assert!(page.html.contains("has a design of this name already"));
+    assert_eq!(stack.count("SELECT count(*) FROM designs").await, 1, "nothing was saved");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_save_is_a_version_of_somebody_and_going_back_makes_another() {
+    let (stack, url) = console().await;
+    let admin = member(&stack, &url, Role::Admin).await;
+    let design_id = made(&admin, "Greeting", "One").await;
+    let address = format!("/designs/{design_id}");
+    let second = greeting("Two");
+    let saved = admin.upload(&address, &[("version", "1"), ("document", ""), ("file", &second)]).await;
+    assert_eq!(saved.location(), format!("{address}?notice=design-saved"), "{}", saved.html);
+    let late = admin.upload(&address, &[("version", "1"), ("document", &greeting("Three"))]).await;
+    assert!(late.html.contains("Version 2 was saved while you were writing") && late.html.contains("Three"));
+    let back = admin.post(&format!("{address}/versions/1/restore"), &[]).await;
+    assert_eq!(back.location(), format!("{address}?notice=design-restored"));
+    let team_id = team_id(&stack).await;
+    let stored = stack.store.design_get(team_id, design_id).await.unwrap();
+    assert_eq!(stored.summary.version, 3);
+    assert_eq!(stored.document, serde_json::from_str::<Value>(&greeting("One")).unwrap());
+    let versions = stack.store.design_version_list(team_id, design_id, i32::MAX, 10).await.unwrap();
+    let saved: Vec<_> = versions.iter().map(|line| (line.version, line.saved_by.as_deref())).collect();
+    assert_eq!(saved, [(3, Some("Ada Marsh")), (2, Some("Ada Marsh")), (1, Some("Ada Marsh"))]);
+    let page = admin.get(&format!("{address}/versions/2")).await;
+    assert!(page.html.contains("Two") && page.html.contains("by Ada Marsh"), "{}", page.html);
+    let log = admin.get("/activity").await.html;
+    assert!(
+        log.contains("design.created") && log.contains("design.saved") && log.contains("design.restored")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_proof_is_drawn_with_samples_with_values_typed_and_with_somebody_s_own() {
+    let (stack, url) = console().await;
+    assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
+    super::address_book::until_findable(&stack).await;
+    let admin = member(&stack, &url, Role::Admin).await;
+    let design_id = made(&admin, "Greeting", "{{last_name|you}}").await;
+    let entry: uuid::Uuid =
+        stack.sql.query_one("SELECT entry_id FROM address_entries", &[]).await.unwrap().get(0);
+    let page = admin.get(&format!("/designs/{design_id}?search=read")).await;
+    assert!(page.html.contains(&format!("?entry={entry}")), "{}", page.html);
+    assert!(admin.get(&format!("/designs/{design_id}?entry={entry}")).await.html.contains("Pat Reader1"));
+    let mut tags = Vec::new();
+    for query in ["", "?value.last_name=Nobody", &format!("?entry={entry}")] {
+        for side in ["front", "back"] {
+            let picture = admin.get(&format!("/designs/{design_id}/versions/1/{side}{query}")).await;
+            assert_eq!(picture.status, 200, "{}", picture.html);
+            assert_eq!(picture.headers["content-type"], "image/png");
+            tags.push(picture.headers["etag"].to_str().unwrap().to_owned());
+        }
+    }
+    let count = tags.len();
+    tags.sort();
+    tags.dedup();
+    assert_eq!(tags.len(), count, "each is another picture");
+    assert_eq!(admin.get(&format!("/designs/{design_id}/versions/1/middle")).await.status, 404);
+    assert_eq!(admin.get(&format!("/designs/{design_id}/versions/9/front")).await.status, 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_team_s_design_is_not_there() {
+    let (stack, url) = console().await;
+    let admin = member(&stack, &url, Role::Admin).await;
+    let design_id = made(&admin, "Greeting", "One").await;
+    let foreigner = super::foreigner(&stack, &url).await;
+    let address = format!("/designs/{design_id}");
+    for path in ["", "/versions", "/versions/1", "/versions/1/front"] {
+        assert_eq!(foreigner.get(&format!("{address}{path}")).await.status, 404, "{path}");
+    }
+    let form = [("version", "1"), ("document", &*greeting("Theirs"))];
+    assert_eq!(foreigner.upload(&address, &form).await.status, 404);
+    assert_eq!(foreigner.post(&format!("{address}/versions/1/restore"), &[]).await.status, 404);
+    assert!(!foreigner.get("/designs").await.html.contains("Greeting"));
+}

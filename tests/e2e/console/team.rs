@@ -1,0 +1,155 @@
+//! People: links that work once, roles that hold at once, and sessions that end when they must.
+
+use chrono::TimeDelta;
+use contract::id::UserId;
+use pillarbox_tests::{PASSWORD, Stack, Visitor};
+use store::Role;
+
+use super::{console, member, secret_in};
+
+/// The id of the person with this address.
+async fn user_id(stack: &Stack, email: &str) -> UserId {
+    let sql = "SELECT user_id FROM users WHERE email = $1";
+    UserId(stack.sql.query_one(sql, &[&email]).await.unwrap().get(0))
+}
+
+/// The address of the newest person but the owner.
+async fn address_of_the_other(stack: &Stack) -> String {
+    let sql = "SELECT email FROM users WHERE role <> 'owner' ORDER BY created_at DESC LIMIT 1";
+    stack.sql.query_one(sql, &[]).await.unwrap().get(0)
+}
+
+const NEW_PASSWORD: &str = "indian paintbrush in may";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn somebody_who_is_added_chooses_a_password_by_a_link_that_works_once_and_for_a_while() {
+    let (stack, url) = console().await;
+    let owner = member(&stack, &url, Role::Owner).await;
+    let form = [("email", " Grace@Example.com"), ("name", "Grace Hill"), ("role", "admin")];
+    let added = owner.post("/team", &form).await;
+    let link = secret_in(&added, "/password/");
+    assert!(!owner.get("/team").await.html.contains(&link), "it is shown once");
+    let again = owner.post("/team", &form).await;
+    assert!(again.status == 422 && again.html.contains("grace@example.com has an account already"));
+    let nobody = owner.post("/team", &[("email", "nobody"), ("name", "X"), ("role", "member")]).await;
+    assert!(nobody.status == 422 && nobody.html.contains("is not an email address"), "{}", nobody.html);
+
+    let mut grace = Visitor::stranger(&url);
+    assert_eq!(grace.sign_in("grace@example.com", NEW_PASSWORD).await.status, 403);
+    assert!(grace.get(&link).await.html.contains("grace@example.com"));
+    let short = grace.post(&link, &[("password", "short")]).await;
+    assert!(short.status == 422 && short.html.contains("a password has 10 to 200 characters"));
+    let set = grace.post(&link, &[("password", NEW_PASSWORD)]).await;
+    assert_eq!((set.status.as_u16(), set.location()), (303, "/"));
+    assert!(set.headers.contains_key("set-cookie"), "it signs in");
+    assert_eq!(grace.post(&link, &[("password", NEW_PASSWORD)]).await.status, 404, "it is used up");
+    assert_eq!(grace.sign_in("grace@example.com", NEW_PASSWORD).await.status, 303);
+    assert!(grace.get("/team").await.html.contains("Grace Hill (you)"));
+
+    let form = [("email", "late@example.com"), ("name", "Late"), ("role", "member")];
+    let late = secret_in(&owner.post("/team", &form).await, "/password/");
+    stack.clock.advance(TimeDelta::hours(72));
+    let stranger = Visitor::stranger(&url);
+    assert_eq!(stranger.get(&late).await.status, 404);
+    assert_eq!(stranger.post(&late, &[("password", NEW_PASSWORD)]).await.status, 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_role_holds_at_once_and_ends_the_person_s_sessions() {
+    let (stack, url) = console().await;
+    let owner = member(&stack, &url, Role::Owner).await;
+    let mut person = member(&stack, &url, Role::Member).await;
+    let email = address_of_the_other(&stack).await;
+    let path = format!("/team/{}", user_id(&stack, &email).await);
+    let key = [("name", "Website"), ("kind", "full_access")];
+    assert_eq!(person.post("/keys", &key).await.status, 403);
+    let changed = owner.post(&format!("{path}/role"), &[("role", "admin")]).await;
+    assert_eq!(changed.location(), "/team?notice=role-changed");
+    assert_eq!(person.get("/").await.status, 303, "the session ended");
+    person.sign_in(&email, PASSWORD).await;
+    assert_eq!(person.post("/keys", &key).await.status, 200);
+
+    owner.post(&format!("{path}/remove"), &[]).await;
+    assert_eq!(person.get("/").await.status, 303);
+    assert_eq!(person.sign_in(&email, PASSWORD).await.status, 403);
+    let log = owner.get("/activity").await.html;
+    assert!(log.contains("person.role_changed") && log.contains("member before, admin now"), "{log}");
+    assert!(log.contains("key.created"), "what the person did stays");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_team_always_has_an_owner() {
+    let (stack, url) = console().await;
+    let owner = member(&stack, &url, Role::Owner).await;
+    let sql = "SELECT user_id FROM users WHERE role = 'owner'";
+    let own = format!("/team/{}", UserId(stack.sql.query_one(sql, &[]).await.unwrap().get(0)));
+    let demote = async || owner.post(&format!("{own}/role"), &[("role", "member")]).await;
+    let refused = demote().await;
+    assert!(refused.status == 422 && refused.html.contains("only owner"), "{}", refused.html);
+    for action in ["remove", "reset-password"] {
+        assert_eq!(owner.post(&format!("{own}/{action}"), &[]).await.status, 422, "{action}");
+    }
+    let second = member(&stack, &url, Role::Owner).await;
+    assert_eq!(demote().await.status, 303);
+    assert_eq!(owner.get("/team").await.status, 200, "the session at work stays");
+    assert_eq!(
+        owner.post("/team", &[("email", "a@b.example"), ("name", "A"), ("role", "owner")]).await.status,
+        403
+    );
+    // Of two who would remove each other at the same time one stays: the team's row is locked.
+    assert_eq!(second.post(&format!("{own}/role"), &[("role", "owner")]).await.status, 303);
+    assert_eq!(stack.count("SELECT count(*) FROM users WHERE role = 'owner'").await, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_owners_who_remove_each_other_at_once_leave_one() {
+    let (stack, url) = console().await;
+    let one = member(&stack, &url, Role::Owner).await;
+    let other = member(&stack, &url, Role::Owner).await;
+    let sql = "SELECT user_id FROM users ORDER BY created_at, user_id";
+    let rows = stack.sql.query(sql, &[]).await.unwrap();
+    let path = |index: usize| format!("/team/{}/remove", UserId(rows[index].get(0)));
+    let (first, second) = (path(0), path(1));
+    tokio::join!(one.post(&second, &[]), other.post(&first, &[]));
+    assert_eq!(stack.count("SELECT count(*) FROM users WHERE role = 'owner'").await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_password_is_changed_with_the_present_one_and_other_sessions_end() {
+    let (stack, url) = console().await;
+    let person = member(&stack, &url, Role::Member).await;
+    let email = address_of_the_other(&stack).await;
+    let mut elsewhere = Visitor::stranger(&url);
+    elsewhere.sign_in(&email, PASSWORD).await;
+    let change =
+        async |present, new| person.post("/account/password", &[("present", present), ("new", new)]).await;
+    let wrong = change("not the password", NEW_PASSWORD).await;
+    assert!(wrong.status == 422 && wrong.html.contains("not your present password"), "{}", wrong.html);
+    let short = change(PASSWORD, "short").await;
+    assert!(short.status == 422 && short.html.contains("a password has 10 to 200 characters"));
+    assert_eq!(elsewhere.get("/").await.status, 200);
+    assert_eq!(change(PASSWORD, NEW_PASSWORD).await.location(), "/account?notice=password-changed");
+    assert_eq!((person.get("/").await.status.as_u16(), elsewhere.get("/").await.status.as_u16()), (200, 303));
+    assert_eq!(elsewhere.sign_in(&email, PASSWORD).await.status, 403);
+    assert_eq!(elsewhere.sign_in(&email, NEW_PASSWORD).await.status, 303);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_password_that_is_reset_or_set_by_the_operator_ends_all_sessions() {
+    let (stack, url) = console().await;
+    let owner = member(&stack, &url, Role::Owner).await;
+    let mut person = member(&stack, &url, Role::Member).await;
+    let email = address_of_the_other(&stack).await;
+    let path = format!("/team/{}/reset-password", user_id(&stack, &email).await);
+    let link = secret_in(&owner.post(&path, &[]).await, "/password/");
+    assert_eq!(person.get("/").await.status, 303);
+    assert_eq!(person.sign_in(&email, PASSWORD).await.status, 403, "the old password is worth nothing");
+    let newer = secret_in(&owner.post(&path, &[]).await, "/password/");
+    assert_eq!(person.get(&link).await.status, 404, "a newer link takes its place");
+    assert_eq!(person.post(&newer, &[("password", PASSWORD)]).await.status, 303);
+    person.sign_in(&email, PASSWORD).await;
+    assert_eq!(person.get("/").await.status, 200);
+    let hash = secret::Password::try_from(NEW_PASSWORD.to_owned()).unwrap().hash().unwrap();
+    stack.store.user_set_password(&email, &hash).await.unwrap();
+    assert_eq!(person.get("/").await.status, 303);
+}

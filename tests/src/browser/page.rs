@@ -1,0 +1,132 @@
+//! What is asked of every page: that everybody can use it. And what it looks like.
+
+use std::path::{Path, PathBuf};
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use fantoccini::actions::{InputSource, KeyAction, KeyActions};
+use fantoccini::key::Key;
+use image::ImageEncoder;
+use image::codecs::png::{CompressionType, FilterType, PngEncoder};
+use serde_json::{Value, json};
+
+use super::{Browser, DESKTOP};
+
+/// Points of a small phone's screen.
+const PHONE: (u32, u32) = (360, 740);
+
+/// Points of a page's height that a picture of it shows.
+const TALLEST: u64 = 1000;
+
+/// Runs the checker and gives what it finds serious or critical, as the rule and the elements.
+const CHECK: &str = "
+    const done = arguments[arguments.length - 1];
+    axe.run(document, {resultTypes: ['violations']}).then(
+        (results) => done(results.violations
+            .filter((found) => ['serious', 'critical'].includes(found.impact))
+            .map((found) => found.id + ': ' + found.nodes.map((node) => node.html).join(' '))),
+        (error) => done([String(error)]));";
+
+/// All that the Tab key must reach. Of radio buttons of one name it reaches one; the arrow keys reach the others.
+const WATCH_FOCUS: &str = "
+    const control = 'a[href], button, input, select, textarea, summary, [tabindex]';
+    const radios = new Set();
+    window.unreached = new Set([...document.querySelectorAll(control)].filter((element) => {
+        if (element.disabled || element.tabIndex < 0 || element.type === 'hidden') return false;
+        if (element.type === 'radio') {
+            if (radios.has(element.name)) return false;
+            radios.add(element.name);
+        }
+        return element.checkVisibility({visibilityProperty: true});
+    }));
+    // Fields for dates and times are passed in several steps.
+    const steps = (element) => (['date', 'time', 'datetime-local'].includes(element.type) ? 8 : 1);
+    window.watched = [...unreached].reduce((sum, element) => sum + steps(element), 0);
+    document.addEventListener('focusin', (event) => {
+        for (const element of [...unreached]) {
+            const same = element.type === 'radio' && event.target.type === 'radio';
+            if (element === event.target || (same && element.name === event.target.name)) unreached.delete(element);
+        }
+    });
+    return watched;";
+
+impl Browser {
+    /// What keeps people from using the page that is shown; empty when nothing does.
+    pub async fn barriers(&self) -> Vec<String> {
+        let mut found = self.violations().await;
+        found.extend(self.unreachable().await);
+        self.resize(PHONE.0, PHONE.1).await;
+        let (across, _) = self.extent().await;
+        if across > u64::from(PHONE.0) {
+            found.push(format!("it is {across} points wide on a phone of {}", PHONE.0));
+        }
+        self.resize(DESKTOP.0, DESKTOP.1).await;
+        found
+    }
+
+    /// What the accessibility checker finds serious or critical.
+    async fn violations(&self) -> Vec<String> {
+        self.client.execute(&checker(), Vec::new()).await.expect("the checker loads");
+        let found = self.client.execute_async(CHECK, Vec::new()).await.expect("the checker runs");
+        serde_json::from_value(found).expect("a list of texts")
+    }
+
+    /// Elements that the Tab key does not reach from the page's beginning.
+    async fn unreachable(&self) -> Vec<String> {
+        let watched = self.client.execute(WATCH_FOCUS, Vec::new()).await.expect("a script");
+        let mut keys = KeyActions::new("keyboard".to_owned());
+        // One more, for the step out of the page.
+        for _ in 0..=watched.as_u64().expect("a number") {
+            let value = Key::Tab.into();
+            keys = keys.then(KeyAction::Down { value }).then(KeyAction::Up { value });
+        }
+        self.client.perform_actions(keys).await.expect("keys");
+        let script =
+            "return [...unreached].map((element) => 'the Tab key does not reach ' + element.outerHTML)";
+        let found = self.client.execute(script, Vec::new()).await.expect("a script");
+        serde_json::from_value(found).expect("a list of texts")
+    }
+
+    /// Width and height of the page, in points.
+    async fn extent(&self) -> (u64, u64) {
+        let script = "const page = document.documentElement; return [page.scrollWidth, page.scrollHeight]";
+        let extent = self.client.execute(script, Vec::new()).await.expect("a script");
+        serde_json::from_value(extent).expect("two numbers")
+    }
+
+    /// Writes a picture of the page as `NAME.png` into a folder.
+    pub async fn picture(&self, folder: &Path, name: &str) {
+        self.client
+            .execute("document.activeElement?.blur(); scrollTo(0, 0)", Vec::new())
+            .await
+            .expect("a script");
+        let (_, height) = self.extent().await;
+        let clip = json!({"x": 0, "y": 0, "width": DESKTOP.0, "height": height.min(TALLEST), "scale": 1});
+        let parameters = json!({"format": "png", "clip": clip, "captureBeyondViewport": true});
+        let answer = self.tools("Page.captureScreenshot", parameters).await;
+        let Value::String(picture) = &answer["data"] else { panic!("no picture: {answer}") };
+        let picture = BASE64_STANDARD.decode(picture).expect("base64");
+        std::fs::create_dir_all(folder).expect("a folder");
+        std::fs::write(folder.join(format!("{name}.png")), packed(&picture)).expect("a file");
+    }
+}
+
+/// The same picture in fewer bytes.
+fn packed(png: &[u8]) -> Vec<u8> {
+    let picture = image::load_from_memory(png).expect("a picture").into_rgb8();
+    let mut packed = Vec::new();
+    let encoder = PngEncoder::new_with_quality(&mut packed, CompressionType::Best, FilterType::NoFilter);
+    let (width, height) = picture.dimensions();
+    encoder.write_image(&picture, width, height, image::ExtendedColorType::Rgb8).expect("a picture");
+    packed
+}
+
+/// The checker's program.
+fn checker() -> String {
+    let folder = std::env::var("PILLARBOX_BROWSER_TOOLS").expect(
+        "PILLARBOX_BROWSER_TOOLS names the folder of the accessibility checker: ./dev test installs it and sets it; \
+         by hand, run tests/browser/install.sh FOLDER",
+    );
+    let file = PathBuf::from(folder).join("node_modules/axe-core/axe.min.js");
+    std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}

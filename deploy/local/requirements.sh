@@ -30,7 +30,7 @@ missing_test_packages() {
     [[ -x /usr/sbin/haproxy ]] || echo haproxy
     [[ -x /usr/sbin/pgbouncer ]] || echo pgbouncer
     command -v ip >/dev/null || echo iproute2
-    # Python and Node.js run the official MCP clients and the check of the manifests.
+    # Python and Node.js run the official MCP clients, the check of the manifests, and Schemathesis.
     python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
     command -v npm >/dev/null || echo npm
     # A browser and what drives it, of one version.
@@ -61,10 +61,19 @@ install_browser_tools() {
 
 install_manifest_checker() {
     step "install the schemas of Kubernetes"
-    if tests/manifests/install.sh "$state/manifests" >&2; then
+    if tests/install_python.sh tests/manifests/requirements.txt "$state/manifests" >&2; then
         export PILLARBOX_MANIFEST_CHECKER=$state/manifests
     else
         echo "the schemas of Kubernetes could not be installed: the test of the manifests will fail" >&2
+    fi
+}
+
+install_schemathesis() {
+    step "install Schemathesis"
+    if tests/install_python.sh tests/schemathesis/requirements.txt "$state/schemathesis" >&2; then
+        export PILLARBOX_SCHEMATHESIS=$state/schemathesis
+    else
+        echo "Schemathesis could not be installed: its test will fail" >&2
     fi
 }
 

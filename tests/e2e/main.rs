@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod addresses;
+mod api;
 mod columns;
 mod console;
 mod coverage;

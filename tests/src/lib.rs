@@ -9,6 +9,7 @@ mod cluster;
 mod crm;
 mod database;
 mod designs;
+mod documented;
 mod fleet;
 mod full_disk;
 mod load;

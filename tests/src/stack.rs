@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use verification::Verify;
 
 use crate::database::{Database, connect};
+use crate::documented::fault;
 use crate::logs::keep_logs_of_this_process;
 use crate::{CAMPAIGN, KEY};
 
@@ -306,7 +307,7 @@ impl Stack {
         self.request(Method::POST, &format!("{url}/api/v1/recipients"), headers, body).await
     }
 
-    /// Makes any request.
+    /// Makes any request. The answer must be one that the description of the API allows.
     pub async fn request(
         &self,
         method: Method,
@@ -314,16 +315,19 @@ impl Stack {
         headers: &[(&str, &str)],
         body: impl Into<reqwest::Body>,
     ) -> Answer {
-        let mut request = self.client.request(method, url).body(body);
+        let mut request = self.client.request(method.clone(), url).body(body);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let response = request.send().await.expect("an answer");
-        Answer {
+        let answer = Answer {
             status: response.status(),
             headers: response.headers().clone(),
             text: response.text().await.expect("a body"),
-        }
+        };
+        let fault = fault(&method, url, &answer);
+        assert_eq!(fault, None, "{method} {url}: {} {}", answer.status, answer.text);
+        answer
     }
 
     /// The first column of the first row, as a number.

@@ -2,6 +2,7 @@
 //! over the broker. It keeps nothing that another gateway would need.
 
 mod admission;
+mod api;
 mod body;
 mod mcp;
 mod push;
@@ -30,6 +31,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use crate::admission::{Gate, RateGroup};
+pub use crate::api::api_document;
 use crate::body::BodyReader;
 use crate::scan::Scans;
 
@@ -110,6 +112,7 @@ fn router(process: Process) -> anyhow::Result<Router> {
         .nest(push::BASE_PATH, push::router())
         .route(mcp::FORMULAS_PATH, mcp::route(mcp::Server::Formulas))
         .route("/q/{code}", get(scan::get).head(scan::head).fallback(scan::method_not_allowed))
+        .merge(api::router())
         .fallback(not_found)
         .with_state(gateway))
 }

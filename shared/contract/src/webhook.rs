@@ -98,15 +98,18 @@ pub struct EventLocation<'a> {
     pub longitude: Option<f64>,
 }
 
-/// The order and the names of the wire.
+/// A recorded scan of a QR code on the team's mail.
+// In the order and with the names of the wire.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "QrScanned")]
 struct Wire<'a> {
     /// Always `qr.scanned`.
+    #[schemars(extend("const" = "qr.scanned"))]
     event: &'static str,
     /// The event's id, the same on every retry; that of a test event begins with `evt_test_`.
     id: String,
     /// Present, and true, only on a test event.
+    #[schemars(extend("const" = true))]
     #[serde(skip_serializing_if = "is_false")]
     test: bool,
     /// UTC, ISO 8601.
@@ -121,6 +124,7 @@ struct Wire<'a> {
     /// Where the QR code sent the person.
     destination: &'a str,
     /// Present, and true, when a program that looks ahead made the scan, such as a link preview.
+    #[schemars(extend("const" = true))]
     #[serde(skip_serializing_if = "is_false")]
     automated: bool,
 }

@@ -3,20 +3,21 @@
 use serde_json::{Map, Value, json};
 
 use super::types::Types;
-use super::{mcp, push, send};
+use super::{mcp, push, scan, send};
 
 /// Makes the document.
 pub(super) fn build() -> Value {
     let mut types = Types::new();
     let mut operations = send::operations(&mut types);
+    operations.extend(scan::operations(&mut types));
     operations.extend(push::operations(&mut types));
-    operations.extend(mcp::operations());
+    operations.extend(mcp::operations(&mut types));
     let mut paths = Map::new();
     for operation in &operations {
         let path = paths.entry(operation.path.clone()).or_insert_with(|| json!({}));
         path[operation.method] = operation.to_json();
     }
-    let webhook = send::webhook(&mut types);
+    let webhook = scan::webhook(&mut types);
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -35,12 +36,18 @@ pub(super) fn build() -> Value {
 }
 
 const ABOUT: &str = "Send recipients to a campaign and mail them; keep the contacts of a CRM in step; hear of scans. Changes within \
-                     version 1 only add: ignore fields and codes that you do not know. A key never belongs into a URL.";
+                     version 1 only add: ignore fields and codes that you do not know. A key never belongs into a URL. Every \
+                     answer of the three APIs carries `X-Request-Id`, the name of the request in logs and in questions to us. A \
+                     path that is not listed here is answered with 404 `not_found`, another method than the listed ones with \
+                     405 `method_not_allowed`.";
 
 fn tags() -> Value {
     json!([
-        {"name": send::TAG, "description": "With a Full access key: recipients in, cards out. Failures are `{code, message}`."},
+        {"name": send::TAG, "description": "With a Full access key: recipients in, cards out. 60 requests a minute for each key and each source address. \
+                                            Failures are `{code, message}`."},
+        {"name": scan::TAG, "description": "What happens when a phone scans a QR code, and how a team gets to know."},
         {"name": push::TAG, "description": "With an integration's key: declare fields, begin a sync, push records, complete it. \
+                                            About 120 requests a minute for each source address. \
                                             Failures are `{error: {code, message, details?}}`."},
         {"name": mcp::TAG, "description": "JSON-RPC 2.0 over POST, for agents."},
     ])

@@ -1,9 +1,12 @@
 //! The two MCP servers. Their tools describe themselves (`tools/list`); here is what HTTP sees of them.
 
-use contract::mcp::VERSIONS;
+use std::borrow::Cow;
+
+use contract::mcp::{FormulaTool, IntegrationTool, RpcError, VERSIONS};
 use serde_json::{Value, json};
 
-use super::operation::{Envelope, Failure, Operation, accepted, answered, failed, parameter};
+use super::operation::{Body, Envelope, Failure, Operation, accepted, answered, failed, parameter};
+use super::types::Types;
 use crate::mcp::denials;
 use crate::mcp::{FORMULAS_PATH, Server};
 use crate::push::BASE_PATH;
@@ -12,9 +15,12 @@ use crate::push::BASE_PATH;
 pub(super) const TAG: &str = "MCP servers";
 
 /// Both.
-pub(super) fn operations() -> Vec<Operation> {
-    let integrations = "For agents of an integration: begin a sync, push records, complete it, look at rejections.";
-    let formulas = "For agents that write formula columns: list columns and functions, check, preview and save a formula.";
+pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
+    let response = response(types);
+    let integrations =
+        with_tools("For agents of an integration.", &IntegrationTool::ALL.map(IntegrationTool::name));
+    let formulas =
+        with_tools("For agents that write formula columns.", &FormulaTool::ALL.map(FormulaTool::name));
     vec![
         Operation {
             path: format!("{BASE_PATH}/mcp"),
@@ -22,7 +28,7 @@ pub(super) fn operations() -> Vec<Operation> {
             summary: "The Integrations MCP server",
             description: integrations,
             opened_by: &["integrationKey"],
-            ..server(Server::Integrations)
+            ..server(Server::Integrations, response.clone())
         },
         Operation {
             path: FORMULAS_PATH.to_owned(),
@@ -30,62 +36,82 @@ pub(super) fn operations() -> Vec<Operation> {
             summary: "The Formula MCP server",
             description: formulas,
             opened_by: &["fullAccessKey", "formulasKey"],
-            ..server(Server::Formulas)
+            ..server(Server::Formulas, response)
         },
     ]
 }
 
-fn server(server: Server) -> Operation {
-    let failures = denials(server).into_iter().map(|(status, code, message)| Failure { status, code, message });
+fn with_tools(about: &str, tools: &[&str]) -> Cow<'static, str> {
+    let tools: Vec<String> = tools.iter().map(|tool| format!("`{tool}`")).collect();
+    format!(
+        "{about} Tools: {}; `tools/list` describes them. Another method than POST is refused.",
+        tools.join(", ")
+    )
+    .into()
+}
+
+fn server(server: Server, response: Value) -> Operation {
+    let failure = |(status, code, message)| Failure { status, code, message, details: None };
+    let failures = denials(server).into_iter().map(failure);
     let mut responses = failed(Envelope::Nested, failures.collect());
-    responses.insert(200, answered("The answer to a request, also when it is an error of JSON-RPC.", message()));
+    responses
+        .insert(200, answered("The answer to a request, also when it is an error of JSON-RPC.", response));
     responses.insert(202, accepted("A notification was taken."));
     let versions = VERSIONS.join(", ");
-    let version = parameter("header", "MCP-Protocol-Version", json!({"type": "string", "enum": VERSIONS}), &versions);
+    let version =
+        parameter("header", "MCP-Protocol-Version", json!({"type": "string", "enum": VERSIONS}), &versions);
     Operation {
         method: "post",
         path: String::new(),
         id: "",
         tag: TAG,
         summary: "",
-        description: "",
+        description: Cow::default(),
         parameters: vec![version],
-        body: Some(json!({
-            "description": "A JSON-RPC 2.0 request or notification. What is none is answered with an error of JSON-RPC.",
-            "examples": [{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}],
-        })),
-        needs_body: false,
+        body: Some(Body {
+            schema: json!({
+                "description": "A JSON-RPC 2.0 request or notification. What is none is answered with an error of JSON-RPC."
+            }),
+            example: json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}),
+            is_required: false,
+        }),
         opened_by: &[],
         responses,
     }
 }
 
 /// A JSON-RPC response.
-fn message() -> Value {
+fn response(types: &mut Types) -> Value {
     let codes = [
-        (-32700, "The body is not JSON-RPC."),
-        (-32600, "The method is missing, or the request is too large."),
-        (-32601, "There is no such tool or method."),
-        (-32602, "The parameters cannot be used."),
-        (-32603, "The call could not be completed; nothing changed."),
+        (RpcError::NotJsonRpc(String::new()), "The body is not JSON-RPC."),
+        (RpcError::TooLarge, "The method is missing, or the request is too large."),
+        (RpcError::UnknownTool(String::new()), "There is no such tool or method."),
+        (RpcError::InvalidParams(""), "The parameters cannot be used."),
+        (RpcError::NotCompleted, "The call could not be completed; nothing changed."),
     ];
-    let codes: Vec<Value> =
-        codes.iter().map(|(code, description)| json!({"const": code, "description": description})).collect();
-    json!({
+    let code =
+        |(error, description): &(RpcError, &str)| json!({"const": error.code(), "description": description});
+    let codes: Vec<Value> = codes.iter().map(code).collect();
+    let error = json!({
+        "description": "Why there is no result.",
+        "type": "object",
+        "required": ["code", "message"],
+        "properties": {
+            "code": {"type": "integer", "oneOf": codes, "description": "What is wrong."},
+            "message": {"type": "string", "description": "The same in a sentence."},
+        },
+    });
+    let error = types.name("JsonRpcError", error);
+    let response = json!({
+        "description": "A response of JSON-RPC, with a result or an error.",
         "type": "object",
         "required": ["jsonrpc", "id"],
         "properties": {
-            "jsonrpc": {"type": "string", "const": "2.0"},
-            "id": {"type": ["string", "number", "null"], "description": "The request's."},
+            "jsonrpc": {"type": "string", "const": "2.0", "description": "The protocol's version."},
+            "id": {"type": ["string", "number", "null"], "description": "The request's; null when it could not be read."},
             "result": {"type": "object", "description": "What the method gives."},
-            "error": {
-                "type": "object",
-                "required": ["code", "message"],
-                "properties": {
-                    "code": {"type": "integer", "oneOf": codes},
-                    "message": {"type": "string"},
-                },
-            },
+            "error": error,
         },
-    })
+    });
+    types.name("JsonRpcResponse", response)
 }

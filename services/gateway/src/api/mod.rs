@@ -6,6 +6,7 @@ mod mcp;
 mod operation;
 mod page;
 mod push;
+mod scan;
 mod send;
 mod shape;
 mod types;
@@ -37,17 +38,23 @@ const STYLE_PATH: &str = "/docs/style.css";
 const STYLE: &str = include_str!("style.css");
 
 /// The page has its own style, and nothing else: no script, no picture, nothing from other hosts.
-const POLICY: &str = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const POLICY: &str =
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(document::build);
 
 // A value without keys other than texts can always be written.
 static DOCUMENT_BYTES: LazyLock<Bytes> =
-    LazyLock::new(|| serde_json::to_vec(&*DOCUMENT).map(Bytes::from).unwrap_or_default());
+    LazyLock::new(|| serde_json::to_vec(api_document()).map(Bytes::from).unwrap_or_default());
 
 // A page is written into memory.
 static PAGE_BYTES: LazyLock<Bytes> =
-    LazyLock::new(|| page::Page::of(&DOCUMENT).render().map(Bytes::from).unwrap_or_default());
+    LazyLock::new(|| page::Page::of(api_document()).render().map(Bytes::from).unwrap_or_default());
+
+/// The OpenAPI document of everything that the gateway answers.
+pub fn api_document() -> &'static Value {
+    &DOCUMENT
+}
 
 /// The routes of the description.
 pub(crate) fn router() -> Router<Gateway> {

@@ -1,5 +1,6 @@
 //! One operation of an API, as data, and the parts that operations share.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use axum::http::StatusCode;
@@ -17,15 +18,21 @@ pub(super) struct Operation {
     /// A few words.
     pub(super) summary: &'static str,
     /// Sentences; what stands between backticks is code.
-    pub(super) description: &'static str,
+    pub(super) description: Cow<'static, str>,
     pub(super) parameters: Vec<Value>,
-    /// The schema of the body; `None` when there is none. An optional one may be left out.
-    pub(super) body: Option<Value>,
-    pub(super) needs_body: bool,
+    pub(super) body: Option<Body>,
     /// Names of security schemes, any of which opens it.
     pub(super) opened_by: &'static [&'static str],
     /// By status.
     pub(super) responses: BTreeMap<u16, Value>,
+}
+
+/// The JSON body of a request.
+pub(super) struct Body {
+    pub(super) schema: Value,
+    pub(super) example: Value,
+    /// Whether it may not be left out.
+    pub(super) is_required: bool,
 }
 
 /// A failure that an operation documents.
@@ -34,6 +41,8 @@ pub(super) struct Failure {
     pub(super) code: &'static str,
     /// What a client is told, or what a variable text is about.
     pub(super) message: String,
+    /// Details as an example has them; `None` when the code comes without.
+    pub(super) details: Option<Value>,
 }
 
 /// The bodies that failures have.
@@ -62,9 +71,9 @@ impl Operation {
         if !self.parameters.is_empty() {
             operation["parameters"] = Value::from(self.parameters.clone());
         }
-        if let Some(schema) = &self.body {
-            operation["requestBody"] =
-                json!({"required": self.needs_body, "content": {"application/json": {"schema": schema}}});
+        if let Some(Body { schema, example, is_required }) = &self.body {
+            let content = json!({"application/json": {"schema": schema, "example": example}});
+            operation["requestBody"] = json!({"required": is_required, "content": content});
         }
         operation
     }
@@ -104,6 +113,13 @@ pub(super) fn replayed(mut response: Value) -> Value {
     response
 }
 
+/// The header that tells how long to wait.
+pub(super) fn waiting(mut response: Value) -> Value {
+    response["headers"]["Retry-After"] =
+        json!({"description": "Seconds to wait.", "required": true, "schema": {"type": "integer"}});
+    response
+}
+
 fn request_id() -> Value {
     json!({"description": "The request's id, for logs and for questions to support.", "required": true,
         "schema": {"type": "string", "format": "uuid"}})
@@ -119,33 +135,109 @@ pub(super) fn failed(envelope: Envelope, failures: Vec<Failure>) -> BTreeMap<u16
 }
 
 fn response(envelope: Envelope, status: u16, failures: &[Failure]) -> Value {
-    let codes: Vec<Value> = failures
-        .iter()
-        .map(|failure| json!({"const": failure.code, "description": failure.message}))
-        .collect();
-    let code = json!({"type": "string", "oneOf": codes});
-    let message = json!({"type": "string", "description": "What is wrong, in a sentence for people."});
-    let flat = json!({
-        "type": "object", "required": ["code", "message"], "properties": {"code": code, "message": message}
-    });
     let schema = match envelope {
-        Envelope::Flat => flat,
+        Envelope::Flat => error(failures),
         Envelope::Nested => {
-            let mut error = flat;
-            error["properties"]["details"] =
-                json!({"type": "object", "description": "Values that some codes come with."});
+            let error = with_details(error(failures), failures);
             json!({"type": "object", "required": ["error"], "properties": {"error": error}})
         }
     };
     let names: Vec<String> = failures.iter().map(|failure| format!("`{}`", failure.code)).collect();
     let mut response = answered(&names.join(", "), schema);
     if status == StatusCode::TOO_MANY_REQUESTS.as_u16() {
-        response["headers"]["Retry-After"] =
-            json!({"description": "Seconds to wait.", "required": true, "schema": {"type": "integer"}});
+        response = waiting(response);
     }
     if matches!(envelope, Envelope::Nested) && status == StatusCode::UNAUTHORIZED.as_u16() {
-        response["headers"]["WWW-Authenticate"] =
-            json!({"description": "`Bearer realm=\"Pillarbox\"`", "required": true, "schema": {"type": "string"}});
+        response["headers"]["WWW-Authenticate"] = json!({"description": "`Bearer realm=\"Pillarbox\"`", "required": true, "schema": {"type": "string"}});
     }
     response
+}
+
+/// `{code, message}`.
+fn error(failures: &[Failure]) -> Value {
+    let codes: Vec<Value> = failures.iter().map(code).collect();
+    let code = json!({"type": "string", "oneOf": codes});
+    let message = json!({"type": "string", "description": "What is wrong, in a sentence for people."});
+    json!({"type": "object", "required": ["code", "message"], "properties": {"code": code, "message": message}})
+}
+
+fn code(failure: &Failure) -> Value {
+    let names: Vec<String> = entries(failure.details.as_ref()).map(|(name, _)| format!("`{name}`")).collect();
+    let details = if names.is_empty() { String::new() } else { format!(" Details: {}.", names.join(", ")) };
+    json!({"const": failure.code, "description": format!("{}{details}", failure.message)})
+}
+
+/// Adds `details`: what types they have, and with which code they come.
+fn with_details(mut error: Value, failures: &[Failure]) -> Value {
+    let mut types = Map::new();
+    let mut rules = Vec::new();
+    for failure in failures.iter().filter(|failure| failure.details.is_some()) {
+        types.extend(entries(failure.details.as_ref()).map(|(name, value)| (name.clone(), type_of(value))));
+        let names: Vec<&String> = entries(failure.details.as_ref()).map(|(name, _)| name).collect();
+        rules.push(json!({
+            "if": {"properties": {"code": {"const": failure.code}}},
+            "then": {"required": ["details"], "properties": {"details": {"required": names}}},
+        }));
+    }
+    if !rules.is_empty() {
+        error["properties"]["details"] =
+            json!({"type": "object", "description": "What some codes come with.", "properties": types});
+        error["allOf"] = Value::from(rules);
+    }
+    error
+}
+
+fn entries(object: Option<&Value>) -> impl Iterator<Item = (&String, &Value)> {
+    object.and_then(Value::as_object).into_iter().flatten()
+}
+
+/// The type that a value is an example of.
+fn type_of(value: &Value) -> Value {
+    match value {
+        Value::Null => json!({}),
+        Value::Bool(_) => json!({"type": "boolean"}),
+        Value::Number(number) if number.is_f64() => json!({"type": "number"}),
+        Value::Number(_) => json!({"type": "integer"}),
+        Value::String(_) => json!({"type": "string"}),
+        Value::Array(items) => {
+            json!({"type": "array", "items": items.first().map_or_else(|| json!({}), type_of)})
+        }
+        Value::Object(_) => json!({"type": "object"}),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_with_details_must_come_with_them() {
+        let details = json!({"limit": 3, "share": 0.5, "fields": ["a"]});
+        let failures = [("full", Some(details)), ("bad", None)].map(|(code, details)| Failure {
+            status: StatusCode::CONFLICT,
+            code,
+            message: "No.".to_owned(),
+            details,
+        });
+        let error = with_details(error(&failures), &failures);
+        assert_eq!(
+            error["properties"]["code"]["oneOf"][0]["description"],
+            "No. Details: `fields`, `limit`, `share`."
+        );
+        assert_eq!(
+            error["properties"]["details"]["properties"],
+            json!({
+                "fields": {"type": "array", "items": {"type": "string"}},
+                "limit": {"type": "integer"},
+                "share": {"type": "number"},
+            })
+        );
+        assert_eq!(
+            error["allOf"],
+            json!([{
+                "if": {"properties": {"code": {"const": "full"}}},
+                "then": {"required": ["details"], "properties": {"details": {"required": ["fields", "limit", "share"]}}},
+            }])
+        );
+    }
 }

@@ -34,8 +34,13 @@ struct Operation {
     about: Vec<Piece>,
     keys: Vec<String>,
     parameters: Vec<Parameter>,
-    body: Option<Type>,
+    body: Option<Body>,
     responses: Vec<Response>,
+}
+
+struct Body {
+    kind: Type,
+    example: String,
 }
 
 struct Parameter {
@@ -47,6 +52,8 @@ struct Response {
     status: String,
     about: Vec<Piece>,
     bodies: Vec<Type>,
+    /// Besides `X-Request-Id`, which all have.
+    headers: Vec<Word>,
     codes: Vec<Word>,
 }
 
@@ -71,7 +78,12 @@ impl Page {
             keys: entries(&document["components"]["securitySchemes"])
                 .map(|(name, scheme)| Word { word: name.clone(), meaning: meaning(scheme) })
                 .collect(),
-            sections: document["tags"].as_array().into_iter().flatten().map(|tag| section(tag, &mut operations)).collect(),
+            sections: document["tags"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|tag| section(tag, &mut operations))
+                .collect(),
             schemas: entries(&document["components"]["schemas"]).map(schema).collect(),
         }
     }
@@ -102,7 +114,7 @@ fn section(tag: &Value, operations: &mut Vec<(String, Operation)>) -> Section {
 
 fn operation(path: &str, method: &str, described: &Value) -> (String, Operation) {
     let parameters = described["parameters"].as_array().into_iter().flatten();
-    let body = described["requestBody"]["content"]["application/json"].get("schema");
+    let body = described["requestBody"]["content"].get("application/json");
     let security = described["security"].as_array().into_iter().flatten();
     let operation = Operation {
         id: text(&described["operationId"]),
@@ -112,10 +124,16 @@ fn operation(path: &str, method: &str, described: &Value) -> (String, Operation)
         about: meaning(described),
         keys: security.flat_map(entries).map(|(name, _)| name.clone()).collect(),
         parameters: parameters.map(parameter).collect(),
-        body: body.map(kind),
+        body: body.map(self::body),
         responses: entries(&described["responses"]).map(response).collect(),
     };
     (text(&described["tags"][0]), operation)
+}
+
+fn body(described: &Value) -> Body {
+    // A value can always be written.
+    let example = described.get("example").and_then(|example| serde_json::to_string_pretty(example).ok());
+    Body { kind: kind(&described["schema"]), example: example.unwrap_or_default() }
 }
 
 fn parameter(described: &Value) -> Parameter {
@@ -143,6 +161,10 @@ fn response((status, described): (&String, &Value)) -> Response {
         status: status.clone(),
         // Codes speak for themselves.
         about: if codes.is_empty() { meaning(described) } else { Vec::new() },
+        headers: entries(&described["headers"])
+            .filter(|(name, _)| *name != "X-Request-Id")
+            .map(|(name, header)| Word { word: name.clone(), meaning: meaning(header) })
+            .collect(),
         bodies: bodies.into_iter().filter(|body| body.schema.is_some()).collect(),
         codes,
     }

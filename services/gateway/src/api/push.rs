@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use contract::limits::{EXTERNAL_ID_CHARS, IDEMPOTENCY_KEY_CHARS, PAGE_ITEMS};
 use contract::push::{
     BeginAnswer, CompleteAnswer, ContactAnswer, DeclareAnswer, DryRunAnswer, IntegrationAnswer, OpenSync,
-    PushAnswer, PushError, RejectionsAnswer, SchemaAnswer, SyncAnswer, SyncMode, SyncsAnswer, ValidatedComplete,
+    PushAnswer, PushError, RejectionsAnswer, SchemaAnswer, SyncAnswer, SyncMode, SyncsAnswer,
+    ValidatedComplete,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::operation::{Envelope, Failure, Operation, answered, failed, parameter, replayed, required};
+use super::operation::{Body, Envelope, Failure, Operation, answered, failed, parameter, replayed, required};
 use super::shape::{BeginRequest, CompleteRequest, Declaration, PushRequest};
 use super::types::Types;
 use crate::push::BASE_PATH;
@@ -43,10 +44,9 @@ fn reading(id: &'static str, path: &str, summary: &'static str, description: &'s
         id,
         tag: TAG,
         summary,
-        description,
+        description: description.into(),
         parameters: Vec::new(),
         body: None,
-        needs_body: false,
         opened_by: &["integrationKey"],
         responses: BTreeMap::new(),
     }
@@ -54,8 +54,12 @@ fn reading(id: &'static str, path: &str, summary: &'static str, description: &'s
 
 /// What any request may be refused for, and these.
 fn failures(own: Vec<PushError>) -> BTreeMap<u16, Value> {
-    let common =
-        [PushError::InvalidKey, PushError::IntegrationUnavailable, PushError::RateLimited, PushError::InternalError];
+    let common = [
+        PushError::InvalidKey,
+        PushError::IntegrationUnavailable,
+        PushError::RateLimited,
+        PushError::InternalError,
+    ];
     failed(Envelope::Nested, own.iter().chain(&common).map(failure).collect())
 }
 
@@ -82,12 +86,18 @@ fn keyed(mut own: Vec<PushError>) -> BTreeMap<u16, Value> {
 }
 
 fn failure(error: &PushError) -> Failure {
-    Failure { status: status_of(error), code: error.code(), message: error.to_string() }
+    let (code, message, details) = (error.code(), error.to_string(), error.details());
+    Failure { status: status_of(error), code, message, details }
 }
 
 fn key() -> Value {
     let schema = json!({"type": "string", "minLength": 1, "maxLength": IDEMPOTENCY_KEY_CHARS});
-    parameter("header", "Idempotency-Key", schema, "A new value for each request, the same on its retries.")
+    required(parameter(
+        "header",
+        "Idempotency-Key",
+        schema,
+        "A new value for each request, the same on its retries.",
+    ))
 }
 
 fn validate(description: &str) -> Value {
@@ -114,8 +124,12 @@ fn integration(types: &mut Types) -> Operation {
 
 fn schema(types: &mut Types) -> Operation {
     let mut responses = failures(Vec::new());
-    responses.insert(200, answered("In the order of their first declaration.", types.written::<SchemaAnswer>()));
-    Operation { responses, ..reading("getSchema", "/schema", "Declared fields", "The fields that were declared so far.") }
+    responses
+        .insert(200, answered("In the order of their first declaration.", types.written::<SchemaAnswer>()));
+    Operation {
+        responses,
+        ..reading("getSchema", "/schema", "Declared fields", "The fields that were declared so far.")
+    }
 }
 
 fn declare(types: &mut Types) -> Operation {
@@ -123,12 +137,17 @@ fn declare(types: &mut Types) -> Operation {
     let mut responses =
         changing(vec![PushError::TooManyFields { received: 1001 }, PushError::FieldLocked { fields }]);
     responses.insert(200, answered("What changed.", types.written::<DeclareAnswer>()));
+    let example = json!({"fields": [
+        {"key": "name", "semantic": "first_name"},
+        {"key": "mail", "semantic": "email"},
+        {"key": "plan", "type": "choice", "options": ["free", "paid"]},
+    ]});
     let summary = "Declare fields";
-    let description = "Says which fields records have. A declared field that is not mentioned keeps its column and values.";
+    let description =
+        "Says which fields records have. A declared field that is not mentioned keeps its column and values.";
     Operation {
         method: "post",
-        body: Some(types.read::<Declaration>()),
-        needs_body: true,
+        body: Some(Body { schema: types.read::<Declaration>(), example, is_required: true }),
         responses,
         ..reading("declareFields", "/schema", summary, description)
     }
@@ -136,7 +155,10 @@ fn declare(types: &mut Types) -> Operation {
 
 fn sync(types: &mut Types) -> Operation {
     let mut responses = failures(Vec::new());
-    responses.insert(200, answered("The latest sync, or null before the first one.", types.written::<SyncAnswer>()));
+    responses.insert(
+        200,
+        answered("The latest sync, or null before the first one.", types.written::<SyncAnswer>()),
+    );
     Operation { responses, ..reading("getSync", "/sync", "The latest sync", "Its state and progress.") }
 }
 
@@ -152,8 +174,12 @@ fn begin(types: &mut Types) -> Operation {
                        removes only what is deleted explicitly. One sync is open at a time, for 24 hours at the most.";
     Operation {
         method: "post",
-        parameters: vec![required(key())],
-        body: Some(types.read::<BeginRequest>()),
+        parameters: vec![key()],
+        body: Some(Body {
+            schema: types.read::<BeginRequest>(),
+            example: json!({"mode": "full"}),
+            is_required: false,
+        }),
         responses,
         ..reading("beginSync", "/sync", "Begin a sync", description)
     }
@@ -163,14 +189,21 @@ fn complete(types: &mut Types) -> Operation {
     let guard = PushError::RemovalGuard { count: 0, share: 0.0, limit: 0.0 };
     let mut responses =
         keyed(vec![PushError::InvalidSyncId, PushError::NoOpenSync, PushError::SyncNotFound, guard]);
-    let answer =
-        json!({"oneOf": [types.written::<CompleteAnswer>(), types.written::<ValidatedComplete>()]});
-    responses.insert(200, replayed(answered("What the sync did; with `validate=1`, what completing would do.", answer)));
+    let answer = json!({"oneOf": [types.written::<CompleteAnswer>(), types.written::<ValidatedComplete>()]});
+    responses.insert(
+        200,
+        replayed(answered("What the sync did; with `validate=1`, what completing would do.", answer)),
+    );
     let description = "Always to be done, also when some records were rejected.";
     Operation {
         method: "patch",
-        parameters: vec![key(), validate("`1` to be told what would be removed. Needs no key.")],
-        body: Some(types.read::<CompleteRequest>()),
+        parameters: vec![
+            key(),
+            validate(
+                "`1` to be told what would be removed. The `Idempotency-Key` is not read then, and may be absent.",
+            ),
+        ],
+        body: Some(Body { schema: types.read::<CompleteRequest>(), example: json!({}), is_required: false }),
         responses,
         ..reading("completeSync", "/sync", "Complete the sync", description)
     }
@@ -180,13 +213,17 @@ fn push(types: &mut Types) -> Operation {
     let mut responses = keyed(vec![PushError::NoOpenSync, PushError::TooManyRecords { received: 1001 }]);
     let answer = json!({"oneOf": [types.written::<PushAnswer>(), types.written::<DryRunAnswer>()]});
     responses.insert(200, replayed(answered("What became of the records.", answer)));
+    let example = json!({"records": [
+        {"external_id": "7", "fields": {"name": "Ada", "mail": "ada@example.com", "plan": "paid"}},
+        {"external_id": "8", "op": "delete"},
+    ]});
     let description = "Into the open sync. A bad record never stops the rest of its batch.";
-    let dry = "`1` for a dry run: the same rules, nothing written, no open sync and no key needed.";
+    let dry = "`1` for a dry run: the same rules, nothing written, no open sync needed. The `Idempotency-Key` is not read then, \
+               and may be absent.";
     Operation {
         method: "post",
         parameters: vec![key(), validate(dry)],
-        body: Some(types.read::<PushRequest>()),
-        needs_body: true,
+        body: Some(Body { schema: types.read::<PushRequest>(), example, is_required: true }),
         responses,
         ..reading("pushRecords", "/records", "Push records", description)
     }

@@ -1,11 +1,10 @@
-//! The operations of the Dynamic Audience API, and those that a Full access key opens beside it.
+//! The operations of the Dynamic Audience API.
 
 use contract::limits::IDEMPOTENCY_KEY_CHARS;
 use contract::send::{RequestAnswer, SendError, SendResponse, SendValidation};
-use contract::webhook::QrScanned;
 use serde_json::{Value, json};
 
-use super::operation::{Envelope, Failure, Operation, answered, failed, parameter, replayed};
+use super::operation::{Body, Envelope, Failure, Operation, answered, failed, parameter, replayed};
 use super::shape::SendRequest;
 use super::types::Types;
 use crate::recipients::status_of;
@@ -14,12 +13,12 @@ use crate::requests;
 /// The tag of these operations.
 pub(super) const TAG: &str = "Dynamic Audience";
 
-/// Keys in either header.
-const OPENED_BY: &[&str] = &["fullAccessKey", "fullAccessKeyHeader"];
+/// A key in either header.
+pub(super) const OPENED_BY: &[&str] = &["fullAccessKey", "fullAccessKeyHeader"];
 
 /// All of them.
 pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
-    vec![send(types), request(types), scans(types)]
+    vec![send(types), request(types)]
 }
 
 fn send(types: &mut Types) -> Operation {
@@ -36,16 +35,32 @@ fn send(types: &mut Types) -> Operation {
         summary: "Send recipients to a campaign",
         description: "Verifies each address, applies the campaign's filters, checks the budget, mails each accepted recipient \
                       and charges the team, all inside the request. The answer is 200 also when nobody was mailed. The same \
-                      addresses to the same campaign within 15 minutes get the stored response of the first request.",
+                      addresses to the same campaign within 15 minutes get the stored response of the first request."
+            .into(),
         parameters: vec![
             parameter("query", "validate", json!({"type": "string"}), VALIDATE),
             parameter("header", "Idempotency-Key", key, IDEMPOTENCY_KEY),
         ],
-        body: Some(types.read::<SendRequest>()),
-        needs_body: true,
+        body: Some(Body { schema: types.read::<SendRequest>(), example: example(), is_required: true }),
         opened_by: OPENED_BY,
         responses,
     }
+}
+
+fn example() -> Value {
+    json!({
+        "campaign_id": "PA-7XK2QD",
+        "recipients": [{
+            "reference": "crm-1",
+            "first_name": "Ada",
+            "last_name": "Miles",
+            "address_1": "1100 Congress Ave",
+            "city": "Austin",
+            "state": "TX",
+            "zip": "78701",
+            "Favourite plant": "Bluebonnet",
+        }],
+    })
 }
 
 const VALIDATE: &str = "`1` for a dry run: verifies, filters and prices, but mails nobody, charges nobody and stores nothing of \
@@ -69,64 +84,13 @@ fn request(types: &mut Types) -> Operation {
         tag: TAG,
         summary: "What became of a request",
         description: "For a sender that lost the answer to POST /api/v1/recipients, or got a 504. Knows the team's requests of \
-                      the last 7 days.",
+                      the last 7 days."
+            .into(),
         parameters: vec![parameter("path", "id", id, "The `X-Request-Id` of the request's answer.")],
         body: None,
-        needs_body: false,
         opened_by: OPENED_BY,
         responses,
     }
-}
-
-fn scans(types: &mut Types) -> Operation {
-    use SendError::{InternalError, InvalidApiKey, InvalidPayload, RateLimited};
-    let parameters = "A parameter cannot be read.".to_owned();
-    let errors = [InvalidApiKey, InvalidPayload(parameters), RateLimited, InternalError];
-    let mut responses = failed(Envelope::Flat, errors.iter().map(failure).collect());
-    let answer = json!({
-        "type": "object",
-        "required": ["events", "nextAfter"],
-        "properties": {
-            "events": {"type": "array", "items": types.written::<QrScanned<'_>>(), "description": "The oldest first."},
-            "nextAfter": {"type": "string", "format": "uuid", "description": "The `after` of the next question."},
-        },
-    });
-    responses.insert(200, answered("Scans behind `after`, at most 100.", answer));
-    let wait = json!({"type": "integer", "minimum": 0, "maximum": 25});
-    Operation {
-        method: "get",
-        path: "/api/v1/scans".to_owned(),
-        id: "listScans",
-        tag: TAG,
-        summary: "Scans as they come",
-        description: "For programs that cannot be reached by webhooks. Without `after` it answers the end of the feed.",
-        parameters: vec![
-            parameter("query", "after", json!({"type": "string", "format": "uuid"}), "The `nextAfter` of an earlier answer."),
-            parameter("query", "wait", wait, "Seconds that the question is held open until there is a scan."),
-        ],
-        body: None,
-        needs_body: false,
-        opened_by: OPENED_BY,
-        responses,
-    }
-}
-
-/// The event that is posted to endpoints.
-pub(super) fn webhook(types: &mut Types) -> Value {
-    let seconds = json!({"type": "string", "pattern": "^[0-9]+$"});
-    json!({"post": {
-        "operationId": "qrScanned",
-        "tags": [TAG],
-        "summary": "A QR code was scanned",
-        "description": "Posted to each active endpoint of the team whose scope the campaign is in.",
-        "security": [],
-        "parameters": [
-            parameter("header", "webhook-id", json!({"type": "string"}), "The event's id, the same on every retry."),
-            parameter("header", "webhook-timestamp", seconds, "Unix seconds at which this attempt was sent."),
-        ],
-        "requestBody": {"required": true, "content": {"application/json": {"schema": types.written::<QrScanned<'_>>()}}},
-        "responses": {"2XX": {"description": "Delivered. Anything else, or no answer within 10 seconds, is retried."}},
-    }})
 }
 
 /// Every error once; variable texts say when it is given.
@@ -138,7 +102,9 @@ pub(super) fn every_error() -> Vec<SendError> {
         SendError::CampaignNotActive(text(
             "The campaign is inactive, does not take its audience from the API, or misses a design on a step.",
         )),
-        SendError::DesignCannotRender(text("A design cannot print; the message names item, surface and template.")),
+        SendError::DesignCannotRender(text(
+            "A design cannot print; the message names item, surface and template.",
+        )),
         SendError::IdempotencyKeyReused,
         SendError::InProgress,
         SendError::PayloadTooLarge(text("Too many recipients, or a body over 4456448 bytes.")),
@@ -151,8 +117,8 @@ pub(super) fn every_error() -> Vec<SendError> {
     ]
 }
 
-fn failure(error: &SendError) -> Failure {
-    Failure { status: status_of(error), code: error.code(), message: error.to_string() }
+pub(super) fn failure(error: &SendError) -> Failure {
+    Failure { status: status_of(error), code: error.code(), message: error.to_string(), details: None }
 }
 
 #[cfg(test)]

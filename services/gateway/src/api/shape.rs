@@ -5,19 +5,26 @@
 use std::collections::BTreeMap;
 
 use contract::limits::{
-    DECLARED_FIELDS, EXTERNAL_ID_CHARS, FIELD_NAME_CHARS, OPTIONS_PER_FIELD, RECIPIENTS_PER_REQUEST, RECORDS_PER_BATCH,
+    DECLARED_FIELDS, EXTERNAL_ID_CHARS, FIELD_NAME_CHARS, OPTION_CHARS, OPTIONS_PER_FIELD,
+    RECIPIENTS_PER_REQUEST, RECORDS_PER_BATCH,
 };
 use contract::push::{FieldType, Semantic, SyncMode};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use uuid::Uuid;
 
+/// The name of a recipient's field.
+const NAME: &str = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$";
+
+/// A text that can be stored.
+const STORABLE: &str = r"^[^\x00]*$";
+
 /// A value as text. A number or a boolean counts as its JSON text; null is as absent.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum Scalar {
     /// At most 600 characters are kept. U+0000 cannot be stored.
-    Text(#[schemars(regex(pattern = r"^[^\x00]*$"))] String),
+    Text(#[schemars(regex(pattern = STORABLE))] String),
     /// As it is written.
     Number(f64),
     /// `true` or `false`.
@@ -26,7 +33,7 @@ enum Scalar {
     Null(()),
 }
 
-/// Recipients for one campaign.
+/// Recipients for one campaign. A name that is not listed here is ignored. At most 4456448 bytes.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct SendRequest {
     /// `PA-` and six characters; case-sensitive.
@@ -36,6 +43,7 @@ pub(super) struct SendRequest {
     #[schemars(length(min = 1, max = RECIPIENTS_PER_REQUEST))]
     recipients: Vec<Recipient>,
     /// Types of the custom fields that this request creates, by name; one without an entry is a text.
+    #[schemars(extend("propertyNames" = {"pattern": NAME, "maxLength": FIELD_NAME_CHARS}))]
     field_types: Option<BTreeMap<String, CustomFieldType>>,
     /// When true, a recipient without a usable variable image is not mailed instead of printing the default image.
     require_variable_images: Option<bool>,
@@ -55,6 +63,7 @@ enum CustomFieldType {
 
 /// Somebody to mail. Names match whatever their case; each stands once.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(extend("propertyNames" = {"pattern": NAME, "maxLength": FIELD_NAME_CHARS}))]
 struct Recipient {
     /// The caller's own id, echoed in the result.
     #[schemars(default)]
@@ -81,7 +90,7 @@ struct Recipient {
     phone: Option<Scalar>,
     /// Organization.
     organization: Option<Scalar>,
-    /// Any other name is a custom field, whose column is made when it is new.
+    // Any other name is a custom field, whose column is made when it is new.
     #[serde(flatten)]
     custom: BTreeMap<String, Scalar>,
 }
@@ -94,20 +103,26 @@ pub(super) struct Declaration {
     fields: Vec<DeclaredField>,
 }
 
-/// A field as it is declared.
+/// A field as it is declared. Two fields of one declaration have neither one key nor one semantic.
 #[derive(Deserialize, JsonSchema)]
+#[schemars(extend("if" = {"required": ["type"], "properties": {"type": {"const": "choice"}}}))]
+#[schemars(extend("then" = {"required": ["options"], "properties": {"options": {
+    "type": "array",
+    "minItems": 1,
+    "maxItems": OPTIONS_PER_FIELD,
+    "items": {"type": "string", "maxLength": OPTION_CHARS, "pattern": STORABLE},
+}}}))]
 struct DeclaredField {
     /// What records call it; case-sensitive.
-    #[schemars(length(min = 1, max = FIELD_NAME_CHARS), regex(pattern = r"^[^\x00]*\S[^\x00]*$"))]
+    #[schemars(length(min = 1, max = FIELD_NAME_CHARS), regex(pattern = r"^[^\x00]*[^\s\x00][^\x00]*$"))]
     key: String,
     /// What people call it; the key unless it is given.
-    #[schemars(length(max = FIELD_NAME_CHARS), regex(pattern = r"^[^\x00]*$"))]
+    #[schemars(length(max = FIELD_NAME_CHARS), regex(pattern = STORABLE))]
     label: Option<String>,
     /// `text` unless it is given.
     #[serde(rename = "type")]
     field_type: Option<FieldType>,
-    /// The choices of a `choice` field.
-    #[schemars(length(max = OPTIONS_PER_FIELD))]
+    /// The choices of a `choice` field, 1 to 1000 of at most 200 characters; of no meaning for the others.
     options: Option<Vec<String>>,
     /// The contact column that it fills.
     semantic: Option<Semantic>,
@@ -130,7 +145,8 @@ pub(super) struct CompleteRequest {
     confirm_removal: Option<bool>,
 }
 
-/// Records for the open sync. Each is judged by itself: a bad one is reported in the answer and stops no other.
+/// Records for the open sync. Each is judged by itself: a bad one is reported in the answer and stops no other. At most
+/// 4456448 bytes.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct PushRequest {
     /// At most 65536 bytes each.

@@ -2,12 +2,14 @@
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// The schemas of what is read and of what is written.
 pub(super) struct Types {
     read: SchemaGenerator,
     written: SchemaGenerator,
+    /// Of shapes that no type has.
+    named: Map<String, Value>,
 }
 
 impl Types {
@@ -19,6 +21,7 @@ impl Types {
         Self {
             read: settings.clone().for_deserialize().into_generator(),
             written: settings.for_serialize().into_generator(),
+            named: Map::new(),
         }
     }
 
@@ -32,11 +35,18 @@ impl Types {
         self.written.subschema_for::<T>().to_value()
     }
 
+    /// Gives a schema a name.
+    pub(super) fn name(&mut self, name: &str, schema: Value) -> Value {
+        self.named.insert(name.to_owned(), schema);
+        json!({"$ref": format!("#/components/schemas/{name}")})
+    }
+
     /// All that was named, by name.
     pub(super) fn into_schemas(mut self) -> Map<String, Value> {
         let mut schemas = self.written.take_definitions(true);
         schemas.values_mut().for_each(never_null_where_absent);
         schemas.extend(self.read.take_definitions(true));
+        schemas.extend(self.named);
         schemas
     }
 }

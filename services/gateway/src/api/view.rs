@@ -83,6 +83,9 @@ pub(super) fn kind(schema: &Value) -> Type {
 /// The words that a schema allows, with what they mean where that is said.
 pub(super) fn words(schema: &Value) -> Vec<Word> {
     let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    if let Some(only) = schema.get("const") {
+        return vec![Word { word: word(only), meaning: Vec::new() }];
+    }
     if let Some(values) = schema["enum"].as_array() {
         return values.iter().map(|value| Word { word: word(value), meaning: Vec::new() }).collect();
     }
@@ -135,14 +138,18 @@ mod tests {
         assert_eq!(shown(&json!({"type": "string", "format": "uuid"})), ("string (uuid)".to_owned(), None));
         assert_eq!(shown(&json!({"type": ["string", "null"]})), ("string or null".to_owned(), None));
         let named = json!({"$ref": "#/components/schemas/Field"});
-        assert_eq!(shown(&json!({"type": "array", "items": named})), ("array of ".to_owned(), Some("Field".to_owned())));
+        assert_eq!(
+            shown(&json!({"type": "array", "items": named})),
+            ("array of ".to_owned(), Some("Field".to_owned()))
+        );
         let nullable = json!({"anyOf": [named, {"type": "null"}]});
         assert_eq!(shown(&nullable), ("null or ".to_owned(), Some("Field".to_owned())));
     }
 
     #[test]
     fn what_stands_between_backticks_is_code() {
-        let pieces: Vec<_> = pieces("`a` or b").into_iter().map(|piece| (piece.text, piece.is_code)).collect();
+        let pieces: Vec<_> =
+            pieces("`a` or b").into_iter().map(|piece| (piece.text, piece.is_code)).collect();
         assert_eq!(pieces, [("a".to_owned(), true), (" or b".to_owned(), false)]);
     }
 }

@@ -65,10 +65,15 @@ impl Denied {
         }
     }
 
-    /// Every reason why a POST to this server is refused.
+    /// Every reason why a request to this server is refused.
     pub(super) fn every(server: Server) -> Vec<Self> {
-        let mut every =
-            vec![Self::ForeignOrigin, Self::UnsupportedVersion, Self::InvalidKey(server), Self::RateLimited];
+        let mut every = vec![
+            Self::ForeignOrigin,
+            Self::UnsupportedVersion,
+            Self::InvalidKey(server),
+            Self::RateLimited,
+            Self::UsePost,
+        ];
         if server == Server::Integrations {
             every.push(Self::IntegrationUnavailable);
         }

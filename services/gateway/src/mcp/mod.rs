@@ -17,8 +17,8 @@ use std::net::IpAddr;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, post};
 use bytes::Bytes;
@@ -80,7 +80,11 @@ pub(crate) fn route(server: Server) -> MethodRouter<Gateway> {
     post(move |State(gateway): State<Gateway>, Peer { 0: peer }: Peer, request: Request| {
         serve(gateway, server, peer.ip(), request)
     })
-    .fallback(|| async { Denied::UsePost.response() })
+    .fallback(move |headers: HeaderMap| async move {
+        let mut response = Denied::UsePost.response();
+        RequestIdentity::new(&headers).finish(server.name(), Denied::UsePost.code(), &mut response);
+        response
+    })
 }
 
 async fn serve(gateway: Gateway, server: Server, peer: IpAddr, request: Request) -> Response {

@@ -11,6 +11,8 @@ use axum::response::Response;
 use bytes::Bytes;
 use contract::id::TeamId;
 use contract::send::SendError;
+use contract::webhook::QrScanned;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use service::source::source_address;
@@ -26,10 +28,10 @@ use crate::request::RequestIdentity;
 use crate::{Gateway, Peer};
 
 /// Events of an answer at the most.
-const EVENTS: i64 = 100;
+pub(crate) const EVENTS: i64 = 100;
 
 /// Seconds that a question is held open at the most.
-const MOST_WAIT_SECONDS: u64 = 25;
+pub(crate) const MOST_WAIT_SECONDS: u64 = 25;
 
 /// How often the database is asked meanwhile.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -45,11 +47,15 @@ struct Question {
     wait: Duration,
 }
 
-#[derive(Serialize)]
+/// Answer to GET scans.
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Answer {
+pub(crate) struct ScansAnswer {
+    /// The oldest first.
+    #[schemars(with = "Vec<QrScanned<'_>>")]
     events: Vec<Box<RawValue>>,
     /// To be passed back as `after`.
+    #[schemars(with = "Uuid")]
     next_after: String,
 }
 
@@ -123,7 +129,7 @@ async fn answer(gateway: &Gateway, team_id: TeamId, question: Question) -> Resul
 fn written(scans: &[RecordedScan], after: Uuid) -> Result<Bytes, SendError> {
     let next_after = scans.last().map_or(after, |scan| scan.scan_id).to_string();
     let events = scans.iter().map(event).collect::<Result<_, _>>();
-    let json = events.and_then(|events| serde_json::to_vec(&Answer { events, next_after }));
+    let json = events.and_then(|events| serde_json::to_vec(&ScansAnswer { events, next_after }));
     json.map(Bytes::from).map_err(|error| {
         tracing::error!(%error, "an event cannot be written");
         SendError::InternalError

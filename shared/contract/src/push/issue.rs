@@ -18,7 +18,8 @@ pub enum IssueKind {
     Warning,
 }
 
-/// Why (contract: Rejection codes).
+/// What is wrong with a record or a value.
+// Contract: Rejection codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IssueCode {
@@ -26,7 +27,8 @@ pub enum IssueCode {
     MissingExternalId,
     /// `external_id` is too long, not a text, or cannot be stored.
     InvalidExternalId,
-    /// `op` is another word, or `fields` is not an object. An added code.
+    /// `op` is another word, or `fields` is not an object.
+    // An addition.
     InvalidRecord,
     /// A key that was not declared.
     UnknownField,
@@ -87,8 +89,10 @@ pub struct WarningGroup {
     /// A sentence for people.
     pub message: String,
     /// Accepted records that lost a value of this field.
+    #[schemars(range(min = 1))]
     pub count: usize,
-    /// The first [`WARNING_EXAMPLES`] of them, in the order of the batch.
+    /// The first of them, at most 5, in the order of the batch.
+    #[schemars(length(min = 1, max = WARNING_EXAMPLES))]
     pub external_ids: Vec<String>,
 }
 
@@ -111,6 +115,7 @@ pub struct PushAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DryRunAnswer {
     /// Always true.
+    #[schemars(extend("const" = true))]
     pub validated: bool,
     /// Records that a push would apply, deletes too.
     pub accepted: usize,

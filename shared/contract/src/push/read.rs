@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::id::{IntegrationId, SyncId};
 use crate::limits::{BODY_BYTES, DECLARED_FIELDS, RECORDS_PER_BATCH};
 use crate::push::field::Field;
-use crate::push::issue::IssueKind;
+use crate::push::issue::{IssueCode, IssueKind};
 use crate::push::sync::{SyncMode, SyncStatus, timestamp};
 
 /// What an integration can do now.
@@ -103,7 +103,8 @@ pub struct SyncView {
     pub mode: SyncMode,
     /// Where it stands.
     pub status: SyncStatus,
-    /// When it was begun. An addition.
+    /// When it was begun.
+    // An addition.
     #[serde(with = "timestamp")]
     #[schemars(with = "DateTime<Utc>")]
     pub begun_at: DateTime<Utc>,
@@ -119,7 +120,8 @@ pub struct SyncView {
     pub records_deleted: i64,
     /// Records that it refused.
     pub records_rejected: i64,
-    /// Contacts that it removed when it completed. An addition.
+    /// Contacts that it removed when it completed.
+    // An addition.
     pub marked_removed: i64,
 }
 
@@ -130,7 +132,8 @@ pub struct SyncAnswer {
     pub sync: Option<SyncView>,
 }
 
-/// Answer to GET syncs. An addition.
+/// Answer to GET syncs.
+// An addition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SyncsAnswer {
@@ -153,6 +156,7 @@ pub struct RejectionItem {
     /// The record's `external_id`, where it can be read.
     pub external_id: Option<String>,
     /// Why.
+    #[schemars(with = "IssueCode")]
     pub code: String,
     /// The field at fault.
     pub field: Option<String>,
@@ -189,7 +193,8 @@ pub struct ContactIssue {
     pub item: RejectionItem,
 }
 
-/// Answer to GET contacts. An addition.
+/// Answer to GET contacts.
+// An addition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ContactAnswer {

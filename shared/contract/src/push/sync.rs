@@ -72,6 +72,7 @@ pub struct CompleteRequest {
 #[serde(rename_all = "camelCase")]
 pub struct CompleteAnswer {
     /// Always true.
+    #[schemars(extend("const" = true))]
     pub ok: bool,
     /// The completed sync.
     pub sync_id: SyncId,
@@ -87,11 +88,13 @@ pub struct CompleteAnswer {
     pub marked_removed: i64,
 }
 
-/// Answer to a complete with `validate=1`: what completing now would do. An addition.
+/// Answer to a complete with `validate=1`: what completing now would do.
+// An addition.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ValidatedComplete {
     /// Always true.
+    #[schemars(extend("const" = true))]
     pub validated: bool,
     /// The open sync.
     pub sync_id: SyncId,
@@ -114,6 +117,7 @@ pub struct ValidatedComplete {
 #[serde(rename_all = "camelCase")]
 pub struct DeclareAnswer {
     /// Always true.
+    #[schemars(extend("const" = true))]
     pub ok: bool,
     /// Fields declared for the first time.
     pub added: usize,

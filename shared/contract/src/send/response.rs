@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::RESPONSE_BYTES;
 
-/// Why a recipient was not mailed (contract: Reasons a recipient was not mailed).
+/// Why a recipient was not mailed.
+// Contract: Reasons a recipient was not mailed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
@@ -115,10 +116,19 @@ enum Status {
     WouldMail,
 }
 
-/// A card that mails with a fallback (contract: Warning codes).
+/// A fallback that a card mails with.
+// Contract: Warning codes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Warning {
-    /// One of the contract's warning codes.
+    /// What fell back.
+    #[schemars(extend("enum" = [
+        "variable_image_fallback",
+        "variable_image_blank",
+        "qr_fallback_link",
+        "text_overlap",
+        "text_unmeasurable",
+        "text_curve_too_long",
+    ]))]
     pub code: String,
     /// The design's field or element it is about.
     pub field: String,
@@ -126,7 +136,8 @@ pub struct Warning {
     pub detail: String,
 }
 
-/// Why the design's fallback return address prints (contract: `return_address_reason`).
+/// Why the design's fallback return address prints.
+// Contract: return_address_reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReturnAddressReason {
@@ -176,6 +187,7 @@ pub struct Outcome {
     warnings: Vec<Warning>,
     /// Present, and true, when the design's fallback return address prints.
     #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[schemars(extend("const" = true))]
     return_address_fallback: Option<bool>,
     /// Why it does.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -391,6 +403,7 @@ impl SendResponse {
     }
 }
 
+/// What became of a request that was carried out.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "SendResponse")]
 struct Written<'a> {
@@ -398,7 +411,9 @@ struct Written<'a> {
     summary: Summary,
     /// One result for each recipient, in the order sent.
     results: &'a [&'a Outcome],
-    /// Present, and true, when all results would exceed 4 MB: then `results` lists only recipients that were not mailed or were mailed with a fallback, as many as fit.
+    /// Present, and true, when all results would exceed 4 MB (4194304 bytes): then `results` lists only recipients
+    /// that were not mailed or were mailed with a fallback, as many as fit, in the order sent.
+    #[schemars(extend("const" = true))]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     results_truncated: bool,
 }

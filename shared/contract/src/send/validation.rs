@@ -34,16 +34,19 @@ pub struct ValidationSummary {
     pub computed_fields_ignored: usize,
 }
 
+/// What would become of a request: the answer to a dry run.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "SendValidation")]
 struct Written<'a> {
     /// Always true.
+    #[schemars(extend("const" = true))]
     validated: bool,
     /// Counts every recipient, whatever `results` lists.
     summary: ValidationSummary,
     /// One result for each recipient, in the order sent.
     results: &'a [&'a Outcome],
     /// As in a send's response.
+    #[schemars(extend("const" = true))]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     results_truncated: bool,
 }

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Installs what validate.py needs into a virtual environment: install.sh FOLDER. Packages come from wherever pip is
-# configured to take them. What is installed already is left alone.
+# Installs Python packages, pinned by their hashes, into a virtual environment: install_python.sh REQUIREMENTS FOLDER.
+# Packages come from wherever pip is configured to take them. What is installed already is left alone.
 set -euo pipefail
 
-[[ $# == 1 ]] || {
-    echo "usage: install.sh FOLDER" >&2
+[[ $# == 2 ]] || {
+    echo "usage: install_python.sh REQUIREMENTS FOLDER" >&2
     exit 2
 }
-requirements=$(dirname "$(realpath "${BASH_SOURCE[0]}")")/requirements.txt
-folder=$(realpath -m -- "$1")
+requirements=$1
+folder=$(realpath -m -- "$2")
 if [[ -f $folder.sum ]] && sha256sum <"$requirements" | cmp --quiet - "$folder.sum"; then exit 0; fi
 rm -rf "${folder:?}"
 mkdir -p "$(dirname "$folder")"

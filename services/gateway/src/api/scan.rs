@@ -1,0 +1,115 @@
+//! Scans: where a QR code leads, the feed, and the event that is posted to endpoints.
+
+use std::collections::BTreeMap;
+
+use contract::scan::SCAN_PATH;
+use contract::send::SendError;
+use contract::webhook::QrScanned;
+use serde_json::{Value, json};
+
+use super::operation::{Envelope, Operation, answered, failed, parameter, required, waiting};
+use super::send::{OPENED_BY, failure};
+use super::types::Types;
+use crate::scan::feed::{EVENTS, MOST_WAIT_SECONDS, ScansAnswer};
+
+/// The tag of these operations.
+pub(super) const TAG: &str = "Scans";
+
+/// All of them.
+pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
+    vec![follow("get"), follow("head"), feed(types)]
+}
+
+/// What a phone asks, or a program that looks where a code leads.
+fn follow(method: &'static str) -> Operation {
+    let (id, summary, description) = match method {
+        "head" => ("lookUpQrCode", "Where a QR code leads", "The answer to a GET, but no scan is recorded."),
+        _ => (
+            "followQrCode",
+            "A QR code is scanned",
+            "Records the scan and sends the phone on. Never cached, and open to all.",
+        ),
+    };
+    let code = json!({"type": "string", "pattern": "^[0-9A-Za-z]{10}(-[2-9])?$"});
+    let what = "What is printed: the card's code, and behind a hyphen which QR code of the card, unless it is the first.";
+    Operation {
+        method,
+        path: format!("{SCAN_PATH}{{code}}"),
+        id,
+        tag: TAG,
+        summary,
+        description: description.into(),
+        parameters: vec![parameter("path", "code", code, what)],
+        body: None,
+        opened_by: &[],
+        responses: BTreeMap::from([
+            (302, sent_on()),
+            (404, page("No card has this code. A page for people.")),
+            (503, waiting(page("Try again. A page for people."))),
+        ]),
+    }
+}
+
+fn sent_on() -> Value {
+    let location = json!({"description": "The destination.", "required": true, "schema": {"type": "string", "format": "uri"}});
+    json!({"description": "To the destination.", "headers": {"Location": location}})
+}
+
+fn page(description: &str) -> Value {
+    json!({"description": description, "content": {"text/html": {"schema": {"type": "string"}}}})
+}
+
+fn feed(types: &mut Types) -> Operation {
+    use SendError::{InternalError, InvalidApiKey, InvalidPayload, RateLimited};
+    let parameters = "A parameter cannot be read.".to_owned();
+    let errors = [InvalidApiKey, InvalidPayload(parameters), RateLimited, InternalError];
+    let mut responses = failed(Envelope::Flat, errors.iter().map(failure).collect());
+    let description = format!("Scans behind `after`, at most {EVENTS}.");
+    responses.insert(200, answered(&description, types.written::<ScansAnswer>()));
+    let wait = json!({"type": "integer", "minimum": 0, "maximum": MOST_WAIT_SECONDS, "default": 0});
+    Operation {
+        method: "get",
+        path: "/api/v1/scans".to_owned(),
+        id: "listScans",
+        tag: TAG,
+        summary: "Scans as they come",
+        description:
+            "For programs that cannot be reached by webhooks. Without `after` it answers the end of the feed."
+                .into(),
+        parameters: vec![
+            parameter(
+                "query",
+                "after",
+                json!({"type": "string", "format": "uuid"}),
+                "The `nextAfter` of an earlier answer.",
+            ),
+            parameter("query", "wait", wait, "Seconds that the question is held open until there is a scan."),
+        ],
+        body: None,
+        opened_by: OPENED_BY,
+        responses,
+    }
+}
+
+const ID: &str = "The event's id, the same on every retry and redelivery: know by it what came before.";
+
+/// The event that is posted to endpoints.
+pub(super) fn webhook(types: &mut Types) -> Value {
+    let seconds = json!({"type": "string", "pattern": "^[0-9]+$"});
+    json!({"post": {
+        "operationId": "qrScanned",
+        "tags": [TAG],
+        "summary": "A QR code was scanned",
+        "description": "Posted to each active endpoint of the team whose scope the campaign is in, for each recorded scan. Answer \
+                        at once and work afterwards. A failed delivery is retried after about 5 minutes, 15 minutes, 1 hour and \
+                        6 hours; redirects are not followed. Deliveries are not signed: give the endpoint's URL a long \
+                        random path.",
+        "security": [],
+        "parameters": [
+            required(parameter("header", "webhook-id", json!({"type": "string"}), ID)),
+            required(parameter("header", "webhook-timestamp", seconds, "Unix seconds at which this attempt was sent.")),
+        ],
+        "requestBody": {"required": true, "content": {"application/json": {"schema": types.written::<QrScanned<'_>>()}}},
+        "responses": {"2XX": {"description": "Delivered. Anything else, or no answer within 10 seconds, is retried."}},
+    }})
+}

@@ -1,0 +1,1 @@
+"""What JSON Schema cannot say about requests, and Schemathesis therefore cannot know."""

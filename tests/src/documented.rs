@@ -1,0 +1,165 @@
+//! Holds every answer of a gateway that a test gets against the description of the API, whatever the test is about.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, OnceLock};
+
+use gateway::api_document;
+use jsonschema::Validator;
+use reqwest::Method;
+use serde_json::Value;
+use url::Url;
+
+use crate::stack::Answer;
+
+/// A path of the document.
+struct Path {
+    template: &'static str,
+    /// By method in lower case, then by status.
+    methods: HashMap<&'static str, HashMap<&'static str, Response>>,
+}
+
+/// An answer as the document has it.
+struct Response {
+    document: &'static Value,
+    /// Made when it is first needed.
+    validator: OnceLock<Validator>,
+}
+
+static PATHS: LazyLock<Vec<Path>> = LazyLock::new(|| {
+    let response = |document| Response { document, validator: OnceLock::new() };
+    let responses = |operation: &'static Value| {
+        entries(&operation["responses"]).map(|(status, document)| (status, response(document))).collect()
+    };
+    let path = |(template, methods): (&'static str, &'static Value)| Path {
+        template,
+        methods: entries(methods).map(|(method, operation)| (method, responses(operation))).collect(),
+    };
+    entries(&api_document()["paths"]).map(path).collect()
+});
+
+fn entries(object: &'static Value) -> impl Iterator<Item = (&'static str, &'static Value)> {
+    object.as_object().into_iter().flatten().map(|(name, value)| (name.as_str(), value))
+}
+
+/// What the document does not allow in this answer; `None` when it does, and for paths that it does not have.
+pub(crate) fn fault(method: &Method, url: &str, answer: &Answer) -> Option<String> {
+    let url = Url::parse(url).ok()?;
+    let path = PATHS.iter().find(|path| path.is_of(url.path()))?;
+    let method = method.as_str().to_lowercase();
+    let status = answer.status.as_str();
+    let Some(responses) = path.methods.get(method.as_str()) else {
+        return (status != "405").then(|| format!("{method} is not documented"));
+    };
+    let Some(response) = responses.get(status) else { return Some(format!("{status} is not documented")) };
+    response.header_fault(answer).or_else(|| response.body_fault(answer, method == "head"))
+}
+
+impl Path {
+    fn is_of(&self, path: &str) -> bool {
+        let (ours, theirs) = (self.template.split('/'), path.split('/'));
+        ours.clone().count() == theirs.clone().count()
+            && ours.zip(theirs).all(|(ours, theirs)| ours == theirs || ours.starts_with('{'))
+    }
+}
+
+impl Response {
+    fn header_fault(&self, answer: &Answer) -> Option<String> {
+        entries(&self.document["headers"]).find_map(|(name, header)| {
+            let Some(value) = answer.headers.get(name) else {
+                return (header["required"] == true).then(|| format!("{name} is missing"));
+            };
+            let text = value.to_str().unwrap_or_default();
+            let value = match &header["schema"]["type"] {
+                kind if kind == "integer" => {
+                    text.parse().map_or_else(|_| Value::from(text), |number: i64| Value::from(number))
+                }
+                _ => Value::from(text),
+            };
+            let validator = validator(&header["schema"]);
+            validator.iter_errors(&value).next().map(|error| format!("{name}: {error}"))
+        })
+    }
+
+    fn body_fault(&self, answer: &Answer, is_head: bool) -> Option<String> {
+        let Some((expected, content)) = entries(&self.document["content"]).next().filter(|_| !is_head) else {
+            return (!answer.text.is_empty()).then(|| "there is a body".to_owned());
+        };
+        let given =
+            answer.headers.get("content-type").and_then(|value| value.to_str().ok()).unwrap_or_default();
+        if given.split(';').next() != Some(expected) {
+            return Some(format!("the content type is {given} and not {expected}"));
+        }
+        let body = match expected {
+            "application/json" => match serde_json::from_str(&answer.text) {
+                Ok(body) => body,
+                Err(error) => return Some(format!("the body is not JSON: {error}")),
+            },
+            _ => Value::from(answer.text.as_str()),
+        };
+        let validator = self.validator.get_or_init(|| validator(&content["schema"]));
+        validator.iter_errors(&body).next().map(|error| format!("{} at {}", error, error.instance_path()))
+    }
+}
+
+/// Of a schema that may name those of the document.
+fn validator(schema: &Value) -> Validator {
+    let mut schema = schema.clone();
+    schema["components"] = api_document()["components"].clone();
+    jsonschema::options().should_validate_formats(true).build(&schema).expect("a schema")
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::StatusCode;
+    use reqwest::header::{HeaderMap, HeaderName};
+    use serde_json::json;
+
+    use super::*;
+
+    const URL: &str = "http://127.0.0.1/api/integrations/push/v1/sync?x=1";
+
+    const HEADERS: [(&str, &str); 2] =
+        [("x-request-id", "0199e2a4-7c1e-7b2a-9d55-0c8f2a3b4c5d"), ("content-type", "application/json")];
+
+    fn answer(status: u16, headers: &[(&str, &str)], body: &Value) -> Answer {
+        let header =
+            |(name, value): &(&str, &str)| (name.parse::<HeaderName>().unwrap(), value.parse().unwrap());
+        Answer {
+            status: StatusCode::from_u16(status).unwrap(),
+            headers: HeaderMap::from_iter(headers.iter().map(header)),
+            text: body.to_string(),
+        }
+    }
+
+    fn fault_of(status: u16, headers: &[(&str, &str)], body: &Value) -> Option<String> {
+        fault(&Method::GET, URL, &answer(status, &[&HEADERS, headers].concat(), body))
+    }
+
+    #[test]
+    fn an_answer_that_is_documented_has_no_fault_and_every_other_one_has() {
+        let limited = json!({"error": {"code": "rate_limited", "message": "Wait."}});
+        assert_eq!(fault_of(200, &[], &json!({"sync": null})), None);
+        assert_eq!(fault_of(429, &[("retry-after", "60")], &limited), None);
+
+        assert!(fault_of(200, &[], &json!({})).unwrap().contains("sync"));
+        assert!(fault_of(200, &[], &json!({"sync": {}})).is_some());
+        let cut = Answer { text: "{".to_owned(), ..answer(200, &HEADERS, &json!({})) };
+        assert!(fault(&Method::GET, URL, &cut).unwrap().contains("not JSON"));
+        assert!(fault_of(418, &[], &json!({})).unwrap().contains("418"));
+        assert!(fault_of(429, &[], &limited).unwrap().contains("Retry-After"));
+        assert!(fault_of(429, &[("retry-after", "soon")], &limited).unwrap().contains("Retry-After"));
+        let other = json!({"error": {"code": "no_such_code", "message": "Wait."}});
+        assert!(fault_of(429, &[("retry-after", "60")], &other).is_some());
+        let bare = answer(200, &[("content-type", "application/json")], &json!({"sync": null}));
+        assert!(fault(&Method::GET, URL, &bare).unwrap().contains("X-Request-Id"));
+        assert!(fault(&Method::DELETE, URL, &bare).unwrap().contains("delete"));
+    }
+
+    #[test]
+    fn paths_that_are_not_documented_are_nobodys_fault() {
+        let nothing = answer(404, &[], &json!({}));
+        for path in ["/", "/api/v1/nothing", "/api/v1/requests/1/2", "/docs"] {
+            assert_eq!(fault(&Method::GET, &format!("http://127.0.0.1{path}"), &nothing), None);
+        }
+    }
+}

@@ -7,7 +7,7 @@ mod schemathesis;
 use std::collections::HashSet;
 
 use gateway::api_document;
-use pillarbox_tests::{Answer, Options, Stack};
+use pillarbox_tests::{Answer, Browser, Options, Stack};
 use regex::Regex;
 use reqwest::Method;
 use serde_json::Value;
@@ -84,6 +84,14 @@ async fn the_page_shows_every_operation_type_and_code_and_its_links_lead_somewhe
     for path in api_document()["paths"].as_object().unwrap().keys() {
         assert!(shown.contains(path), "{path}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn everybody_can_use_the_page() {
+    let stack = Stack::with(Options { mailers: 0, ..Options::default() }).await;
+    let browser = Browser::open(&stack.url).await;
+    browser.go("/docs").await;
+    assert_eq!(browser.barriers().await, [""; 0]);
 }
 
 /// Visits every name and value of a document.

@@ -186,7 +186,9 @@ impl Notice {
             Self::DesignRestored => "The design is as it was, in a new version.",
             Self::ColumnSaved => "The column is saved.",
             Self::ColumnLocked => "The column is locked: it keeps its type whatever integrations declare.",
-            Self::ColumnUnlocked => "The column is unlocked: it takes the type that an integration declares.",
+            Self::ColumnUnlocked => {
+                "The column is unlocked: it takes the type that an integration declares, unless campaigns or formulas use it."
+            }
             Self::IntegrationPaused => {
                 "The integration is paused. Its requests are refused until you resume it."
             }

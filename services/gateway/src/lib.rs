@@ -74,11 +74,51 @@ pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()
         tracing::info!(%address, "listening");
     }
     let is_working = process.is_working.clone();
-    let router = router(process)?;
-    is_working.store(true, Ordering::Relaxed);
-    service::http::serve(listener, measured(router), limits, shutdown).await;
+    let gateway = Gateway::start(process)?;
+    let serving = service::http::serve(listener, measured(router(gateway.clone())), limits, shutdown);
+    // A load balancer sends nothing before calls have their channels: they would be refused.
+    let starting = async {
+        gateway.opened().await;
+        is_working.store(true, Ordering::Relaxed);
+        std::future::pending().await
+    };
+    tokio::select! {
+        () = serving => {}
+        () = starting => {}
+    }
     is_working.store(false, Ordering::Relaxed);
     Ok(())
+}
+
+impl Gateway {
+    /// Starts what the handlers share.
+    ///
+    /// # Errors
+    /// When a configured file cannot be read.
+    fn start(process: Process) -> anyhow::Result<Self> {
+        Ok(Self {
+            scans: Arc::new(Scans::start(&process)?),
+            scans_gate: Arc::new(Gate::new(&process, RateGroup::scans(&process.config))),
+            scan_waiters: Arc::new(Semaphore::new(scan::feed::WAITERS)),
+            send_gate: Arc::new(Gate::new(&process, RateGroup::sends(&process.config))),
+            requests_gate: Arc::new(Gate::new(&process, RateGroup::requests(&process.config))),
+            push_gate: Arc::new(Gate::new(&process, RateGroup::pushes(&process.config))),
+            formula_gate: Arc::new(Gate::new(&process, RateGroup::formulas(&process.config))),
+            bodies: Arc::new(BodyReader::new(&process.config.gateway)),
+            send: Caller::start(&process.broker, SEND_QUEUE, process.background.clone()),
+            push: Caller::start(&process.broker, PUSH_QUEUE, process.background.clone()),
+            formulas: Caller::start(&process.broker, FORMULA_QUEUE, process.background.clone()),
+            formula_turns: Arc::default(),
+            process,
+        })
+    }
+
+    /// Waits until calls to every queue have had their channel.
+    async fn opened(&self) {
+        for caller in [&self.send, &self.push, &self.formulas] {
+            caller.opened().await;
+        }
+    }
 }
 
 fn connection_limits(config: &Config, grace: Duration) -> Limits {
@@ -89,23 +129,8 @@ fn connection_limits(config: &Config, grace: Duration) -> Limits {
     }
 }
 
-fn router(process: Process) -> anyhow::Result<Router> {
-    let gateway = Gateway {
-        scans: Arc::new(Scans::start(&process)?),
-        scans_gate: Arc::new(Gate::new(&process, RateGroup::scans(&process.config))),
-        scan_waiters: Arc::new(Semaphore::new(scan::feed::WAITERS)),
-        send_gate: Arc::new(Gate::new(&process, RateGroup::sends(&process.config))),
-        requests_gate: Arc::new(Gate::new(&process, RateGroup::requests(&process.config))),
-        push_gate: Arc::new(Gate::new(&process, RateGroup::pushes(&process.config))),
-        formula_gate: Arc::new(Gate::new(&process, RateGroup::formulas(&process.config))),
-        bodies: Arc::new(BodyReader::new(&process.config.gateway)),
-        send: Caller::start(&process.broker, SEND_QUEUE, process.background.clone()),
-        push: Caller::start(&process.broker, PUSH_QUEUE, process.background.clone()),
-        formulas: Caller::start(&process.broker, FORMULA_QUEUE, process.background.clone()),
-        formula_turns: Arc::default(),
-        process,
-    };
-    Ok(Router::new()
+fn router(gateway: Gateway) -> Router {
+    Router::new()
         .route("/api/v1/recipients", post(recipients::post).fallback(method_not_allowed))
         .route("/api/v1/scans", get(scan::feed::get))
         .route(requests::PATH, get(requests::get).fallback(only_get))
@@ -114,7 +139,7 @@ fn router(process: Process) -> anyhow::Result<Router> {
         .route("/q/{code}", get(scan::get).head(scan::head).fallback(scan::method_not_allowed))
         .merge(api::router())
         .fallback(not_found)
-        .with_state(gateway))
+        .with_state(gateway)
 }
 
 async fn not_found() -> (StatusCode, axum::Json<serde_json::Value>) {

@@ -1,6 +1,6 @@
 //! POST /api/v1/recipients.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
@@ -19,6 +19,7 @@ use queue::{Call, CallError, Reply};
 use store::AdmittedKey;
 use tracing::Instrument;
 
+use crate::admission::Gate;
 use crate::body::{declared_too_large, drain};
 use crate::push::answer::{Answered, REPLAYED};
 use crate::push::query::Query;
@@ -245,6 +246,31 @@ async fn wait_for_response(
         }
     }
     Err(SendError::DeadlinePassed)
+}
+
+/// Answers a question about what the key's team has: one that is read, and changes nothing.
+pub(crate) async fn answer_team(
+    gateway: &Gateway,
+    gate: &Gate,
+    route: &'static str,
+    peer: SocketAddr,
+    request: Request,
+    answer: impl AsyncFnOnce(TeamId, &Parts) -> Result<Bytes, SendError>,
+) -> Response {
+    let (parts, _) = request.into_parts();
+    let identity = RequestIdentity::new(&parts.headers);
+    let source = source_address(peer.ip(), &parts.headers, &gateway.process.config.gateway.trusted_proxies);
+    let key = key_in_headers(&parts.headers);
+    let admitted_and_answered = async {
+        gate.check_shield(source)?;
+        let team_id = gate.admit(source, key.as_ref(), None).await?.team_id;
+        answer(team_id, &parts).await
+    };
+    let result = admitted_and_answered.await;
+    let code = result.as_ref().map_or_else(SendError::code, |_| "ok");
+    let mut response = respond(result);
+    identity.finish(route, code, &mut response);
+    response
 }
 
 /// The one place where an outcome of this API becomes HTTP (contract: Errors, Dynamic Audience API).

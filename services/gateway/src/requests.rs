@@ -4,17 +4,16 @@
 //! request know the same.
 
 use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::response::Response;
 use bytes::Bytes;
 use chrono::TimeDelta;
 use contract::id::{RequestId, TeamId};
 use contract::send::{RequestAnswer, RequestStatus, SendError};
 use serde_json::value::RawValue;
-use service::source::source_address;
 use store::SendStatus;
 
-use crate::recipients::{key_in_headers, respond};
-use crate::request::RequestIdentity;
+use crate::recipients::answer_team;
 use crate::{Gateway, Peer};
 
 /// Where it is.
@@ -26,20 +25,8 @@ pub(crate) async fn get(
     Peer { 0: peer }: Peer,
     request: Request,
 ) -> Response {
-    let (parts, _) = request.into_parts();
-    let identity = RequestIdentity::new(&parts.headers);
-    let source = source_address(peer.ip(), &parts.headers, &gateway.process.config.gateway.trusted_proxies);
-    let key = key_in_headers(&parts.headers);
-    let result = async {
-        gateway.requests_gate.check_shield(source)?;
-        let team_id = gateway.requests_gate.admit(source, key.as_ref(), None).await?.team_id;
-        answer(&gateway, team_id, asked_for(parts.uri.path())?).await
-    };
-    let result = result.await;
-    let code = result.as_ref().map_or_else(SendError::code, |_| "ok");
-    let mut response = respond(result);
-    identity.finish("requests", code, &mut response);
-    response
+    let answer = async |team_id, parts: &Parts| answer(&gateway, team_id, asked_for(parts.uri.path())?).await;
+    answer_team(&gateway, &gateway.requests_gate, "requests", peer, request, answer).await
 }
 
 fn asked_for(path: &str) -> Result<RequestId, SendError> {

@@ -4,9 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use audience::{BuiltIn, fold_name};
 use bytes::Bytes;
+use columns::TypeUses;
 use contract::id::{IntegrationId, RequestId, TeamId};
 use contract::limits::DECLARED_FIELDS;
-use contract::push::{DeclareAnswer, Field, PushContext, PushError, Semantic, read_declaration};
+use contract::push::{
+    DeclareAnswer, Field, LockedField, PushContext, PushError, Semantic, TypeKept, read_declaration,
+};
 use queue::Call;
 use service::fail_point;
 use store::{Column, ColumnKind, ColumnSource, StoreError, retry};
@@ -58,7 +61,13 @@ async fn apply(syncer: &Syncer, declaration: &Declaration) -> Result<Result<Byte
         Err(error) => return Ok(Err(error)),
     };
     let columns = transaction.column_list_locked(team_id).await?;
-    let locked = locked_fields(sent, &columns);
+    let retyped = retyped(sent, &columns);
+    // Nothing is read of campaigns while types stay, as they do in almost every declaration.
+    let uses = match retyped.is_empty() {
+        true => None,
+        false => Some(TypeUses::read(&transaction, team_id, &columns).await?),
+    };
+    let locked = locked_fields(&retyped, uses.as_ref());
     if !locked.is_empty() {
         return Ok(Err(PushError::FieldLocked { fields: locked }));
     }
@@ -131,19 +140,27 @@ fn merge(
     Ok(Declared { fields, added, no_longer_sent })
 }
 
-/// Keys of fields whose type differs from that of a locked column of that name.
-fn locked_fields(sent: &[Field], columns: &[Column]) -> Vec<String> {
-    let locked: HashMap<&str, &Column> = columns
-        .iter()
-        .filter(|column| column.is_locked || column.kind != ColumnKind::Custom)
-        .map(|column| (column.name_key.as_str(), column))
-        .collect();
-    let is_locked = |field: &&Field| {
-        locked
-            .get(fold_name(&field.key).as_str())
-            .is_some_and(|column| column.column_type != field.field_type.column_type())
+/// The fields whose type differs from that of the column of their name, with the column.
+fn retyped<'a>(sent: &'a [Field], columns: &'a [Column]) -> Vec<(&'a Field, &'a Column)> {
+    let by_name: HashMap<&str, &Column> =
+        columns.iter().map(|column| (column.name_key.as_str(), column)).collect();
+    let with_column = |field: &'a Field| Some((field, *by_name.get(fold_name(&field.key).as_str())?));
+    let differs = |(field, column): &(&Field, &Column)| column.column_type != field.field_type.column_type();
+    sent.iter().filter_map(with_column).filter(differs).collect()
+}
+
+/// Those of them whose column keeps its type, since the owner has set it or something uses the column as it is.
+fn locked_fields(retyped: &[(&Field, &Column)], uses: Option<&TypeUses>) -> Vec<LockedField> {
+    let why = |field: &Field, column: &Column| {
+        if column.is_locked || column.kind != ColumnKind::Custom {
+            return Some(TypeKept::Owner);
+        }
+        uses?.keeps(&column.name_key, field.field_type.column_type())
     };
-    sent.iter().filter(is_locked).map(|field| field.key.clone()).collect()
+    let locked = |(field, column): &(&Field, &Column)| {
+        Some(LockedField { key: field.key.clone(), why: why(field, column)? })
+    };
+    retyped.iter().filter_map(locked).collect()
 }
 
 /// The columns that fields fill. Those with a semantic fill a built-in one.
@@ -240,7 +257,8 @@ mod tests {
             column("since", ColumnType::Date, ColumnSource::Api),
         ];
         let sent = [field("score", None), field("note", None), field("since", None), field("new", None)];
-        assert_eq!(locked_fields(&sent, &columns), ["score"]);
+        let locked = locked_fields(&retyped(&sent, &columns), None);
+        assert_eq!(locked, [LockedField { key: "score".to_owned(), why: TypeKept::Owner }]);
     }
 
     #[test]

@@ -260,6 +260,9 @@ fn the_parts_of_a_route_and_of_a_box_are_told_apart() {
 fn of_two_addresses_one_prints_and_the_other_stands_above_it() {
     for (address_1, address_2, line1, line2) in [
         ("1000 Cathedral Pl 925 W Georgia St", "", "925 W Georgia St", "1000 Cathedral Pl"),
+        // One address: the second number is the road's.
+        ("1 La 1700 Main St", "", "1 LA Highway 1700 Main St", ""),
+        ("1 LA Highway 1700 Main St", "", "1 LA Highway 1700 Main St", ""),
         ("30 Allen Plz, Ste 700, 30 Ivan Allen Jr Blvd", "", "30 Ivan Allen Jr Blvd Ste 700", "30 Allen Plz"),
         ("RR 2 Box 18", "PO Box 5", "PO Box 5", "RR 2 Box 18"),
         ("RR 2 Box 18, PO Box 5", "", "PO Box 5", "RR 2 Box 18"),

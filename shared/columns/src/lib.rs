@@ -18,7 +18,7 @@ pub use create::create;
 pub use preview::preview;
 pub use profile::Profile;
 pub use save::{FormulaSave, Refused, checked_name, save};
-pub use uses::{designs, filtering_campaigns};
+pub use uses::{TypeUses, designs, filtering_campaigns};
 
 use chrono::{DateTime, NaiveDate, Utc};
 use chrono_tz::Tz;

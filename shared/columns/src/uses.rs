@@ -1,13 +1,16 @@
 //! What uses a column: conditions, designs and their links, within bounds.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use audience::{ColumnType, Conditions, fold_name};
+use computed::{definitions, offered};
 use contract::id::TeamId;
 use contract::mcp::DesignUse;
+use contract::push::TypeKept;
 use design::{Content, Document, Element, Side};
+use formula::Sheet;
 use serde_json::Value;
-use store::{CampaignConditions, Result, Transaction};
+use store::{CampaignConditions, Column, Result, Transaction};
 
 /// Campaigns or designs that are read at a time.
 const PAGE: i64 = 100;
@@ -32,6 +35,77 @@ pub async fn filtering_campaigns(
         found.extend(page.into_iter().filter(|campaign| filters_on(&campaign.conditions, name_key)));
     }
     Ok((found, false))
+}
+
+/// What uses a team's columns with the types that they have, so that nobody but the owner may give them others. Whoever
+/// changes a type or saves conditions holds the team's columns locked.
+pub struct TypeUses {
+    /// The name of a campaign whose conditions look at a column, by the column's folded name.
+    filtering: HashMap<String, String>,
+    /// The types with which formulas use a column, by its folded name.
+    computing: HashMap<String, Vec<ColumnType>>,
+}
+
+impl TypeUses {
+    /// What uses these columns, which are all of the team's. Reads every campaign that filters, a page at a time.
+    ///
+    /// # Errors
+    /// When the database cannot be asked.
+    pub async fn read(transaction: &Transaction<'_>, team_id: TeamId, columns: &[Column]) -> Result<Self> {
+        let (mut filtering, mut after) = (HashMap::new(), String::new());
+        loop {
+            let campaigns = transaction.campaign_conditions(team_id, &after, PAGE).await?;
+            let Some(last) = campaigns.last() else { break };
+            after = last.campaign_id.to_string();
+            for campaign in &campaigns {
+                // Only the names matter here, which are read whatever the types are.
+                let read = Conditions::parse(&campaign.conditions, |_| None);
+                let names = read.iter().flat_map(Conditions::columns);
+                filtering.extend(names.map(|name| (name.to_owned(), campaign.name.clone())));
+            }
+        }
+        Ok(Self { filtering, computing: computing(columns) })
+    }
+
+    /// The name of a campaign whose conditions look at the column of this folded name.
+    pub fn filtering(&self, name_key: &str) -> Option<&str> {
+        self.filtering.get(name_key).map(String::as_str)
+    }
+
+    /// Whether a formula uses the column of this folded name.
+    pub fn is_computed_with(&self, name_key: &str) -> bool {
+        self.computing.contains_key(name_key)
+    }
+
+    /// Why a column of this folded name may not get another type, this one; `None` when nothing stands against it.
+    pub fn keeps(&self, name_key: &str, wanted: ColumnType) -> Option<TypeKept> {
+        if self.filtering.contains_key(name_key) {
+            return Some(TypeKept::Conditions);
+        }
+        let types = self.computing.get(name_key).map_or(&[][..], Vec::as_slice);
+        types.iter().any(|used| *used != wanted).then_some(TypeKept::Formula)
+    }
+}
+
+/// The types with which formulas use columns, by folded name.
+fn computing(columns: &[Column]) -> HashMap<String, Vec<ColumnType>> {
+    let stored: HashMap<&str, ColumnType> =
+        columns.iter().map(|column| (column.name_key.as_str(), column.column_type)).collect();
+    let sheet = Sheet::new(offered(columns), definitions(columns));
+    // Where it is not known with which types a formula was saved, they are those of today.
+    let of_today = |column: &Column| {
+        let formula = sheet.formula(sheet.position(&column.name_key)?)?.ok()?;
+        let used = formula.columns().iter();
+        Some(used.filter_map(|name| Some((name.clone(), *stored.get(name.as_str())?))).collect())
+    };
+    let mut computing: HashMap<String, Vec<ColumnType>> = HashMap::new();
+    for column in columns.iter().filter(|column| column.formula.is_some()) {
+        let uses = column.formula_uses.clone().or_else(|| of_today(column)).unwrap_or_default();
+        for (name, column_type) in uses {
+            computing.entry(name).or_default().push(column_type);
+        }
+    }
+    computing
 }
 
 fn filters_on(conditions: &Value, name_key: &str) -> bool {
@@ -102,6 +176,24 @@ mod tests {
         assert!(filters_on(&conditions, "tier"));
         assert!(!filters_on(&conditions, "other"));
         assert!(!filters_on(&json!({"all": 7}), "tier"));
+    }
+
+    #[test]
+    fn formulas_keep_the_types_with_which_they_were_saved() {
+        let saved = Column {
+            formula_uses: Some([("x".to_owned(), ColumnType::Number)].into()),
+            ..Column::computed("Saved", ColumnType::Number, "x + 1")
+        };
+        let custom =
+            |name| Column::new(name, ColumnType::Number, store::ColumnKind::Custom, store::ColumnSource::Api);
+        let unknown = Column::computed("Unknown", ColumnType::Number, "y + 1");
+        let columns = [custom("x"), custom("y"), custom("z"), saved, unknown];
+        let uses = TypeUses { filtering: HashMap::new(), computing: computing(&columns) };
+        for used in ["x", "y"] {
+            assert_eq!(uses.keeps(used, ColumnType::Text), Some(TypeKept::Formula), "{used}");
+            assert_eq!(uses.keeps(used, ColumnType::Number), None, "{used}");
+        }
+        assert_eq!(uses.keeps("z", ColumnType::Text), None);
     }
 
     #[test]

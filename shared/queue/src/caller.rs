@@ -72,6 +72,11 @@ impl Caller {
         caller
     }
 
+    /// Waits until calls have had a channel to the broker once, or never will.
+    pub async fn opened(&self) {
+        let _ = self.session.clone().wait_for(Option::is_some).await;
+    }
+
     /// Whether a call would find a worker now.
     pub fn is_ready(&self) -> bool {
         self.session.borrow().as_ref().is_some_and(|session| session.is_ready())

@@ -40,6 +40,21 @@ impl Store {
         Ok(self.rows(&sql, &[&team_id.0, &after, &limit]).await?.iter().map(summary).collect())
     }
 
+    /// The filter conditions of those of a team's campaigns that have these ids and filter.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn campaign_conditions_of(
+        &self,
+        team_id: TeamId,
+        campaign_ids: &[&str],
+    ) -> Result<Vec<(String, Value)>> {
+        let sql = "SELECT campaign_id, conditions FROM campaigns
+             WHERE team_id = $1 AND campaign_id = ANY ($2) AND conditions IS NOT NULL";
+        let rows = self.rows(sql, &[&team_id.0, &campaign_ids]).await?;
+        Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
+    }
+
     /// A team's campaign in short.
     ///
     /// # Errors

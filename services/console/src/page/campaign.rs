@@ -6,12 +6,15 @@ mod do_not_mail;
 mod overview;
 mod picture;
 
+use std::collections::HashSet;
+
 use askama::Template;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use contract::id::CampaignId;
 use serde::Deserialize;
+use serde_json::Value;
 use store::CampaignSummary;
 
 use crate::Console;
@@ -54,11 +57,19 @@ struct Cursor {
     after: String,
 }
 
+/// A campaign of the list.
+struct Line {
+    campaign: CampaignSummary,
+    money: Money,
+    /// Whether it mails nobody since its conditions do not fit the columns any more.
+    is_stuck: bool,
+}
+
 #[derive(Template)]
 #[template(path = "campaign_list.html")]
 struct ListPage {
     frame: Frame,
-    campaigns: Vec<(CampaignSummary, Money)>,
+    campaigns: Vec<Line>,
     is_first: bool,
     next: Option<String>,
 }
@@ -72,9 +83,11 @@ async fn list(
     let Query(Cursor { after }) = cursor?;
     let mut campaigns = console.process.store.campaign_page(person.0.team_id, &after, LINES + 1).await?;
     let next = cut(&mut campaigns).map(|last| query(&[("after", &last.name)]));
-    let campaigns = campaigns.into_iter().map(|campaign| {
-        let money = Money::of(&campaign);
-        (campaign, money)
+    let stuck = stuck(&console, &person, &campaigns).await?;
+    let campaigns = campaigns.into_iter().map(|campaign| Line {
+        money: Money::of(&campaign),
+        is_stuck: stuck.contains(&campaign.campaign_id),
+        campaign,
     });
     Ok(page(&ListPage {
         frame: Frame::new(&person, PART),
@@ -82,6 +95,23 @@ async fn list(
         campaigns: campaigns.collect(),
         next,
     }))
+}
+
+/// The ids of those campaigns whose conditions cannot be used.
+async fn stuck(
+    console: &Console,
+    person: &Person,
+    campaigns: &[CampaignSummary],
+) -> Result<HashSet<String>, Failure> {
+    let (store, team_id) = (&console.process.store, person.0.team_id);
+    let ids: Vec<&str> = campaigns.iter().map(|campaign| campaign.campaign_id.as_str()).collect();
+    let filtering = store.campaign_conditions_of(team_id, &ids).await?;
+    if filtering.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let columns = store.column_list(team_id).await?;
+    let is_stuck = |(_, tree): &(String, Value)| conditions::problem(tree, &columns).is_some();
+    Ok(filtering.into_iter().filter(is_stuck).map(|(campaign_id, _)| campaign_id).collect())
 }
 
 /// The part of an address behind `?`.

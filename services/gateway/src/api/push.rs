@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use contract::limits::{EXTERNAL_ID_CHARS, IDEMPOTENCY_KEY_CHARS, PAGE_ITEMS};
 use contract::push::{
-    BeginAnswer, CompleteAnswer, ContactAnswer, DeclareAnswer, DryRunAnswer, IntegrationAnswer, OpenSync,
-    PushAnswer, PushError, RejectionsAnswer, SchemaAnswer, SyncAnswer, SyncMode, SyncsAnswer,
-    ValidatedComplete,
+    BeginAnswer, CompleteAnswer, ContactAnswer, DeclareAnswer, DryRunAnswer, IntegrationAnswer, LockedField,
+    OpenSync, PushAnswer, PushError, RejectionsAnswer, SchemaAnswer, SyncAnswer, SyncMode, SyncsAnswer,
+    TypeKept, ValidatedComplete,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -133,7 +133,7 @@ fn schema(types: &mut Types) -> Operation {
 }
 
 fn declare(types: &mut Types) -> Operation {
-    let fields = vec!["lifetime_value".to_owned()];
+    let fields = vec![LockedField { key: "lifetime_value".to_owned(), why: TypeKept::Owner }];
     let mut responses =
         changing(vec![PushError::TooManyFields { received: 1001 }, PushError::FieldLocked { fields }]);
     responses.insert(200, answered("What changed.", types.written::<DeclareAnswer>()));

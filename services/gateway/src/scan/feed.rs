@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::response::Response;
 use bytes::Bytes;
 use contract::id::TeamId;
@@ -15,7 +16,6 @@ use contract::webhook::QrScanned;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use service::source::source_address;
 use store::RecordedScan;
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -23,8 +23,7 @@ use uuid::Uuid;
 use super::event::Scanned;
 use super::location::Place;
 use super::visitor::Visitor;
-use crate::recipients::{key_in_headers, respond};
-use crate::request::RequestIdentity;
+use crate::recipients::answer_team;
 use crate::{Gateway, Peer};
 
 /// Events of an answer at the most.
@@ -65,20 +64,10 @@ pub(crate) async fn get(
     Peer { 0: peer }: Peer,
     request: Request,
 ) -> Response {
-    let (parts, _) = request.into_parts();
-    let identity = RequestIdentity::new(&parts.headers);
-    let source = source_address(peer.ip(), &parts.headers, &gateway.process.config.gateway.trusted_proxies);
-    let key = key_in_headers(&parts.headers);
-    let result = async {
-        gateway.scans_gate.check_shield(source)?;
-        let team_id = gateway.scans_gate.admit(source, key.as_ref(), None).await?.team_id;
+    let answer = async |team_id, parts: &Parts| {
         answer(&gateway, team_id, Question::read(parts.uri.query().unwrap_or_default())?).await
     };
-    let result = result.await;
-    let code = result.as_ref().map_or_else(SendError::code, |_| "ok");
-    let mut response = respond(result);
-    identity.finish("scans", code, &mut response);
-    response
+    answer_team(&gateway, &gateway.scans_gate, "scans", peer, request, answer).await
 }
 
 impl Question {

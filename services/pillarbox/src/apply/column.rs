@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use audience::{BuiltIn, ColumnType, Conditions, fold_name};
+use audience::{BuiltIn, ColumnType, fold_name};
 use chrono::{DateTime, Utc};
+use columns::TypeUses;
 use contract::id::TeamId;
 use design::Template;
 use formula::Checked;
@@ -15,9 +16,6 @@ use super::error::{ApplyError, At};
 use super::file::Column;
 
 type Result<T> = std::result::Result<T, ApplyError>;
-
-/// Campaigns read at a time.
-const CAMPAIGNS_READ: i64 = 100;
 
 /// AI columns of a team: each is a call for every entry.
 const AI_COLUMNS: usize = 10;
@@ -35,14 +33,14 @@ pub(super) async fn save_columns(
     let wanted: Vec<store::Column> = columns.iter().map(wanted).collect();
     let before: HashMap<String, ColumnType> =
         stored.iter().map(|column| (column.name_key.clone(), column.column_type)).collect();
-    let used = columns_used(transaction, team_id, place).await?;
+    let uses = TypeUses::read(transaction, team_id, &stored).await.at(place)?;
     let all = merged(stored, &wanted);
     bounded(place, &all)?;
     check_fields(place, columns, &all)?;
     let checked = checked_formulas(place, columns, &all)?;
     let refuse_filtered = |place: &str, column: &store::Column| {
         let changes = before.get(&column.name_key).is_some_and(|stored| *stored != column.column_type);
-        let Some(campaign) = used.get(&column.name_key).filter(|_| changes) else { return Ok(()) };
+        let Some(campaign) = uses.filtering(&column.name_key).filter(|_| changes) else { return Ok(()) };
         let reason = format!(
             "conditions of the campaign {campaign:?} use the column {:?} as it is: take them out first",
             column.name
@@ -98,26 +96,6 @@ fn check_fields(place: &str, columns: &[Column], all: &[store::Column]) -> Resul
         }
     }
     Ok(())
-}
-
-/// The columns that stored conditions look at, each with the name of a campaign.
-async fn columns_used(
-    transaction: &Transaction<'_>,
-    team_id: TeamId,
-    place: &str,
-) -> Result<HashMap<String, String>> {
-    let (mut used, mut after) = (HashMap::new(), String::new());
-    loop {
-        let campaigns = transaction.campaign_conditions(team_id, &after, CAMPAIGNS_READ).await.at(place)?;
-        let Some(last) = campaigns.last() else { return Ok(used) };
-        after = last.campaign_id.as_str().to_owned();
-        for campaign in &campaigns {
-            // Only the names matter here, which are read whatever the types are.
-            let read = Conditions::parse(&campaign.conditions, |_| None);
-            let names = read.iter().flat_map(Conditions::columns);
-            used.extend(names.map(|name| (name.to_owned(), campaign.name.clone())));
-        }
-    }
 }
 
 fn wanted(column: &Column) -> store::Column {

@@ -201,7 +201,9 @@ fn part_addresses(words: &mut [Word<'_>]) {
         let (before, here) = (&words[start..index], &words[index..]);
         let end = here.iter().position(|word| word.ends_segment).map_or(here.len(), |comma| comma + 1);
         let is_street = matches!(before, [number, street @ ..] if number.is_number()
-            && ends_in_thoroughfare(street) && highways::line(street).is_none());
+            && ends_in_thoroughfare(street) && highways::line(street).is_none()
+            // In `1 LA Highway 1700 Main St` the second number is the road's.
+            && highways::line(&words[start + 1..=index]).is_none());
         if is_street && begins_whole_street(&here[..end]) && highways::line(&here[1..end]).is_none() {
             words[index - 1].ends_segment = true;
         }

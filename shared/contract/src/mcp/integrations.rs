@@ -113,7 +113,7 @@ impl IntegrationTool {
                  that you do not mention stay declared and are listed in noLongerSent. Give the fields that hold name, \
                  address, e-mail and so on their semantic: without address_1, city, state and zip no contact can be \
                  mailed. At most {DECLARED_FIELDS} fields. Fails with too_many_fields; field_locked when the owner set \
-                 another type for a column; invalid_request when a field is malformed."
+                 another type for a column, or campaigns or formulas use the column with another type; invalid_request when a field is malformed."
             ),
             Self::ValidateRecords => "Checks records by the rules of push_records and writes nothing; no sync needs to be \
                 open. Use it to try a mapping on a few records before a sync."

@@ -94,6 +94,27 @@ fn invalid_email() {
     assert_eq!(answer(&[json!({"external_id": "a", "fields": {"mail": " "}})])["accepted"], 1);
 }
 
+/// A batch of two threads has duplicates across its halves, and its rejections and warnings in the order sent.
+#[test]
+fn a_large_batch_fares_as_its_records_do() {
+    let record = |index: usize| match index % 5 {
+        0 => json!({"external_id": format!("id {}", index % 300), "fields": {"first": "Ann"}}),
+        1 => json!({"external_id": index.to_string(), "op": "?"}),
+        2 => json!({"external_id": index.to_string(), "fields": {"score": "many"}}),
+        3 => json!({"external_id": index.to_string(), "op": "delete"}),
+        _ => json!(index),
+    };
+    let answer = answer(&(0..600).map(record).collect::<Vec<_>>());
+    let rejected = answer["rejections"].as_array().unwrap();
+    let expected =
+        (0..600).filter(|index| index % 5 == 1 || index % 5 == 4 || (index % 5 == 0 && *index >= 300));
+    assert!(rejected.iter().map(|item| item["index"].as_u64().unwrap()).eq(expected));
+    assert_eq!(rejected.iter().filter(|item| item["code"] == "duplicate_in_batch").count(), 60);
+    assert_eq!((&answer["accepted"], &answer["deleted"]), (&json!(180), &json!(120)));
+    assert_eq!(answer["warnings"][0]["count"], 120);
+    assert_eq!(answer["warnings"][0]["externalIds"], json!(["2", "7", "12", "17", "22"]));
+}
+
 #[test]
 fn duplicate_in_batch_counts_the_first_only() {
     let answer = answer(&[

@@ -6,6 +6,45 @@ use serde_json::{Value, json};
 use crate::limits::{BODY_BYTES, DECLARED_FIELDS, IDEMPOTENCY_KEY_CHARS, PAGE_ITEMS, RECORDS_PER_BATCH};
 use crate::push::OpenSync;
 
+/// A declared field whose column keeps another type.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LockedField {
+    /// The field's key.
+    pub key: String,
+    /// Why the column keeps its type.
+    pub why: TypeKept,
+}
+
+/// Why a column keeps its type whatever an integration declares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TypeKept {
+    /// The owner has set it.
+    Owner,
+    /// The conditions of a campaign use the column as it is.
+    Conditions,
+    /// A formula uses the column as it is.
+    Formula,
+}
+
+fn locked_sentence(fields: &[LockedField]) -> String {
+    let reason = |why| match why {
+        TypeKept::Owner => "The owner has set another type for these columns",
+        TypeKept::Conditions => {
+            "The filter conditions of campaigns use these columns with their present type"
+        }
+        TypeKept::Formula => "Formulas use these columns with their present type",
+    };
+    let sentence = |why| {
+        let keys: Vec<&str> =
+            fields.iter().filter(|field| field.why == why).map(|field| field.key.as_str()).collect();
+        (!keys.is_empty()).then(|| format!("{}: {}.", reason(why), keys.join(", ")))
+    };
+    let sentences =
+        [TypeKept::Owner, TypeKept::Conditions, TypeKept::Formula].into_iter().filter_map(sentence);
+    sentences.collect::<Vec<_>>().join(" ")
+}
+
 /// A request that failed as a whole: it changed nothing. Only [`PushError::DeadlinePassed`] leaves that open,
 /// and a retry with the same key settles it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error, Serialize, Deserialize)]
@@ -61,11 +100,11 @@ pub enum PushError {
     /// A begin while a sync is open.
     #[error("A sync is open already. Complete it first.")]
     SyncInProgress(OpenSync),
-    /// Declared types that differ from those the owner set.
-    #[error("The owner has set another type for these columns: {}.", fields.join(", "))]
+    /// Declared types that differ from those that columns keep.
+    #[error("{}", locked_sentence(fields))]
     FieldLocked {
-        /// The fields' keys.
-        fields: Vec<String>,
+        /// The fields, in the order of the declaration.
+        fields: Vec<LockedField>,
     },
     /// The key was used for another request.
     #[error("This Idempotency-Key was used for a different request. Use a new key.")]
@@ -146,7 +185,9 @@ impl PushError {
             Self::SyncInProgress(open) => Some(json!({
                 "syncId": open.sync_id, "mode": open.mode, "expiresAt": open.expires_at
             })),
-            Self::FieldLocked { fields } => Some(json!({"fields": fields})),
+            Self::FieldLocked { fields } => {
+                Some(json!({"fields": fields.iter().map(|field| &field.key).collect::<Vec<_>>()}))
+            }
             Self::RemovalGuard { count, share, limit } => {
                 Some(json!({"count": count, "share": share, "limit": limit}))
             }

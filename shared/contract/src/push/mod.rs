@@ -18,7 +18,7 @@ mod values;
 pub use crate::idempotency::{IdempotencyKey, RequestHash};
 pub use batch::{Batch, Operation, Record, split_batch};
 pub use check::{AcceptedUpsert, CheckedBatch, Schema, check_batch};
-pub use error::PushError;
+pub use error::{LockedField, PushError, TypeKept};
 pub use field::{Field, FieldType, Semantic, read_declaration};
 pub use issue::{
     DryRunAnswer, IssueCode, IssueKind, PushAnswer, Rejection, Warning, WarningGroup, group_warnings,

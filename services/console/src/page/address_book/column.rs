@@ -6,7 +6,7 @@ use axum::Form;
 use axum::extract::rejection::{FormRejection, QueryRejection};
 use axum::extract::{Query, State};
 use axum::response::Response;
-use columns::Refused;
+use columns::{Refused, TypeUses};
 use contract::mcp::FormulaError;
 use serde::Deserialize;
 use store::{Column, ColumnSource};
@@ -53,6 +53,7 @@ struct ColumnsPage {
     /// On the first page.
     built_in: Vec<BuiltIn>,
     columns: Vec<Column>,
+    uses: TypeUses,
     next: Option<String>,
     typed: Typed,
 }
@@ -64,6 +65,18 @@ impl ColumnsPage {
             ColumnSource::Api => "A request",
             ColumnSource::Integration => "An integration",
         }
+    }
+
+    /// Why an unlocked column keeps its type anyway.
+    fn use_of(&self, column: &Column) -> Option<String> {
+        if let Some(campaign) = self.uses.filtering(&column.name_key) {
+            return Some(format!(
+                "Campaigns filter on it, such as {campaign}: no integration can change its type."
+            ));
+        }
+        self.uses
+            .is_computed_with(&column.name_key)
+            .then(|| "Formulas use it: no integration can change its type.".to_owned())
     }
 
     fn formula_address(column: &Column) -> String {
@@ -97,7 +110,17 @@ async fn columns_page(
     let encoded = |name: &str| url::form_urlencoded::byte_serialize(name.as_bytes()).collect::<String>();
     let next = columns.last().filter(|_| is_more).map(|last| encoded(&last.name_key));
     let built_in = if after.is_empty() { BuiltIn::ALL.to_vec() } else { Vec::new() };
-    Ok(page(&ColumnsPage { frame, built_in, columns, next, typed }))
+    let uses = uses(console, person).await?;
+    Ok(page(&ColumnsPage { frame, built_in, columns, uses, next, typed }))
+}
+
+/// What uses the team's columns.
+async fn uses(console: &Console, person: &Person) -> Result<TypeUses, Failure> {
+    let (store, team_id) = (&console.process.store, person.0.team_id);
+    let all = store.column_list(team_id).await?;
+    let mut connection = store.connection().await?;
+    let transaction = connection.begin().await?;
+    Ok(TypeUses::read(&transaction, team_id, &all).await?)
 }
 
 /// Makes a column that senders fill.

@@ -10,11 +10,12 @@ use axum::extract::rejection::{FormRejection, QueryRejection};
 use axum::extract::{Query, State};
 use axum::response::Response;
 use contract::id::CampaignId;
+use serde_json::Value;
 use store::Column;
 
 use self::count::Count;
 use self::form::{Problem, conditions_page};
-pub(super) use self::form::{Sentence, operator_name};
+pub(super) use self::form::{Sentence, misfit_name, operator_name};
 use self::tree::{Part, Tree, Typed};
 use super::{CampaignPath, find};
 use crate::Console;
@@ -37,6 +38,8 @@ struct Shown {
     tree: Tree,
     problem: Option<Problem>,
     count: Option<Count>,
+    /// Whether it is the campaign's own, and not what somebody typed.
+    is_stored: bool,
 }
 
 /// The page.
@@ -52,7 +55,14 @@ async fn show(
     let tree = stored.as_ref().map(Tree::of).unwrap_or_default();
     let columns = console.process.store.column_list(person.0.team_id).await?;
     let shown = check(&console, &person, &campaign_id, tree, &columns).await?;
+    let shown = Shown { is_stored: true, ..shown };
     conditions_page(&console, &person, &campaign_id, &columns, shown, noticed.notice).await
+}
+
+/// Why the mailer cannot use stored conditions; `None` when it can.
+pub(super) fn problem(stored: &Value, columns: &[Column]) -> Option<String> {
+    let types = |name: &str| column_type(columns, name);
+    Conditions::parse(stored, types).err().map(|error| error.problem.to_string())
 }
 
 /// Adds or removes a part, counts, or saves: whatever the button says. Only saving changes the campaign.
@@ -104,7 +114,7 @@ async fn unchecked(
     tree: Tree,
 ) -> Result<Response, Failure> {
     let columns = console.process.store.column_list(person.0.team_id).await?;
-    let shown = Shown { tree, problem: None, count: None };
+    let shown = Shown { tree, problem: None, count: None, is_stored: false };
     conditions_page(console, person, campaign_id, &columns, shown, None).await
 }
 
@@ -119,9 +129,9 @@ async fn check(
     Ok(match read(&tree, columns) {
         Ok(conditions) => {
             let count = Count::of(console, person, campaign_id, &conditions, columns).await?;
-            Shown { tree, problem: None, count: Some(count) }
+            Shown { tree, problem: None, count: Some(count), is_stored: false }
         }
-        Err(problem) => Shown { tree, problem: Some(problem), count: None },
+        Err(problem) => Shown { tree, problem: Some(problem), count: None, is_stored: false },
     })
 }
 

@@ -8,7 +8,7 @@ use contract::id::CampaignId;
 use store::{CampaignSummary, OutcomeCount, Step};
 
 use super::area::AreaPicture;
-use super::conditions::Sentence;
+use super::conditions::{self, Sentence};
 use super::{CampaignPath, Money, PART, find};
 use crate::Console;
 use crate::access::Person;
@@ -37,6 +37,8 @@ struct CampaignPage {
     steps: Vec<Step>,
     area: Option<AreaPicture>,
     conditions: Vec<Sentence>,
+    /// Why the conditions cannot be used, so that nobody is mailed.
+    conditions_problem: Option<String>,
     public_url: String,
 }
 
@@ -52,7 +54,10 @@ async fn show(
     let campaign = find(&console, &person, &campaign_id).await?;
     let settings = store.campaign_get(team_id, &campaign_id).await?.ok_or(Failure::NotFound)?;
     let counts = store.recipient_count(team_id, &campaign_id).await?;
+    let columns = store.column_list(team_id).await?;
+    let tree = settings.conditions.as_ref();
     Ok(page(&CampaignPage {
+        conditions_problem: tree.and_then(|tree| conditions::problem(tree, &columns)),
         is_active: settings.is_active,
         takes_requests: settings.audience == store::Audience::Api,
         money: Money::of(&campaign),

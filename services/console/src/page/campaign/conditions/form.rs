@@ -41,6 +41,8 @@ struct Line<'a> {
     node: &'a Node,
     /// The operators of its column.
     operators: &'static [Operator],
+    /// The operator that stands there and is none of these: it is shown as it is until another is chosen.
+    misfit: Option<&'a str>,
     operand: Operand,
     is_yes_no: bool,
     has_room: bool,
@@ -57,8 +59,13 @@ struct ConditionsPage<'a> {
     lines: Vec<Line<'a>>,
     suggestions: Vec<&'a str>,
     count: Option<String>,
-    has_problem: bool,
+    problem: Option<&'static str>,
 }
+
+/// What is said above the form when something in it is wrong.
+const NOT_SAVED: &str = "Nothing was saved. See below what is to be put right.";
+const NOT_USABLE: &str = "These conditions cannot be used: requests are refused and nobody is mailed until they are \
+                          put right. See below.";
 
 /// The page with this tree.
 pub(super) async fn conditions_page(
@@ -70,7 +77,7 @@ pub(super) async fn conditions_page(
     notice: Option<Notice>,
 ) -> Result<Response, Failure> {
     let campaign = find(console, person, campaign_id).await?;
-    let Shown { tree, problem, count } = shown;
+    let Shown { tree, problem, count, is_stored } = shown;
     let own = columns.iter().map(|column| column.name.as_str());
     let suggestions = BuiltIn::ALL.iter().map(|column| column.key()).chain(own).take(SUGGESTED).collect();
     Ok(page(&ConditionsPage {
@@ -79,7 +86,7 @@ pub(super) async fn conditions_page(
         lines: lines(&tree, columns, problem.as_ref()),
         suggestions,
         count: count.map(super::Count::sentence),
-        has_problem: problem.is_some(),
+        problem: problem.as_ref().map(|_| if is_stored { NOT_USABLE } else { NOT_SAVED }),
     }))
 }
 
@@ -88,14 +95,15 @@ fn lines<'a>(tree: &'a Tree, columns: &[Column], problem: Option<&'a Problem>) -
     let line = |(position, node): (usize, &'a Node)| {
         let next_depth = nodes.get(position + 1).map_or(0, |next| next.depth);
         let is_group = matches!(node.part, Part::Group { .. });
-        let (operators, operand, is_yes_no) = match &node.part {
-            Part::Group { .. } => (&[][..], Operand::None, false),
-            Part::Condition(typed) => choices(typed, columns),
+        let Choices { operators, misfit, operand, is_yes_no } = match &node.part {
+            Part::Group { .. } => Choices::default(),
+            Part::Condition(typed) => Choices::of(typed, columns),
         };
         Line {
             position,
             node,
             operators,
+            misfit,
             operand,
             is_yes_no,
             has_room: tree.has_room(position),
@@ -108,15 +116,42 @@ fn lines<'a>(tree: &'a Tree, columns: &[Column], problem: Option<&'a Problem>) -
     nodes.iter().enumerate().map(line).collect()
 }
 
-/// What a condition's operator can be, and what that takes. While the column is not known it can be any.
-fn choices(typed: &Typed, columns: &[Column]) -> (&'static [Operator], Operand, bool) {
-    let built_in = BuiltIn::from_name(&typed.column).map(BuiltIn::column_type);
-    let column_type = built_in.or_else(|| column_type(columns, &typed.column));
-    let operators =
-        column_type.map_or(Operator::ALL, |column_type| operators_for(&typed.column, column_type));
-    let is_offered = operators.iter().any(|operator| operator.as_str() == typed.operator);
-    let operand = if is_offered { operand(&typed.operator) } else { Operand::One };
-    (operators, operand, column_type == Some(ColumnType::YesNo))
+/// What can stand in a condition.
+struct Choices<'a> {
+    operators: &'static [Operator],
+    misfit: Option<&'a str>,
+    operand: Operand,
+    is_yes_no: bool,
+}
+
+impl Default for Choices<'_> {
+    fn default() -> Self {
+        Self { operators: &[], misfit: None, operand: Operand::None, is_yes_no: false }
+    }
+}
+
+impl<'a> Choices<'a> {
+    /// What a condition's operator can be, and what that takes. While the column is not known it can be any.
+    fn of(typed: &'a Typed, columns: &[Column]) -> Self {
+        let built_in = BuiltIn::from_name(&typed.column).map(BuiltIn::column_type);
+        let column_type = built_in.or_else(|| column_type(columns, &typed.column));
+        let operators =
+            column_type.map_or(Operator::ALL, |column_type| operators_for(&typed.column, column_type));
+        let is_offered = operators.iter().any(|operator| operator.as_str() == typed.operator);
+        let is_word = matches!(typed.value.as_str(), "" | "yes" | "no");
+        Self {
+            operators,
+            misfit: Some(typed.operator.as_str()).filter(|operator| !is_offered && !operator.is_empty()),
+            operand: operand(&typed.operator),
+            is_yes_no: column_type == Some(ColumnType::YesNo) && is_word,
+        }
+    }
+}
+
+/// An operator that the condition's column does not have, for people.
+pub(in crate::page::campaign) fn misfit_name(operator: &str) -> String {
+    let name = Operator::from_name(operator).map_or(operator, |operator| operator_name(&operator));
+    format!("{name} (not for this column)")
 }
 
 /// What is written behind the name of a column.

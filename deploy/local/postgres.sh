@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # A private PostgreSQL in a folder of its own; see instance.sh for the actions.
 # It listens on 127.0.0.1 only, without passwords, and without a Unix socket, whose path
-# may not be longer than 107 characters. Role and database `pillarbox` are for the
-# services; role `postgres` is the superuser.
+# may not be longer than 107 characters. Database `pillarbox` belongs to role `pillarbox`, the
+# operator's; each process has a role of its own; role `postgres` is the superuser.
 set -euo pipefail
 
 here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
@@ -82,6 +82,7 @@ kind_answers() {
 kind_ready() {
     local psql=(env PGOPTIONS=--client-min-messages=warning "$(programs)/psql" --no-psqlrc --quiet --tuples-only --no-align --set=ON_ERROR_STOP=1
         "postgres://postgres@127.0.0.1:$(instance_port postgres)/postgres")
+    "${psql[@]}" --file="$here/../postgres/users.sql"
     if [[ -n $("${psql[@]}" --command="select 1 from pg_database where datname = 'pillarbox'") ]]; then return; fi
     "${psql[@]}" --command="drop role if exists pillarbox" --command="create role pillarbox login createdb" \
         --command="create database pillarbox owner pillarbox"

@@ -42,7 +42,8 @@ fn the_compose_file_sets_only_settings_that_the_configuration_knows() {
         let settings = environment(service);
         let ours: HashMap<_, _> =
             settings.into_iter().filter(|(name, _)| name.starts_with("PILLARBOX")).collect();
-        assert!(ours.contains_key("PILLARBOX__DATABASE__URL"), "{process}");
+        let user = format!("postgres://{process}:");
+        assert!(ours["PILLARBOX__DATABASE__URL"].starts_with(&user), "{process} is no user of its own");
         Config::with(ours).unwrap_or_else(|error| panic!("{process}: {error}"));
     }
 }
@@ -133,11 +134,13 @@ fn the_manifests_set_only_settings_that_the_configuration_knows() {
         let container = &deployment["spec"]["template"]["spec"]["containers"][0];
         let mut all = settings.clone();
         for variable in container["env"].as_array().into_iter().flatten() {
-            all.insert(
-                variable["name"].as_str().unwrap().to_owned(),
-                variable["value"].as_str().unwrap().to_owned(),
-            );
+            let name = variable["name"].as_str().unwrap();
+            if name.starts_with("PILLARBOX") {
+                all.insert(name.to_owned(), variable["value"].as_str().unwrap().to_owned());
+            }
         }
+        let user = format!("postgres://{process}:$(DATABASE_PASSWORD)@");
+        assert!(all["PILLARBOX__DATABASE__URL"].starts_with(&user), "{process} is no user of its own");
         let config = Config::with(all).unwrap_or_else(|error| panic!("{process}: {error}"));
         let grace = (config.shutdown.drain_ms + config.shutdown.grace_ms) / 1000;
         let patience =

@@ -30,6 +30,7 @@ mod printing;
 mod push;
 mod replay;
 mod response;
+mod roles;
 mod scans;
 mod sender;
 mod webhooks;

@@ -18,7 +18,10 @@ KEDA = {"ScaledObject": keda.ScaledObject, "TriggerAuthentication": keda.Trigger
 # Resources of operators whose schemas are in no registry that can be used here.
 WITHOUT_SCHEMA = {("postgresql.cnpg.io/v1", "Cluster")}
 # What is made by others: the operator of Postgres, and whoever keeps the secrets (README.md).
-MADE_ELSEWHERE = {("Secret", "pillarbox"), ("Secret", "pgbouncer"), ("Secret", "rabbitmq"), ("Secret", "postgres-app")}
+USERS = ["gateway", "mailer", "syncer", "dispatcher", "console"]
+MADE_ELSEWHERE = {("Secret", name) for name in ["pillarbox", "pgbouncer", "rabbitmq", "postgres-app"]} | {
+    ("Secret", f"postgres-{user}") for user in USERS
+}
 
 
 def load(path):
@@ -115,6 +118,10 @@ def references(resource):
                     yield "Secret", secret["name"]
     spec = resource.get("spec", {})
     match resource["kind"]:
+        case "Cluster":
+            for role in spec["managed"]["roles"]:
+                if secret := role.get("passwordSecret"):
+                    yield "Secret", secret["name"]
         case "StatefulSet":
             yield "Service", spec["serviceName"]
         case "HorizontalPodAutoscaler" | "ScaledObject":

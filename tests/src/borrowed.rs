@@ -125,7 +125,7 @@ pub struct Pooler {
 }
 
 impl Pooler {
-    /// Before the database of this URL, with so many connections to it.
+    /// Before the database of this URL, with so many connections to it for each user.
     pub fn start(database: &str, connections: usize) -> Self {
         let target = url_parts(database);
         let port = free_port();
@@ -142,7 +142,10 @@ impl Pooler {
         .iter()
         .fold(PGBOUNCER.to_owned(), |text, (name, value)| with_setting(&text, name, value))
         .replace("host=postgres-rw port=5432", &format!("host={} port={}", target.host, target.port));
-        let users = format!("\"{}\" \"\"\n", target.user);
+        let users: String = std::iter::once(target.user.as_str())
+            .chain(store::PROCESSES)
+            .map(|user| format!("\"{user}\" \"\"\n"))
+            .collect();
         let mut command = vec!["/usr/sbin/pgbouncer", "--quiet"];
         if is_root() {
             // It refuses to be root.

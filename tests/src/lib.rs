@@ -31,7 +31,7 @@ pub use browser::Browser;
 pub use chaos::{Servers, Strike, World};
 pub use cluster::Cluster;
 pub use crm::{Crm, INTEGRATION_KEY};
-pub use database::Database;
+pub use database::{Database, settings_for};
 pub use designs::{fixed_picture, postcard, text_box, variable_picture};
 pub use fleet::Member;
 pub use full_disk::FullDisk;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::database::settings_for;
 use crate::logs::log_file;
 
 static NUMBER: AtomicU32 = AtomicU32::new(0);
@@ -109,7 +110,7 @@ impl Spawned {
             // As in the image.
             .env("MALLOC_ARENA_MAX", "2")
             .env("MALLOC_MMAP_THRESHOLD_", "131072")
-            .envs(settings)
+            .envs(settings_for(name, settings))
             .stdin(Stdio::null())
             .stdout(log_file(name).map_or_else(Stdio::null, Stdio::from));
         if let Some(point) = fail_point {

@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use verification::Verify;
 
-use crate::database::{Database, connect};
+use crate::database::{Database, connect, settings_for};
 use crate::documented::fault;
 use crate::logs::keep_logs_of_this_process;
 use crate::{CAMPAIGN, KEY};
@@ -237,7 +237,7 @@ impl Stack {
     }
 
     fn process(&mut self, name: &str) -> Process {
-        let config = Config::with(self.settings.clone()).expect("settings");
+        let config = Config::with(settings_for(name, &self.settings)).expect("settings");
         let token = CancellationToken::new();
         let process = Process::new(name, config, self.clock.clone(), token.clone()).expect("a process");
         self.tokens.push(token);

@@ -64,3 +64,51 @@ fn failed(error: &axum::extract::multipart::MultipartError) -> Failure {
 fn unreadable() -> Failure {
     Failure::Invalid("The form could not be read. Go back, reload the page and send it again.".to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use axum::http::header::CONTENT_TYPE;
+
+    use super::*;
+
+    const FORM: &str = "--b\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nSpring\r\n--b\r\nContent-Disposition: form-data; \
+        name=\"file\"; filename=\"a.json\"\r\nContent-Type: application/json\r\n\r\n\u{feff}{}\r\n--b--\r\n";
+
+    fn read(body: &[u8]) -> Result<Upload, Failure> {
+        let request = Request::post("/").header(CONTENT_TYPE, "multipart/form-data; boundary=b");
+        let request = request.body(Body::from(body.to_vec())).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(Upload::from_request(request, &()))
+    }
+
+    #[test]
+    fn a_form_with_a_file_is_read_whole() {
+        let Ok(upload) = read(FORM.as_bytes()) else { panic!("it is a form") };
+        assert_eq!((upload.bytes("name"), upload.text("file").ok()), (&b"Spring"[..], Some("{}")));
+        assert_eq!(upload.bytes("none"), b"");
+        assert!(read(&FORM.as_bytes()[..FORM.len() - 20]).is_err(), "it was cut off");
+    }
+
+    #[test]
+    fn fuzz_upload() {
+        let words = [
+            "--b\r\n",
+            "--b--\r\n",
+            "\r\n\r\n",
+            "Content-Disposition: form-data; name=\"x\"",
+            "filename*=utf-8''",
+            ";",
+            "boundary",
+        ];
+        fuzz::Target::new([FORM]).words(words).run(|body| {
+            let Ok(upload) = read(body) else { return Ok(()) };
+            proptest::prop_assert!(upload.fields.len() <= FIELDS);
+            proptest::prop_assert!(upload.fields.values().map(Bytes::len).sum::<usize>() <= body.len());
+            for name in upload.fields.keys() {
+                let _ = upload.text(name);
+            }
+            Ok(())
+        });
+    }
+}

@@ -12,7 +12,7 @@ use outbound::Policy;
 use serde_json::json;
 use service::{Clock, Config};
 use storage::Storage;
-use store::Store;
+use store::{Migrated, Store};
 
 use crate::addresses;
 use crate::apply::{FILE_BYTES, apply, fetch_pictures};
@@ -154,13 +154,19 @@ pub(crate) async fn open(config: &Config) -> anyhow::Result<Store> {
 }
 
 async fn migrate(config: &Config) -> anyhow::Result<Report> {
-    let applied = store::migrate(&config.database.url).await?;
-    let text = match applied {
+    let Migrated { applied, granted } = store::migrate(&config.database.url).await?;
+    let tables = match applied {
         0 => "The database is up to date.".to_owned(),
         1 => "Applied 1 migration.".to_owned(),
         more => format!("Applied {more} migrations."),
     };
-    Report::new(&json!({ "applied": applied }), text)
+    let privileges = if granted {
+        "The processes have their privileges."
+    } else {
+        "The processes have no users of their own: run deploy/postgres/users.sql as a superuser, then this again. Until then \
+         they must connect as the owner of the tables."
+    };
+    Report::new(&json!({ "applied": applied, "granted": granted }), format!("{tables}\n{privileges}"))
 }
 
 /// Where the paths in a file begin.

@@ -21,7 +21,7 @@ pub struct Target {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidTarget {
     /// Over the limit.
-    #[error("the URL has more than {URL_CHARS} characters")]
+    #[error("the URL has more than {URL_CHARS} characters, as it is written or as it is sent")]
     TooLong,
     /// Not a URL; the sentence says why.
     #[error("it is not a URL: {0}")]
@@ -51,6 +51,10 @@ impl Target {
             return Err(InvalidTarget::UserInfo);
         }
         url.set_fragment(None);
+        // As it is kept and read again: encoded, it may have become longer.
+        if url.as_str().len() > URL_CHARS {
+            return Err(InvalidTarget::TooLong);
+        }
         let no_host = || InvalidTarget::NotAUrl("it has no host".to_owned());
         let host = match url.host().ok_or_else(no_host)?.to_owned() {
             // With and without the final dot it is the same name.
@@ -149,6 +153,8 @@ mod tests {
     #[test]
     fn what_is_no_target() {
         let long = format!("https://example.com/{}", "a".repeat(URL_CHARS));
+        // It would be kept, and never asked, because what is kept could not be read again.
+        let longer_when_encoded = format!("https://example.com/{}", "é".repeat(URL_CHARS / 2));
         for text in [
             "",
             "example.com",
@@ -166,6 +172,7 @@ mod tests {
             "https://exa mple.com/",
             "https://example.com:99999/",
             &long,
+            &longer_when_encoded,
         ] {
             assert!(Target::parse(text).is_err(), "{text}");
         }

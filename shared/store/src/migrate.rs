@@ -2,9 +2,10 @@
 
 use std::str::FromStr;
 
-use tokio_postgres::Config;
+use tokio_postgres::{Client, Config};
 
 use crate::error::{Result, StoreError};
+use crate::grant::grant;
 use crate::pool::Store;
 
 mod embedded {
@@ -34,20 +35,35 @@ impl Store {
     }
 }
 
-/// Applies the migrations that are missing. Returns how many were applied. Safe to run from several
+/// What [`migrate`] did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Migrated {
+    /// Migrations that were missing.
+    pub applied: usize,
+    /// The groups of the processes have their privileges. Without these groups only the owner of the tables can work.
+    pub granted: bool,
+}
+
+/// Applies the migrations that are missing, and gives the groups of the processes their privileges. Safe to run from several
 /// processes at once: one works, the others wait and find nothing to do.
 ///
 /// # Errors
 /// [`StoreError`] when the database cannot be reached or a migration fails; nothing of a failed one stays.
-pub async fn migrate(url: &str) -> Result<usize> {
+pub async fn migrate(url: &str) -> Result<Migrated> {
     let config = Config::from_str(url).map_err(|error| StoreError::Unavailable(error.to_string()))?;
     let (mut client, connection) = config.connect(crate::pool::tls(&config)?).await?;
     let connection = tokio::spawn(connection);
-    client.execute("SELECT pg_advisory_lock($1)", &[&MIGRATION_LOCK]).await?;
-    let report = embedded::migrations::runner().run_async(&mut client).await;
+    let migrated = migrate_under_lock(&mut client).await;
     // The session's end gives the lock back.
     drop(client);
     let _ = connection.await;
+    migrated
+}
+
+async fn migrate_under_lock(client: &mut Client) -> Result<Migrated> {
+    client.execute("SELECT pg_advisory_lock($1)", &[&MIGRATION_LOCK]).await?;
+    let report = embedded::migrations::runner().run_async(client).await;
     let report = report.map_err(|error| StoreError::Corrupt(format!("migration failed: {error}")))?;
-    Ok(report.applied_migrations().len())
+    let granted = grant(client).await?;
+    Ok(Migrated { applied: report.applied_migrations().len(), granted })
 }

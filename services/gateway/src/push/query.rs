@@ -70,6 +70,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn fuzz_query() {
+        let samples = [
+            "after=17&limit=100&type=warning",
+            "syncId=01938f3e-7b1c-7d33-9f00-0123456789ab&validate=1",
+            "a=%zz&&=&a=b+c",
+        ];
+        let words =
+            ["after=", "limit=", "type=", "syncId=", "&", "%", "%00", "%D9%A1", "999999999999999", "+"];
+        fuzz::Target::new(samples).words(words).cases(3_000).run_text(|text| {
+            let query = Query::read(text);
+            if let Ok(limit) = query.limit() {
+                proptest::prop_assert!((1..=PAGE_ITEMS).contains(&limit));
+            }
+            if let Ok(after) = query.after() {
+                proptest::prop_assert!((0..1_000_000_000_000_000).contains(&after));
+            }
+            if let Ok(Some(id)) = query.sync_id("syncId") {
+                proptest::prop_assert_eq!(id.to_string().parse(), Ok(id));
+            }
+            let _ = query.issue_kind();
+            Ok(())
+        });
+    }
+
+    #[test]
     fn invalid_limit_is_all_but_a_whole_number_from_1_to_1000() {
         let limit = |query: &str| Query::read(query).limit();
         assert_eq!(limit(""), Ok(100));

@@ -67,6 +67,32 @@ mod tests {
     }
 
     #[test]
+    fn fuzz_visitor() {
+        let samples = [
+            "Mozilla/5.0 (iPhone; CPU iPhone OS 26_0 like Mac OS X)",
+            "Slackbot 1.0",
+            "CUBOT",
+            "cucubotbot",
+            "prefetch",
+        ];
+        fuzz::Target::new(samples).words(PROGRAMS).words([NOT_A_BOT, "İ", "BOT"]).run_text(|agent| {
+            let found = visitor(|name| (name == "user-agent").then_some(agent));
+            // Case tells nothing, and what comes before or after a crawler's name does not hide it.
+            let upper = agent.to_ascii_uppercase();
+            proptest::prop_assert_eq!(visitor(|name| (name == "user-agent").then_some(&*upper)), found);
+            let crawler = format!("{agent} Googlebot/2.1 {agent}");
+            proptest::prop_assert_eq!(
+                visitor(|name| (name == "user-agent").then_some(&*crawler)),
+                Visitor::Program
+            );
+            for header in PURPOSE_HEADERS {
+                let _ = visitor(|name| (name == header).then_some(agent));
+            }
+            Ok(())
+        });
+    }
+
+    #[test]
     fn phones_are_persons() {
         assert_eq!(visitor(|_| None), Visitor::Person);
         for agent in [

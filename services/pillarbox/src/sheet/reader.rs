@@ -266,16 +266,28 @@ mod tests {
         assert!(error.contains("is not a file"), "{error}");
     }
 
-    proptest::proptest! {
-        #[test]
-        fn any_bytes_are_rows_or_an_error(content in proptest::collection::vec(proptest::num::u8::ANY, 0..400)) {
-            let (_file, sheet) = open(&content);
-            if let Ok(sheet) = sheet {
-                let width = sheet.headings.len();
-                for row in sheet.rows().unwrap().flatten() {
-                    proptest::prop_assert_eq!(row.cells.len(), width);
-                }
+    #[test]
+    fn fuzz_sheet() {
+        let samples = [
+            "\u{feff}Name , City\nAnn,\"Aus\ntin\"\n\n,,\n Bob ,Waco,\n",
+            "a;b\n1;\"\"\"\"\n",
+            "a\tb\r\n1\t2\r\n",
+        ];
+        fuzz::Target::new(samples).words(["\"\"", "\r", ";", "a,a"]).run(|content| {
+            let (_file, sheet) = open(content);
+            let Ok(sheet) = sheet else { return Ok(()) };
+            let (width, mut before) = (sheet.headings.len(), 0);
+            for row in sheet.rows().unwrap().flatten() {
+                proptest::prop_assert_eq!(row.cells.len(), width);
+                proptest::prop_assert!(
+                    row.line >= before,
+                    "lines never go back: {} after {}",
+                    row.line,
+                    before
+                );
+                before = row.line;
             }
-        }
+            Ok(())
+        });
     }
 }

@@ -127,7 +127,44 @@ fn quoted(text: &[u8]) -> (Cow<'_, [u8]>, usize) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::point::point;
+    use super::super::records::records;
     use super::*;
+
+    #[test]
+    fn fuzz_address_file() {
+        let samples = [
+            "NUMBER,STREET,UNIT,CITY,POSTCODE,LON,LAT\n1100,Congress Ave,,Austin,78701,-97.74,30.27\n\"1\n2\",\"A \"\"B\"\" St\",#4,,78701,0,0\n",
+            "{\"type\":\"Feature\",\"properties\":{\"number\":12,\"street\":\"Main St\",\"postcode\":\"78701\"},\"geometry\":{\"type\":\"Point\",\"coordinates\":[-97.74,30.27]}},\n",
+            "number|street|zip|latitude|longitude\n7|Elm|78701|1e9|x\n",
+        ];
+        let words = [
+            "\"",
+            "number",
+            "street",
+            "|",
+            "\t",
+            "78701",
+            "-97.74",
+            "NaN",
+            "inf",
+            "1/2",
+            "{\"properties\":{",
+        ];
+        fuzz::Target::new(samples).words(words).cases(2_000).run(|content| {
+            let first = content.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
+            let Ok((shape, start)) = Shape::of(first, first.len() as u64) else { return Ok(()) };
+            let text = &content[usize::try_from(start).unwrap()..];
+            let records = records(text, shape.separator());
+            proptest::prop_assert!(records.iter().map(|record| record.len()).sum::<usize>() <= text.len());
+            for point in records.iter().filter_map(|record| point(&shape.read(record).ok()?).ok()) {
+                proptest::prop_assert!(
+                    (-90.0..=90.0).contains(&point.latitude) && (-180.0..=180.0).contains(&point.longitude)
+                );
+            }
+            Ok(())
+        });
+    }
 
     #[test]
     fn values_are_separated_and_quoted_as_in_any_csv_file() {

@@ -185,6 +185,30 @@ mod tests {
     }
 
     #[test]
+    fn fuzz_do_not_mail_file() {
+        let samples = [
+            "Name,Address\nAda,\"1100 congress avenue, austin TX 78701\"\n",
+            "zip;state\nx",
+            "address_1,address_2,city,state,zip\r\n1100 Congress Ave,Apt 4,Austin,TX,78701\r\n\"\"\"\",,,,\r\n",
+        ];
+        fuzz::Target::new(samples).words(["address,", "\"", "\"\"", "\r", "78701"]).cases(2_000).run(
+            |content| {
+                let Ok(file) = read(content) else { return Ok(()) };
+                proptest::prop_assert!(file.told.len() <= TOLD && file.told.len() <= file.bad);
+                proptest::prop_assert!(file.addresses.is_sorted() && file.addresses.len() <= content.len());
+                // In pieces it is the same file.
+                let (sender, parts) = mpsc::channel(content.len().max(1));
+                for piece in content.chunks(5) {
+                    sender.try_send(Ok(Bytes::copy_from_slice(piece))).unwrap();
+                }
+                drop(sender);
+                proptest::prop_assert_eq!(read(Arriving { parts, rest: Bytes::new() }), Ok(file));
+                Ok(())
+            },
+        );
+    }
+
+    #[test]
     fn a_file_that_breaks_off_is_refused() {
         let (sender, parts) = mpsc::channel(4);
         sender.try_send(Ok(Bytes::from_static(b"address\n\"1100 Congress Ave, Aus"))).unwrap();

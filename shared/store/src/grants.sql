@@ -1,0 +1,190 @@
+-- What each process may do. `pillarbox migrate` runs this after the migrations, in one transaction: first everything is taken from
+-- the groups, then they get what is said here. What is not said here is denied, so a new table needs its lines.
+--
+-- Columns are named where a table holds more than a process has to do with: money, passwords, secrets, people.
+
+-- The schema's owner is the operator's command line; nobody else makes, changes or drops anything. Temporary tables are made
+-- by imports only.
+DO $$
+DECLARE
+    groups   text := 'pillarbox_gateway, pillarbox_mailer, pillarbox_syncer, pillarbox_dispatcher, pillarbox_console';
+    relation regclass;
+BEGIN
+    -- Those of ours: a schema may have others' too.
+    FOR relation IN
+        SELECT oid FROM pg_class
+        WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'S')
+            AND pg_has_role(relowner, 'USAGE')
+    LOOP
+        EXECUTE format('REVOKE ALL ON %s FROM PUBLIC, %s', relation, groups);
+    END LOOP;
+    EXECUTE format('REVOKE ALL ON FUNCTION scan_partitions_make, scan_partitions_drop FROM PUBLIC, %s', groups);
+    EXECUTE format('REVOKE CREATE ON SCHEMA %I FROM PUBLIC, %s', current_schema(), groups);
+    EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC, %s', current_database(), groups);
+    EXECUTE format('GRANT USAGE ON SCHEMA %I TO %s', current_schema(), groups);
+    EXECUTE format('GRANT CONNECT ON DATABASE %I TO %s', current_database(), groups);
+END $$;
+
+-- ---- all --------------------------------------------------------------------------------------------------------------
+
+-- Whether the schema is theirs, who does what for all, and how much waits: counts and times, nothing of anybody's.
+GRANT SELECT ON refinery_schema_history
+    TO pillarbox_gateway, pillarbox_mailer, pillarbox_syncer, pillarbox_dispatcher, pillarbox_console;
+GRANT SELECT, INSERT, UPDATE, DELETE ON duties
+    TO pillarbox_gateway, pillarbox_mailer, pillarbox_syncer, pillarbox_dispatcher, pillarbox_console;
+GRANT SELECT (state, leased_until) ON sends
+    TO pillarbox_gateway, pillarbox_mailer, pillarbox_syncer, pillarbox_dispatcher, pillarbox_console;
+GRANT SELECT (state, created_at) ON charges
+    TO pillarbox_gateway, pillarbox_mailer, pillarbox_syncer, pillarbox_dispatcher, pillarbox_console;
+GRANT SELECT (due_at, attempts, leased_until) ON jobs
+    TO pillarbox_gateway, pillarbox_mailer, pillarbox_syncer, pillarbox_dispatcher, pillarbox_console;
+GRANT SELECT (state, endpoint_id, is_retry, due_at) ON deliveries
+    TO pillarbox_gateway, pillarbox_mailer, pillarbox_syncer, pillarbox_dispatcher, pillarbox_console;
+GRANT SELECT (due_at, sent_at, attempts) ON emails
+    TO pillarbox_gateway, pillarbox_mailer, pillarbox_syncer, pillarbox_dispatcher, pillarbox_console;
+GRANT SELECT (state, due_at) ON ai_cells
+    TO pillarbox_gateway, pillarbox_mailer, pillarbox_syncer, pillarbox_dispatcher, pillarbox_console;
+GRANT SELECT (product, mail_by_date, created_at, print_run_id, print_problem) ON pieces
+    TO pillarbox_gateway, pillarbox_mailer, pillarbox_syncer, pillarbox_dispatcher, pillarbox_console;
+
+-- ---- gateway ----------------------------------------------------------------------------------------------------------
+
+-- Who asks, and how often.
+GRANT SELECT, INSERT, UPDATE ON rate_windows TO pillarbox_gateway;
+GRANT SELECT (key_id, team_id, kind, integration_id, hash, revoked_at) ON api_keys TO pillarbox_gateway;
+GRANT SELECT (integration_id, team_id, name, availability, removal_guard_percent, first_completed_at) ON integrations
+    TO pillarbox_gateway;
+-- The state of a request, and a stored response whose way was lost.
+GRANT SELECT (team_id, send_id, response, mailed, created_at, finished_at) ON sends TO pillarbox_gateway;
+-- The push API reads for itself.
+GRANT SELECT ON integration_fields, syncs, sync_issues TO pillarbox_gateway;
+GRANT SELECT (integration_id, external_id, contact_number, fields, removed_at, changed_in, created_at, changed_at) ON contacts
+    TO pillarbox_gateway;
+-- From the code on a card to where it leads, with what an event tells of its recipient.
+GRANT SELECT (team_id, piece_id, campaign_id, entry_id, code, destinations, first_name, last_name, line_1, line_2, city, state,
+    zip, plus4) ON pieces TO pillarbox_gateway;
+GRANT SELECT (campaign_id, team_id, name) ON campaigns TO pillarbox_gateway;
+GRANT SELECT (team_id, time_zone) ON teams TO pillarbox_gateway;
+GRANT SELECT (team_id, entry_id, email, phone) ON address_entries TO pillarbox_gateway;
+-- A scan, counted, with its event and deliveries.
+GRANT SELECT, INSERT ON scans TO pillarbox_gateway;
+GRANT SELECT, INSERT, UPDATE ON campaign_days TO pillarbox_gateway;
+GRANT SELECT (team_id, endpoint_id, state, all_campaigns) ON endpoints TO pillarbox_gateway;
+GRANT SELECT ON endpoint_campaigns TO pillarbox_gateway;
+GRANT INSERT ON events, deliveries TO pillarbox_gateway;
+
+-- ---- mailer -----------------------------------------------------------------------------------------------------------
+
+-- Requests, from their reservation to their response.
+GRANT SELECT, INSERT, UPDATE, DELETE ON sends, send_keys TO pillarbox_mailer;
+-- Whom it mails: the address book, recipients, and what people look them up by.
+GRANT SELECT, INSERT, UPDATE ON address_entries, recipients TO pillarbox_mailer;
+GRANT SELECT, INSERT, DELETE ON recipients_unsearched TO pillarbox_mailer;
+GRANT UPDATE (batch) ON recipients_unsearched TO pillarbox_mailer; -- to lock
+GRANT SELECT, INSERT ON recipient_search, entry_search TO pillarbox_mailer;
+GRANT SELECT (campaign_id, address_id) ON do_not_mail TO pillarbox_mailer;
+-- Campaigns as they are; of them it only counts what they have spent.
+GRANT SELECT ON campaigns, campaign_steps TO pillarbox_mailer;
+GRANT UPDATE (committed_cents) ON campaigns TO pillarbox_mailer;
+GRANT SELECT, INSERT, UPDATE, DELETE ON campaign_days TO pillarbox_mailer;
+GRANT SELECT (team_id, design_id, name, version, ai_draft, document) ON designs TO pillarbox_mailer;
+-- Cards and the money for them. A card is made and never changed; a booking is made and never changed.
+GRANT SELECT, INSERT, DELETE ON pieces TO pillarbox_mailer;
+GRANT SELECT, INSERT ON charges, ledger_transactions, ledger_entries TO pillarbox_mailer;
+GRANT UPDATE (state, payment_reference, settled_at) ON charges TO pillarbox_mailer;
+GRANT SELECT ON ledger_accounts TO pillarbox_mailer;
+GRANT UPDATE (balance_cents) ON ledger_accounts TO pillarbox_mailer;
+GRANT SELECT (team_id, name, time_zone, payment, stripe_customer, stripe_payment_method) ON teams TO pillarbox_mailer;
+GRANT UPDATE (team_id) ON teams TO pillarbox_mailer; -- to lock
+-- What falls due.
+GRANT SELECT, INSERT, UPDATE, DELETE ON jobs TO pillarbox_mailer;
+-- Columns, formulas, and values that a language model writes.
+GRANT SELECT, INSERT, UPDATE ON address_columns TO pillarbox_mailer;
+GRANT SELECT, INSERT, DELETE ON formula_changes TO pillarbox_mailer;
+GRANT SELECT (key_id, name) ON api_keys TO pillarbox_mailer;
+GRANT SELECT, INSERT, UPDATE, DELETE ON ai_cells, ai_answers, ai_spending TO pillarbox_mailer;
+-- Formulas are tried with the contacts of integrations too.
+GRANT SELECT ON integrations, integration_fields TO pillarbox_mailer;
+GRANT SELECT (integration_id, external_id, contact_number, fields, removed_at, changed_in, created_at, changed_at) ON contacts
+    TO pillarbox_mailer;
+-- Where people live, and what verifiers and picture hosts said.
+GRANT SELECT ON address_points, address_streets, address_zips TO pillarbox_mailer;
+GRANT SELECT (address_id) ON address_overrides TO pillarbox_mailer;
+GRANT SELECT, INSERT, UPDATE, DELETE ON address_answers, pictures, return_addresses, return_address_days TO pillarbox_mailer;
+-- It forgets for all who count requests.
+GRANT SELECT, DELETE ON rate_windows TO pillarbox_mailer;
+
+-- ---- syncer -----------------------------------------------------------------------------------------------------------
+
+GRANT SELECT, INSERT, UPDATE ON contacts TO pillarbox_syncer;
+GRANT SELECT, INSERT, UPDATE, DELETE ON syncs TO pillarbox_syncer;
+GRANT SELECT, INSERT, DELETE ON sync_received, sync_issues, idempotency_keys TO pillarbox_syncer;
+GRANT UPDATE (batch) ON sync_received, sync_issues TO pillarbox_syncer; -- to lock
+GRANT SELECT ON integrations TO pillarbox_syncer;
+GRANT UPDATE (first_completed_at) ON integrations TO pillarbox_syncer;
+-- Fields and the columns that they become.
+GRANT SELECT, INSERT ON integration_fields TO pillarbox_syncer;
+GRANT UPDATE (label, type, options, semantic, position) ON integration_fields TO pillarbox_syncer;
+GRANT SELECT, INSERT ON address_columns TO pillarbox_syncer;
+GRANT UPDATE (type) ON address_columns TO pillarbox_syncer;
+GRANT SELECT (team_id), UPDATE (team_id) ON teams TO pillarbox_syncer; -- to lock
+
+-- ---- dispatcher -------------------------------------------------------------------------------------------------------
+
+-- Events on their way. Of endpoints it writes how they fare, and it alone signs with their secrets.
+GRANT SELECT, DELETE ON events TO pillarbox_dispatcher;
+GRANT UPDATE (event_id) ON events TO pillarbox_dispatcher; -- to lock
+GRANT SELECT, UPDATE, DELETE ON deliveries TO pillarbox_dispatcher;
+GRANT SELECT, INSERT, DELETE ON attempts TO pillarbox_dispatcher;
+GRANT SELECT ON endpoints TO pillarbox_dispatcher;
+GRANT UPDATE (state, failures_in_row, last_error, updated_at) ON endpoints TO pillarbox_dispatcher;
+-- E-mails, and whom an endpoint's failures concern.
+GRANT SELECT, INSERT, UPDATE, DELETE ON emails TO pillarbox_dispatcher;
+GRANT SELECT (team_id, email, role) ON users TO pillarbox_dispatcher;
+GRANT SELECT (team_id) ON teams TO pillarbox_dispatcher;
+-- The months of scans.
+GRANT EXECUTE ON FUNCTION scan_partitions_make, scan_partitions_drop TO pillarbox_dispatcher;
+
+-- ---- console ----------------------------------------------------------------------------------------------------------
+
+-- Who is signed in, and the people of a team.
+GRANT SELECT, INSERT, UPDATE, DELETE ON sessions, password_links TO pillarbox_console;
+GRANT SELECT, DELETE ON users TO pillarbox_console;
+GRANT INSERT (user_id, team_id, email, name, role, created_at) ON users TO pillarbox_console;
+GRANT UPDATE (role, password_hash) ON users TO pillarbox_console;
+GRANT SELECT, INSERT, UPDATE ON rate_windows TO pillarbox_console;
+GRANT SELECT, INSERT ON activities TO pillarbox_console;
+GRANT SELECT ON teams TO pillarbox_console;
+GRANT UPDATE (team_id) ON teams TO pillarbox_console; -- to lock
+-- Money is looked at. A wish to pay in is written down; booking it is the operator's.
+GRANT SELECT ON charges, ledger_accounts, ledger_transactions, ledger_entries TO pillarbox_console;
+GRANT SELECT, INSERT ON top_up_requests TO pillarbox_console;
+GRANT UPDATE (state) ON top_up_requests TO pillarbox_console;
+GRANT SELECT (team_id, piece_id, campaign_id, charge_id, step, postage, price_cents) ON pieces TO pillarbox_console;
+-- Campaigns: whom they mail and whether they run, not what they may spend.
+GRANT SELECT ON campaigns, campaign_steps, campaign_days TO pillarbox_console;
+GRANT UPDATE (status, area, conditions, updated_at) ON campaigns TO pillarbox_console;
+GRANT SELECT, INSERT, DELETE ON do_not_mail TO pillarbox_console;
+GRANT SELECT, INSERT, UPDATE ON designs TO pillarbox_console;
+GRANT SELECT, INSERT ON design_versions TO pillarbox_console;
+GRANT SELECT, INSERT, UPDATE ON pictures TO pillarbox_console;
+-- People: the address book, recipients, contacts.
+GRANT SELECT ON address_entries, entry_search, recipients, recipient_search, contacts TO pillarbox_console;
+GRANT UPDATE (status, reason, removed_at) ON recipients TO pillarbox_console;
+GRANT UPDATE (removed_at, removed_in, changed_at) ON contacts TO pillarbox_console;
+GRANT SELECT, INSERT, UPDATE ON address_columns TO pillarbox_console;
+GRANT SELECT, INSERT, DELETE ON formula_changes TO pillarbox_console;
+GRANT SELECT ON ai_cells TO pillarbox_console;
+-- Keys and integrations.
+GRANT SELECT, INSERT ON api_keys, integrations TO pillarbox_console;
+GRANT UPDATE (revoked_at) ON api_keys TO pillarbox_console;
+GRANT UPDATE (availability, removal_guard_percent) ON integrations TO pillarbox_console;
+GRANT SELECT ON integration_fields, syncs, sync_issues TO pillarbox_console;
+GRANT UPDATE (semantic, is_mapped_by_owner) ON integration_fields TO pillarbox_console;
+GRANT UPDATE (undone_at) ON syncs TO pillarbox_console;
+-- Endpoints, with the secrets that it shows once, and what came of deliveries.
+GRANT SELECT, INSERT, UPDATE ON endpoints TO pillarbox_console;
+GRANT SELECT, INSERT, DELETE ON endpoint_campaigns TO pillarbox_console;
+GRANT SELECT, INSERT, UPDATE ON deliveries TO pillarbox_console;
+GRANT SELECT, INSERT ON events TO pillarbox_console;
+GRANT SELECT, DELETE ON attempts TO pillarbox_console;

@@ -1,0 +1,102 @@
+//! Bodies of POST /recipients, and ids.
+
+use std::collections::HashSet;
+
+use contract::id::{CampaignId, RequestId};
+use contract::idempotency::IdempotencyKey;
+use contract::limits::{FIELD_NAME_CHARS, RECIPIENTS_PER_REQUEST};
+use contract::scan::ScanTarget;
+use contract::send::{Recipient, api_key_in, check, fingerprint, parse, request_hash};
+use fuzz::{Target, Verdict};
+use proptest::{prop_assert, prop_assert_eq};
+use serde_json::{Map, Value, json};
+
+const BODIES: [&str; 4] = [
+    r#"{"campaign_id": "PA-7K2M9Q", "recipients": [{"first_name": "Nina", "address_1": "1 Main St", "zip": 78701, "vip": true}]}"#,
+    r#"{"api_key": "pk_live_a", "recipients": [{"reference": "r-1", "pet": null}, {"Éa": "ü"}], "field_types": {"pet": "text", "n": "number"}}"#,
+    r#"{"require_variable_images": true, "recipients": [{"a": 1.50, "b": -0e1, "c": "\ud83d\ude00"}]}"#,
+    r#"{"recipients": []}"#,
+];
+
+const NAMES: [&str; 10] = [
+    "\"recipients\"",
+    "\"campaign_id\"",
+    "\"field_types\"",
+    "\"reference\"",
+    "\"api_key\"",
+    "\"yes_no\"",
+    "{\"a\": 1}",
+    "\\u0000",
+    "\\ud800",
+    "\"First_Name\"",
+];
+
+/// The request with these recipients, written anew.
+fn written(recipients: &[Recipient<'_>]) -> Vec<u8> {
+    let object = |recipient: &Recipient<'_>| {
+        let reference = recipient.reference.iter().map(|text| ("reference".to_owned(), json!(text)));
+        let fields = recipient.fields.iter().map(|(name, value)| (name.clone().into_owned(), json!(value)));
+        Value::Object(fields.chain(reference).collect::<Map<_, _>>())
+    };
+    json!({"recipients": recipients.iter().map(object).collect::<Vec<_>>()}).to_string().into_bytes()
+}
+
+/// The fields by name: JSON objects keep no order.
+fn sorted(mut recipient: Recipient<'_>) -> Recipient<'_> {
+    recipient.fields.sort();
+    recipient
+}
+
+fn is_sound(recipient: &Recipient<'_>) -> Verdict {
+    let mut names = HashSet::new();
+    for (name, value) in &recipient.fields {
+        prop_assert!(!name.is_empty() && name.trim() == name && name.chars().count() <= FIELD_NAME_CHARS);
+        prop_assert!(names.insert(name.to_lowercase()), "{name} twice");
+        prop_assert!(value.trim() == value && !value.contains('\0'));
+    }
+    Ok(())
+}
+
+#[test]
+fn fuzz_send_request() {
+    Target::new(BODIES).words(NAMES).cases(3_000).run(|body| {
+        let parsed = parse(body);
+        prop_assert_eq!(parsed.as_ref().map(drop).map_err(Clone::clone), check(body));
+        let _ = api_key_in(body);
+        let Ok(request) = parsed else { return Ok(()) };
+        prop_assert!(request_hash(body).is_ok());
+        prop_assert!((1..=RECIPIENTS_PER_REQUEST).contains(&request.recipients.len()));
+        for recipient in &request.recipients {
+            is_sound(recipient)?;
+        }
+        // What was read, written anew, is read the same and is the same request.
+        let again = written(&request.recipients);
+        let again = parse(&again).unwrap().recipients;
+        let campaign: CampaignId = "PA-7K2M9Q".parse().unwrap();
+        prop_assert_eq!(fingerprint(&campaign, &again), fingerprint(&campaign, &request.recipients));
+        let before: Vec<_> = request.recipients.into_iter().map(sorted).collect();
+        prop_assert_eq!(again.into_iter().map(sorted).collect::<Vec<_>>(), before);
+        Ok(())
+    });
+}
+
+#[test]
+fn fuzz_ids() {
+    let samples = ["PA-7K2M9Q", "01938f3e-7b1c-7d33-9f00-0123456789ab", "aB3dE6gH9j-2", "order-17"];
+    Target::new(samples).run_text(|text| {
+        if let Ok(id) = text.parse::<CampaignId>() {
+            prop_assert_eq!(id.to_string(), text);
+        }
+        if let Ok(id) = text.parse::<RequestId>() {
+            prop_assert_eq!(id.to_string().parse::<RequestId>().unwrap(), id);
+        }
+        if let Ok(key) = text.parse::<IdempotencyKey>() {
+            prop_assert!(key.as_str() == text && text.chars().count() <= 200);
+        }
+        if let Some(target) = ScanTarget::parse(text) {
+            prop_assert!(target.element >= 1);
+            prop_assert_eq!(ScanTarget::parse(&target.to_string()), Some(target));
+        }
+        Ok(())
+    });
+}

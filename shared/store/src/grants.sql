@@ -128,6 +128,8 @@ GRANT UPDATE (label, type, options, semantic, position) ON integration_fields TO
 GRANT SELECT, INSERT ON address_columns TO pillarbox_syncer;
 GRANT UPDATE (type) ON address_columns TO pillarbox_syncer;
 GRANT SELECT (team_id), UPDATE (team_id) ON teams TO pillarbox_syncer; -- to lock
+-- What keeps a column's type.
+GRANT SELECT (team_id, campaign_id, name, conditions) ON campaigns TO pillarbox_syncer;
 
 -- ---- dispatcher -------------------------------------------------------------------------------------------------------
 

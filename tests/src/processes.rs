@@ -8,6 +8,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use crate::database::settings_for;
 use crate::logs::log_file;
 
+/// The operator's command line among the binaries.
+const COMMAND_LINE: &str = "pillarbox";
+
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
 /// What a private server is.
@@ -102,6 +105,8 @@ impl Spawned {
         settings: &HashMap<String, String>,
         fail_point: Option<&str>,
     ) -> Self {
+        // What the command line writes is its answer to whoever asked, which is no log.
+        let log = if name == COMMAND_LINE { None } else { log_file(name) };
         let mut command = Command::new(binaries().join(name));
         command
             .args(arguments)
@@ -112,7 +117,7 @@ impl Spawned {
             .env("MALLOC_MMAP_THRESHOLD_", "131072")
             .envs(settings_for(name, settings))
             .stdin(Stdio::null())
-            .stdout(log_file(name).map_or_else(Stdio::null, Stdio::from));
+            .stdout(log.map_or_else(Stdio::null, Stdio::from));
         if let Some(point) = fail_point {
             command.env("PILLARBOX_FAIL_POINT", point);
         }
@@ -149,7 +154,7 @@ impl Spawned {
 
 /// Runs the operator's command line with these settings to its end; returns what it wrote to the standard output.
 pub fn operate(arguments: &[&str], settings: &HashMap<String, String>) -> String {
-    let output = Command::new(binaries().join("pillarbox"))
+    let output = Command::new(binaries().join(COMMAND_LINE))
         .args(arguments)
         .envs(settings)
         .stdin(Stdio::null())

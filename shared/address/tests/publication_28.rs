@@ -263,6 +263,12 @@ fn of_two_addresses_one_prints_and_the_other_stands_above_it() {
         // One address: the second number is the road's.
         ("1 La 1700 Main St", "", "1 LA Highway 1700 Main St", ""),
         ("1 LA Highway 1700 Main St", "", "1 LA Highway 1700 Main St", ""),
+        ("10 1/2 La 1700 Main St", "", "10 1/2 LA Highway 1700 Main St", ""),
+        ("10 1/2 LA Highway 1700 Main St", "", "10 1/2 LA Highway 1700 Main St", ""),
+        ("10A LA Highway 1700 Main St", "", "10A LA Highway 1700 Main St", ""),
+        ("10-12 LA Highway 1700 Main St", "", "10-12 LA Highway 1700 Main St", ""),
+        ("10 N LA Highway 1700 Main St", "", "10 N LA Highway 1700 Main St", ""),
+        ("10 1/2 SW LA Highway 1700 Main St", "", "10 1/2 SW LA Highway 1700 Main St", ""),
         ("30 Allen Plz, Ste 700, 30 Ivan Allen Jr Blvd", "", "30 Ivan Allen Jr Blvd Ste 700", "30 Allen Plz"),
         ("RR 2 Box 18", "PO Box 5", "PO Box 5", "RR 2 Box 18"),
         ("RR 2 Box 18, PO Box 5", "", "PO Box 5", "RR 2 Box 18"),

@@ -30,8 +30,11 @@ pub(crate) struct Delivery {
     pub urbanization: String,
     /// `c/o Jane Doe`, `Attn Mail Room`.
     pub care_of: Vec<String>,
-    /// Buildings and other words that no carrier needs, in the order they came.
+    /// Buildings and other words that no carrier needs, in the order they came, behind the addresses that another one
+    /// took the place of.
     pub others: Vec<String>,
+    /// How many addresses begin `others`.
+    replaced: usize,
 }
 
 /// Which part of the input a line came from.
@@ -89,7 +92,10 @@ impl Delivery {
     /// What was read as a street was a building or a second address: the street comes now.
     fn displace_street(&mut self) {
         if !self.street.is_empty() {
-            self.others.push(self.street_line());
+            let is_address = !self.number.is_empty();
+            let place = if is_address { self.replaced } else { self.others.len() };
+            self.others.insert(place, self.street_line());
+            self.replaced += usize::from(is_address);
             for part in [
                 &mut self.number,
                 &mut self.predirectional,

@@ -200,10 +200,13 @@ fn part_addresses(words: &mut [Word<'_>]) {
         let start = words[..index].iter().rposition(|word| word.ends_segment).map_or(0, |comma| comma + 1);
         let (before, here) = (&words[start..index], &words[index..]);
         let end = here.iter().position(|word| word.ends_segment).map_or(here.len(), |comma| comma + 1);
-        let is_street = matches!(before, [number, street @ ..] if number.is_number()
-            && ends_in_thoroughfare(street) && highways::line(street).is_none()
-            // In `1 LA Highway 1700 Main St` the second number is the road's.
-            && highways::line(&words[start + 1..=index]).is_none());
+        let is_street = before.first().is_some_and(Word::is_number) && {
+            let (_, street) = split(before);
+            // In `10 1/2 LA Highway 1700 Main St` the number behind the street is the road's.
+            let (_, through_number) = split(&words[start..=index]);
+            ends_in_thoroughfare(street)
+                && [street, through_number].into_iter().all(|words| highways::line(words).is_none())
+        };
         if is_street && begins_whole_street(&here[..end]) && highways::line(&here[1..end]).is_none() {
             words[index - 1].ends_segment = true;
         }

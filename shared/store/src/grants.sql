@@ -111,8 +111,10 @@ GRANT SELECT (integration_id, external_id, contact_number, fields, removed_at, c
 GRANT SELECT ON address_points, address_streets, address_zips TO pillarbox_mailer;
 GRANT SELECT (address_id) ON address_overrides TO pillarbox_mailer;
 GRANT SELECT, INSERT, UPDATE, DELETE ON address_answers, pictures, return_addresses, return_address_days TO pillarbox_mailer;
--- It forgets for all who count requests.
+-- It forgets for all who count requests, and for the console what has run out: when, and nothing of whose.
 GRANT SELECT, DELETE ON rate_windows TO pillarbox_mailer;
+GRANT SELECT (token_hash, created_at), DELETE ON sessions TO pillarbox_mailer;
+GRANT SELECT (token_hash, expires_at), DELETE ON shown_once TO pillarbox_mailer;
 
 -- ---- syncer -----------------------------------------------------------------------------------------------------------
 
@@ -150,7 +152,7 @@ GRANT EXECUTE ON FUNCTION scan_partitions_make, scan_partitions_drop TO pillarbo
 -- ---- console ----------------------------------------------------------------------------------------------------------
 
 -- Who is signed in, and the people of a team.
-GRANT SELECT, INSERT, UPDATE, DELETE ON sessions, password_links TO pillarbox_console;
+GRANT SELECT, INSERT, UPDATE, DELETE ON sessions, password_links, shown_once, sign_in_sources TO pillarbox_console;
 GRANT SELECT, DELETE ON users TO pillarbox_console;
 GRANT INSERT (user_id, team_id, email, name, role, created_at) ON users TO pillarbox_console;
 GRANT UPDATE (role, password_hash) ON users TO pillarbox_console;

@@ -37,7 +37,8 @@ const REFUSED: [(&str, &[&str]); 5] = [
         &[
             "SELECT secret FROM endpoints",
             "SELECT password_hash FROM users",
-            "SELECT token_hash FROM sessions",
+            "SELECT user_id FROM sessions",
+            "SELECT sealed FROM shown_once",
             "SELECT hash FROM api_keys",
             "UPDATE contacts SET fields = '{}'",
             "SELECT body FROM events",

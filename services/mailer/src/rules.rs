@@ -5,9 +5,8 @@ use std::collections::HashMap;
 use audience::{Area, Conditions};
 use chrono::NaiveDate;
 use columns::Profile;
-use computed::FormulaColumns;
+use computed::{FormulaColumns, Seen};
 use contract::send::{Reason, SendError};
-use formula::Computed;
 use service::Config;
 use store::{Audience, Campaign, Column, Step, StepDesign};
 
@@ -109,7 +108,7 @@ impl AudienceRules {
 
     /// A recipient with the team's formula columns, as conditions, designs and links see it. `today` is the
     /// team's day.
-    pub(crate) fn computed<'a>(&'a self, recipient: &'a Profile<'a>, today: NaiveDate) -> Computed<'a> {
+    pub(crate) fn computed<'a>(&'a self, recipient: &'a Profile<'a>, today: NaiveDate) -> Seen<'a> {
         self.formulas.over(recipient, today)
     }
 

@@ -1,6 +1,6 @@
 //! What holds for every address.
 
-use address::{AddressInput, Parsed, Verdict, parse, parse_one_line, verify};
+use address::{AddressInput, Parsed, Verdict, parse, parse_one_line, part_unit, verify};
 use proptest::prelude::*;
 
 /// Real last lines: city, state, ZIP.
@@ -163,6 +163,19 @@ proptest! {
         prop_assert_eq!(&twice.city, &once.city);
         prop_assert_eq!(&twice.state, &once.state);
         prop_assert_eq!(&twice.zip, &once.zip);
+    }
+
+    #[test]
+    fn parting_the_unit_from_a_standard_form_loses_nothing(
+        address_1 in first_line(),
+        address_2 in second_line(),
+    ) {
+        let parsed = parse(AddressInput { address_1: &address_1, address_2, ..AddressInput::default() });
+        let (street, unit) = part_unit(&parsed.line1);
+        let joined = format!("{street} {unit}");
+        prop_assert_eq!(joined.trim_end(), parsed.line1.as_str());
+        let is_parted = parsed.is_street() && !parsed.unit_designator.is_empty();
+        prop_assert_eq!(is_parted, parsed.is_street() && !unit.is_empty(), "{}", parsed.line1);
     }
 
     #[test]

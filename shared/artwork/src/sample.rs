@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use address::AddressInput;
 use audience::fold_name;
 use chrono::{DateTime, Utc};
 use contract::id::{DesignId, TeamId};
@@ -72,6 +73,7 @@ pub(crate) fn piece(
         given.or_else(|| person(name)).unwrap_or_default().to_owned()
     };
     let return_address = return_address(document, &fields);
+    let [line_1, line_2] = lines(sample("address_1"), sample("address_2"));
     PrintPiece {
         position: 0,
         team_id: TeamId(Uuid::nil()),
@@ -79,8 +81,8 @@ pub(crate) fn piece(
         campaign_id: CAMPAIGN.parse().expect("an id like every campaign's"),
         first_name: sample("first_name"),
         last_name: sample("last_name"),
-        line_1: sample("address_1"),
-        line_2: sample("address_2"),
+        line_1,
+        line_2,
         city: sample("city"),
         state: sample("state"),
         zip: sample("zip"),
@@ -92,6 +94,16 @@ pub(crate) fn piece(
         code: CardCode::parse(CODE),
         content: PieceContent { fields, return_address, pictures },
     }
+}
+
+/// The address block's lines, with the unit on the delivery line; as they are given when they cannot be read.
+fn lines(address_1: String, address_2: String) -> [String; 2] {
+    let read = address::parse(AddressInput {
+        address_1: &address_1,
+        address_2: &address_2,
+        ..AddressInput::default()
+    });
+    if read.line1.is_empty() { [address_1, address_2] } else { [read.line1, read.line2] }
 }
 
 /// The return address with these values; the fallback where one is missing, as it prints then.

@@ -42,6 +42,12 @@ pub trait Lookup {
     fn value(&self, folded_column: &str) -> Option<&str>;
 }
 
+impl<L: Lookup + ?Sized> Lookup for &L {
+    fn value(&self, folded_column: &str) -> Option<&str> {
+        (**self).value(folded_column)
+    }
+}
+
 impl<S: BuildHasher> Lookup for HashMap<String, String, S> {
     fn value(&self, folded_column: &str) -> Option<&str> {
         self.get(folded_column).map(String::as_str)

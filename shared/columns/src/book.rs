@@ -6,7 +6,7 @@ use audience::{BuiltIn, ColumnType, fold_name};
 use computed::{definitions, offered, prompts};
 use contract::mcp::{ColumnKindName, ColumnView, FormulaError, FormulaProblem};
 use formula::limits::MAX_FORMULA_COLUMNS;
-use formula::{ColumnProblem, Definition, Problem, Sheet, Uses, name_problem};
+use formula::{Checked, ColumnProblem, Definition, Problem, Sheet, Uses, name_problem};
 use serde_json::Value;
 use store::{Column, ColumnKind};
 
@@ -192,6 +192,12 @@ impl Book {
             // Columns that were broken before stay as they are, and so does what builds on this one.
             Err(_) => Vec::new(),
         };
+        if let (Some(before), Some(checked_own)) = (before.get(position), checked.get(position)) {
+            let users = users(&definitions, &checked, position, checked_own.column_type);
+            if before.column_type != checked_own.column_type && !users.is_empty() {
+                return Err(vec![other_type(&users, before.column_type, checked_own.column_type)]);
+            }
+        }
         let found = definitions.iter().zip(&checked).enumerate();
         let retyped: Vec<Definition> = found
             .filter(|(at, (definition, checked))| {
@@ -264,6 +270,50 @@ fn with(mut definitions: Vec<Definition>, source: &str, name: Option<&str>) -> (
     }
 }
 
+/// The names of the formula columns that use the one at a position, and were saved when it had another type than this.
+fn users<'a>(
+    definitions: &'a [Definition],
+    checked: &[Checked],
+    position: usize,
+    column_type: ColumnType,
+) -> Vec<&'a str> {
+    let key = fold_name(&definitions[position].name);
+    let uses = |(definition, checked): (&'a Definition, &Checked)| {
+        let saved = match &definition.uses {
+            Some(uses) => uses.get(&key).is_some_and(|saved| *saved != column_type),
+            // With which types it was saved is not known.
+            None => checked.uses.as_ref().is_some_and(|uses| uses.contains_key(&key)),
+        };
+        saved.then_some(definition.name.as_str())
+    };
+    let others = definitions.iter().zip(checked).enumerate().filter(|(at, _)| *at != position);
+    others.filter_map(|(_, other)| uses(other)).collect()
+}
+
+/// Over another type the formulas that use a column would mean something else.
+fn other_type(users: &[&str], before: ColumnType, wanted: ColumnType) -> FormulaProblem {
+    let (users, before, wanted) = (users.join(", "), in_words(before), in_words(wanted));
+    FormulaProblem {
+        offset: 0,
+        length: 0,
+        excerpt: String::new(),
+        message: format!(
+            "Other formula columns use this one as {before}, and would mean something else when it is {wanted}: {users}. \
+             Save the formula under another name, or take it out of those first."
+        ),
+        suggestion: None,
+    }
+}
+
+const fn in_words(column_type: ColumnType) -> &'static str {
+    match column_type {
+        ColumnType::Text => "text",
+        ColumnType::Number => "a number",
+        ColumnType::Date => "a date",
+        ColumnType::YesNo => "yes or no",
+    }
+}
+
 /// A problem of a formula as its writer is told it; one of another column has no place in it.
 fn told(found: ColumnProblem, own: &Definition) -> FormulaProblem {
     if found.column == own.name {
@@ -319,11 +369,31 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_build_on_a_changed_one_change_their_type_with_it() {
-        let book = book(&[("A", ColumnType::Text, "first_name"), ("B", ColumnType::Text, "A")]);
-        let fitting = book.fit("LEN(first_name)", Some("a")).ok().unwrap();
-        let retyped: Vec<_> = fitting.retyped.iter().map(|other| (&*other.name, other.column_type)).collect();
-        assert_eq!(retyped, [("B", ColumnType::Number)]);
+    fn a_column_that_others_use_keeps_its_type_until_they_are_saved_without_it() {
+        let saved = |uses: &[(&str, ColumnType)]| {
+            Some(uses.iter().map(|(name, column_type)| ((*name).to_owned(), *column_type)).collect::<Uses>())
+        };
+        let mut book = book(&[
+            ("A", ColumnType::Number, "LEN(first_name)"),
+            ("B", ColumnType::Number, "A + 1"),
+            ("C", ColumnType::Number, "B + 2"),
+            ("D", ColumnType::Text, "last_name"),
+        ]);
+        // Whether or not it is known with which types they were saved.
+        for uses in [None, saved(&[("a", ColumnType::Number)])] {
+            book.columns[1].formula_uses = uses;
+            let problems = book.fit("first_name", Some("a")).err().unwrap();
+            assert!(
+                problems[0].message.contains("as a number") && problems[0].message.contains(": B."),
+                "{problems:?}"
+            );
+        }
+        // The same type, and a column that nobody uses.
+        assert!(book.fit("LEN(last_name)", Some("A")).is_ok());
+        assert!(book.fit("LEN(last_name)", Some("D")).is_ok());
+        // Back to the type with which others were saved.
+        book.columns[0] = Column::computed("A", ColumnType::Text, "first_name");
+        assert!(book.fit("LEN(first_name)", Some("A")).is_ok());
     }
 
     #[test]

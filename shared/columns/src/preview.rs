@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use audience::{Lookup, fold_name};
 use chrono::NaiveDate;
+use computed::{Recipient, standardise};
 use contract::mcp::{
     FormulaError, PREVIEW_ROWS, PREVIEW_ROWS_DEFAULT, PreviewAnswer, PreviewArguments, PreviewRow,
     PreviewSource, page_length,
@@ -82,7 +83,7 @@ fn source_of(book: &Book, arguments: &PreviewArguments) -> Result<String, Formul
     }
 }
 
-/// The rows of the call, each value as the text that would be stored.
+/// The rows of the call, each value as the text that would be stored, and the address as a send would read it.
 fn given(rows: Vec<BTreeMap<String, Value>>) -> Result<Vec<Shown>, FormulaError> {
     if rows.len() > PREVIEW_ROWS {
         let message = format!("A preview takes at most {PREVIEW_ROWS} rows; this one has {}.", rows.len());
@@ -107,6 +108,7 @@ fn read_row(index: usize, row: BTreeMap<String, Value>) -> Result<Row, FormulaEr
         };
         read.insert(fold_name(&name), audience::column::cut_value(text.trim()).to_owned());
     }
+    standardise(&mut read);
     Ok(read)
 }
 
@@ -125,6 +127,10 @@ async fn stored(asker: Asker<'_>, book: &Book, limit: usize) -> Result<Vec<Shown
         rows.extend(page.lines.into_iter().map(|mut line| {
             let reasons = line.entry_id.and_then(|entry_id| reasons.remove(&entry_id)).unwrap_or_default();
             line.built_in.append(&mut line.custom);
+            // A contact has its address as the integration sent it.
+            if line.entry_id.is_none() {
+                standardise(&mut line.built_in);
+            }
             Shown { row: line.built_in, reasons }
         }));
         cursor = page.next;
@@ -133,7 +139,7 @@ async fn stored(asker: Asker<'_>, book: &Book, limit: usize) -> Result<Vec<Shown
 }
 
 fn compute(fitting: &Fitting, shown: &Shown, today: NaiveDate) -> PreviewRow {
-    let computed = Computed::new(&fitting.sheet, &shown.row, today);
+    let computed = Computed::new(&fitting.sheet, Recipient::new(&shown.row), today);
     let value = |name: &String| (name.clone(), computed.value(&fold_name(name)).map(str::to_owned));
     let values: BTreeMap<_, _> = fitting.columns.iter().map(value).collect();
     let blank = values.iter().filter(|(_, value)| value.is_none()).map(|(name, _)| name);

@@ -3,6 +3,10 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
+mod recipient;
+
+pub use recipient::{Recipient, standardise};
+
 use audience::{BuiltIn, Lookup};
 use chrono::{DateTime, NaiveDate, Utc};
 use chrono_tz::Tz;
@@ -24,10 +28,13 @@ impl FormulaColumns {
     }
 
     /// A recipient as conditions, designs and links see it. `today` is the team's day.
-    pub fn over<'a>(&'a self, recipient: &'a dyn Lookup, today: NaiveDate) -> Computed<'a> {
-        Computed::new(&self.sheet, recipient, today)
+    pub fn over<'a>(&'a self, recipient: &'a dyn Lookup, today: NaiveDate) -> Seen<'a> {
+        Computed::new(&self.sheet, Recipient::new(recipient), today)
     }
 }
+
+/// A recipient with the team's formula columns.
+pub type Seen<'a> = Computed<'a, Recipient<'a>>;
 
 /// The team's day. A zone that cannot be read was never stored; UTC stands in for it.
 pub fn today(team: &Team, now: DateTime<Utc>) -> NaiveDate {

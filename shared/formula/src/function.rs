@@ -17,6 +17,7 @@ use crate::machine::{Answer, Machine};
 use crate::node::Node;
 use crate::value::Type;
 
+pub(crate) use format::check as check_format;
 pub(crate) use regular::compile as compile_pattern;
 
 /// Most arguments of a function that takes any number.

@@ -10,7 +10,7 @@ use crate::limits::{BYTES_PER_STEP, MAX_STEPS, MAX_TEXT_BYTES, PATTERN_BYTES_PER
 use crate::node::{ColumnUse, Comparison, Factor, Node, Pattern, Sign};
 use crate::outcome::Reason;
 use crate::row::Row;
-use crate::value::{Cell, Type};
+use crate::value::{Cell, Type, order_numbers, remainder, settled, tidy};
 
 /// A value, or why there is none.
 pub(crate) type Answer<'a, T = Cell<'a>> = Result<T, Halt<'a>>;
@@ -153,7 +153,7 @@ impl<'a> Machine<'a> {
     /// The number without what is behind the point, within the range of a count.
     pub(crate) fn whole(&mut self, node: &'a Node) -> Answer<'a, i32> {
         // The cast saturates.
-        Ok(self.number(node)? as i32)
+        Ok(tidy(self.number(node)?) as i32)
     }
 
     /// The value of an expression that gives a date. Blank halts.
@@ -228,14 +228,16 @@ impl<'a> Machine<'a> {
 
     fn sum(&mut self, first: &'a Node, rest: &'a [(Sign, Node)]) -> Answer<'a> {
         let mut sum = self.number(first)?;
+        let mut largest = sum.abs();
         for (sign, node) in rest {
             let number = self.number(node)?;
+            largest = largest.max(number.abs());
             match sign {
                 Sign::Plus => sum += number,
                 Sign::Minus => sum -= number,
             }
         }
-        finite(sum)
+        finite(settled(sum, largest))
     }
 
     fn product(&mut self, first: &'a Node, rest: &'a [(Factor, Node)]) -> Answer<'a> {
@@ -248,7 +250,7 @@ impl<'a> Machine<'a> {
             match factor {
                 Factor::Times => product *= number,
                 Factor::Over => product /= number,
-                Factor::Modulo => product %= number,
+                Factor::Modulo => product = remainder(product, number),
             }
         }
         finite(product)
@@ -326,7 +328,7 @@ fn borrowed<'a>(cell: &'a Cell<'static>) -> Cell<'a> {
 /// How two values stand: numbers, dates, no before yes, and everything else as text, by code point as in CEL.
 pub(crate) fn order(left: &Cell<'_>, right: &Cell<'_>) -> Ordering {
     match (left, right) {
-        (Cell::Number(left), Cell::Number(right)) => left.partial_cmp(right).unwrap_or(Ordering::Equal),
+        (Cell::Number(left), Cell::Number(right)) => order_numbers(*left, *right),
         (Cell::Date(left), Cell::Date(right)) => left.cmp(right),
         (Cell::YesNo(left), Cell::YesNo(right)) => left.cmp(right),
         (Cell::Text(left), Cell::Text(right)) => left.cmp(right),

@@ -88,6 +88,16 @@ fn functions_at_their_edges() {
         ("IFERROR(nickname, \"x\") + \".\"", "."),
         ("TEXT(member)", "yes"),
         ("TEXT(0.5, \"0%\")", "50%"),
+        ("TEXT(5125551234, \"(000) 000-0000\")", "(512) 555-1234"),
+        ("TEXT(12345678, \"000-00-0000\")", "012-34-5678"),
+        ("TEXT(-5, \"$0.00;($0.00)\")", "($5.00)"),
+        ("TEXT(5, \"0 \\\"pts\\\"\")", "5 pts"),
+        ("TEXT(5, '0 \"pts\"')", "5 pts"),
+        ("TEXT(\"2026-07-04\" == \"\" ? TODAY() : DATE(2026, 7, 4), '\"Day\" D')", "Day 4"),
+        (
+            "TEXT(5, state)",
+            "[the format is not understood: Letters stand in quotes, as in 0 \"points\"; this is T]",
+        ),
         ("REGEXEXTRACT(email, \"@(.+)$\")", "example.com"),
         ("REGEXEXTRACT(email, \"x{9}\") + \".\"", "."),
         ("REGEXREPLACE(\"a1b2\", \"[0-9]\", \"$0\")", "a$0b$0"),
@@ -129,6 +139,41 @@ fn rounding_at_the_ends_of_a_numbers_digits_leaves_it() {
         ("MOD(-1, 3)", "2"),
         ("MOD(7, -3)", "-2"),
         ("MOD(6, -3)", "0"),
+    ];
+    for (source, expected) in cases {
+        assert_eq!(shown(source), expected, "{source}");
+    }
+}
+
+#[test]
+fn numbers_are_compared_and_floored_with_the_digits_that_people_see() {
+    let cases = [
+        ("0.1 + 0.2 == 0.3", "yes"),
+        ("0.1 + 0.2 != 0.3", "no"),
+        ("0.1 + 0.2 > 0.3", "no"),
+        ("0.1 + 0.2 <= 0.3", "yes"),
+        ("0.1 + 0.2 in [0.3]", "yes"),
+        ("SWITCH(0.1 + 0.2, 0.3, \"same\", \"other\")", "same"),
+        ("0.1 + 0.2 - 0.3 == 0", "yes"),
+        ("100.1 - 100 == 0.1", "yes"),
+        ("SUM(0.1, 0.2, -0.3)", "0"),
+        ("1 / 3 * 3 == 1", "yes"),
+        ("INT(1 / 3 * 3)", "1"),
+        ("INT(0.57 * 100)", "57"),
+        ("INT(-0.57 * 100)", "-57"),
+        ("LEFT(\"abcdef\", (0.1 + 0.2) * 10)", "abc"),
+        ("MOD(0.3, 0.1)", "0"),
+        ("MOD(5.35, 0.1)", "0.05"),
+        ("MOD(-0.3, 0.1)", "0"),
+        ("0.3 % 0.1", "0"),
+        ("7.5 % 2", "1.5"),
+        ("FLOOR(0.3, 0.1)", "0.3"),
+        ("\"\" + (0.1 + 0.2)", "0.3"),
+        ("TEXTJOIN(\"-\", 0.1 + 0.2, 1.1 * 3)", "0.3-3.3"),
+        ("MAX(0.1 + 0.2, 0.3)", "0.3"),
+        ("1e-20 == 2e-20", "no"),
+        ("0.00000000000001 == 0", "no"),
+        ("9007199254740991 == 9007199254740990", "no"),
     ];
     for (source, expected) in cases {
         assert_eq!(shown(source), expected, "{source}");

@@ -251,9 +251,21 @@ fn a_format_of_another_kind_is_told() {
         ),
         (
             "TEXT(last_visit, \"0.00\")",
-            "\"0.00\"|A date is written where Y, M or D stands, as in MMMM D, YYYY.|-",
+            "0|A date is written with Y, M and D; a 0 that is to print stands in quotes.|-",
         ),
-        ("TEXT(spend, \"YYYY\")", "\"YYYY\"|A number is written where 0 or # stands, as in $#,##0.00.|-"),
+        ("TEXT(last_visit, \"/\")", "/|A date is written where Y, M or D stands, as in MMMM D, YYYY.|-"),
+        ("TEXT(last_visit, 'Dear MMMM')", "e|Letters other than Y, M and D stand in quotes; this is e.|-"),
+        (
+            "TEXT(last_visit, 'h:mm')",
+            "h|A date has no time; letters other than Y, M and D stand in quotes.|-",
+        ),
+        ("TEXT(spend, \"/\")", "/|A number is written where 0 or # stands, as in $#,##0.00.|-"),
+        ("TEXT(spend, '0 pts')", "p|Letters stand in quotes, as in 0 \"points\"; this is p.|-"),
+        (
+            "TEXT(spend, '0E+0')",
+            "E|Formats have no powers of ten; letters stand in quotes, as in 0 \"points\".|-",
+        ),
+        ("TEXT(spend, '# ?/?')", "?|Formats have no fractions and no ? for a space; digits are 0 or #.|-"),
     ]);
     compiled("TEXT(last_visit, \"mmm d\") + TEXT(spend, \"#.##\") + TEXT(state)");
 }

@@ -66,6 +66,7 @@ pub(super) async fn save_columns(
         let uses = found.uses.as_ref();
         transaction.column_retype(team_id, &column.name_key, found.column_type, uses).await.at(place)?;
     }
+    refuse_other_types(place, columns, &before, &all, &checked)?;
     Ok(columns.iter().map(|column| column.name.0.clone()).collect())
 }
 
@@ -136,6 +137,50 @@ fn checked_formulas(
     let checked = formula::check(&offered, &definitions, &computed::prompts(all))
         .map_err(|problems| refused(place, columns, &problems))?;
     Ok(definitions.iter().map(|definition| fold_name(&definition.name)).zip(checked).collect())
+}
+
+/// Refuses a formula of the file that gives another type than its column has while formulas use it that are not in the file:
+/// they would mean something else.
+fn refuse_other_types(
+    place: &str,
+    columns: &[Column],
+    before: &HashMap<String, ColumnType>,
+    all: &[store::Column],
+    checked: &HashMap<String, Checked>,
+) -> Result<()> {
+    let in_file: HashSet<String> = columns.iter().map(|column| fold_name(&column.name.0)).collect();
+    for (place, column) in items(place, "columns", columns).filter(|(_, column)| column.formula.is_some()) {
+        let key = fold_name(&column.name.0);
+        let (Some(was), Some(is)) = (before.get(&key), checked.get(&key)) else { continue };
+        if *was == is.column_type {
+            continue;
+        }
+        let uses = |other: &&store::Column| {
+            let saved = other.formula_uses.as_ref().and_then(|uses| uses.get(&key));
+            !in_file.contains(&other.name_key)
+                && saved.map_or_else(
+                    || other.formula_uses.is_none() && uses_now(checked, other, &key),
+                    |saved| *saved != is.column_type,
+                )
+        };
+        let users: Vec<&str> = all.iter().filter(uses).map(|other| other.name.as_str()).collect();
+        if !users.is_empty() {
+            let reason = format!(
+                "other formula columns use this one as {was}, and would mean something else when it is {}: {}; put them into the file too",
+                is.column_type,
+                users.join(", ")
+            );
+            return Err(ApplyError::refused(format!("{place}.formula"), reason));
+        }
+    }
+    Ok(())
+}
+
+fn uses_now(checked: &HashMap<String, Checked>, column: &store::Column, key: &str) -> bool {
+    checked
+        .get(&column.name_key)
+        .and_then(|found| found.uses.as_ref())
+        .is_some_and(|uses| uses.contains_key(key))
 }
 
 /// The first problem, at its column in the file. One of a column that is not there comes of a change to another.

@@ -77,12 +77,16 @@ impl Computing {
     }
 
     fn line<'a>(&'a self, line: &'a BookLine, reasons: &BTreeMap<String, String>) -> Shown<'a> {
-        let row: BTreeMap<String, String> = line
+        let mut row: BTreeMap<String, String> = line
             .built_in
             .iter()
             .chain(&line.custom)
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect();
+        // A contact has its address as the integration sent it.
+        if line.entry_id.is_none() {
+            computed::standardise(&mut row);
+        }
         let over = self.formulas.over(&row, self.today);
         let (mut computed, mut blank) = (BTreeMap::new(), BTreeMap::new());
         for key in self.of_kind(ColumnKind::Formula) {

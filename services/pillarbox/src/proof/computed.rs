@@ -26,11 +26,13 @@ pub(super) async fn with_formulas(
 
 fn add(columns: &[Column], fields: Fields, today: chrono::NaiveDate) -> Fields {
     let formulas = FormulaColumns::new(columns);
-    let over = formulas.over(&fields, today);
+    let mut recipient = fields.clone();
+    ::computed::standardise(&mut recipient);
+    let over = formulas.over(&recipient, today);
     let keys = columns.iter().filter(|column| column.kind == ColumnKind::Formula);
     let value = |column: &Column| Some((column.name_key.clone(), over.value(&column.name_key)?.to_owned()));
     let mut all: Fields = keys.filter_map(value).collect();
-    all.extend(fields.clone());
+    all.extend(fields);
     all
 }
 

@@ -144,17 +144,32 @@ impl Builder<'_> {
 
     /// The format that a value of a type is written in.
     fn format(&mut self, of: Type, argument: Built) -> Node {
-        let written = argument.node.constant_text().unwrap_or_default();
-        let is_blank = argument.node.constant_text().is_none_or(str::is_empty);
-        let holds = |signs: &str| is_blank || written.contains(|one: char| signs.contains(one));
-        let message = match of {
-            Type::Number if !holds("0#") => "A number is written where 0 or # stands, as in $#,##0.00.",
-            Type::Date if !holds("YyMmDd") => "A date is written where Y, M or D stands, as in MMMM D, YYYY.",
-            Type::Text => "A text has no format; VALUE reads a number from it and DATEVALUE a date.",
-            Type::YesNo => "Yes and no have no format; IF(condition, text, other) chooses a text.",
-            Type::Number | Type::Date | Type::Blank => return argument.node,
+        let refused = match of {
+            Type::Text => Some("A text has no format; VALUE reads a number from it and DATEVALUE a date."),
+            Type::YesNo => Some("Yes and no have no format; IF(condition, text, other) chooses a text."),
+            Type::Number | Type::Date | Type::Blank => None,
         };
-        self.refuse(argument.span.problem(message)).node
+        if let Some(message) = refused {
+            return self.refuse(argument.span.problem(message)).node;
+        }
+        let format = argument.node.constant_text().unwrap_or_default();
+        match function::check_format(of, format) {
+            Ok(()) => argument.node,
+            Err(fault) => {
+                // Behind the quote, unless the text is written with escapes.
+                let is_plain = self
+                    .written(argument.span)
+                    .chars()
+                    .skip(1)
+                    .take(format.chars().count())
+                    .eq(format.chars());
+                let span = match is_plain {
+                    true => Span { offset: argument.span.offset + 1 + fault.at, length: 1 },
+                    false => argument.span,
+                };
+                self.refuse(span.problem(fault.message)).node
+            }
+        }
     }
 
     fn pattern(&mut self, argument: Built) -> Node {

@@ -6,7 +6,7 @@ use super::{ANY_NUMBER, Definition, Gives, Parameter, Takes};
 use crate::FunctionHelp;
 use crate::machine::{Answer, Halt, Machine, error, finite, order};
 use crate::node::Node;
-use crate::value::{Cell, Type, tidy};
+use crate::value::{Cell, Type, remainder, round_to, settled, tidy};
 
 const CATEGORY: &str = "number";
 const GIVES: Gives = Gives::Always(Type::Number);
@@ -68,7 +68,7 @@ pub(super) static FUNCTIONS: [Definition; 14] = [
         ),
         takes: numbers(1, 1),
         gives: GIVES,
-        run: |machine, arguments| finite(machine.number(&arguments[0])?.floor()),
+        run: |machine, arguments| finite(tidy(machine.number(&arguments[0])?).floor()),
     },
     Definition {
         help: help(
@@ -108,7 +108,7 @@ pub(super) static FUNCTIONS: [Definition; 14] = [
             if divisor == 0.0 {
                 return error("division by zero");
             }
-            let rest = number % divisor;
+            let rest = remainder(number, divisor);
             let is_of_other_sign = rest != 0.0 && (rest < 0.0) != (divisor < 0.0);
             finite(if is_of_other_sign { rest + divisor } else { rest })
         },
@@ -196,26 +196,6 @@ pub(super) static FUNCTIONS: [Definition; 14] = [
     },
 ];
 
-/// Digits that a number is shown with.
-const SIGNIFICANT_DIGITS: f64 = 15.0;
-
-/// The number rounded to a count of digits: 1.005 is exactly in the middle for people, if not for the machine.
-pub(super) fn round_to(number: f64, digits: i32, round: fn(f64) -> f64) -> f64 {
-    let magnitude = number.abs().log10();
-    // The digits that a number has end here. Zero has none: its magnitude is minus infinity.
-    if number == 0.0 || f64::from(digits) + magnitude >= SIGNIFICANT_DIGITS {
-        return tidy(number);
-    }
-    let scale = power_of_ten(digits.abs());
-    if digits < 0 { round(tidy(number / scale)) * scale } else { tidy(round(tidy(number * scale)) / scale) }
-}
-
-/// The nearest number to a power of ten: multiplying tens adds up errors from 10^23 on.
-fn power_of_ten(exponent: i32) -> f64 {
-    const EXACT: i32 = 22;
-    if exponent <= EXACT { 10f64.powi(exponent) } else { format!("1e{exponent}").parse().unwrap_or(f64::MAX) }
-}
-
 fn rounded<'a>(machine: &mut Machine<'a>, arguments: &'a [Node], round: fn(f64) -> f64) -> Answer<'a> {
     // Beyond these a number has no digits to round.
     const MOST_DIGITS: i32 = 300;
@@ -238,14 +218,15 @@ fn stepped<'a>(machine: &mut Machine<'a>, arguments: &'a [Node], round: fn(f64) 
 
 /// The sum of the arguments that are not blank, and how many these are.
 fn total<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a, (f64, u32)> {
-    let (mut sum, mut count) = (0.0, 0);
+    let (mut sum, mut largest, mut count) = (0.0, 0.0_f64, 0);
     for node in arguments {
         if let Some(Cell::Number(number)) = machine.blankable(node)? {
             sum += number;
+            largest = largest.max(number.abs());
             count += 1;
         }
     }
-    Ok((sum, count))
+    Ok((settled(sum, largest), count))
 }
 
 /// The argument that stands so to all others; blank when all are.

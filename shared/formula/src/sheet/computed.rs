@@ -11,9 +11,9 @@ use crate::outcome::{Outcome, Reason};
 use crate::row::Row;
 
 /// A row with the formula columns over it. Conditions, designs and links look here and see one kind of column.
-pub struct Computed<'a> {
+pub struct Computed<'a, R> {
     sheet: &'a Sheet,
-    row: &'a dyn Lookup,
+    row: R,
     today: NaiveDate,
     /// By the position of the formula: the value as text, or the sentence of its error.
     texts: Vec<OnceCell<Result<Option<String>, String>>>,
@@ -21,9 +21,9 @@ pub struct Computed<'a> {
     open: RefCell<Vec<usize>>,
 }
 
-impl<'a> Computed<'a> {
+impl<'a, R: Lookup> Computed<'a, R> {
     /// Puts a team's formula columns over a row. `today` is the day in the team's time zone.
-    pub fn new(sheet: &'a Sheet, row: &'a dyn Lookup, today: NaiveDate) -> Self {
+    pub fn new(sheet: &'a Sheet, row: R, today: NaiveDate) -> Self {
         let texts = sheet.definitions.iter().map(|_| OnceCell::new()).collect();
         Self { sheet, row, today, texts, open: RefCell::new(Vec::new()) }
     }
@@ -77,7 +77,7 @@ impl<'a> Computed<'a> {
     }
 }
 
-impl Row for Computed<'_> {
+impl<R: Lookup> Row for Computed<'_, R> {
     fn text(&self, key: &str) -> Result<Option<&str>, &str> {
         match self.sheet.position(key) {
             Some(position) => self.computed(position),
@@ -86,7 +86,7 @@ impl Row for Computed<'_> {
     }
 }
 
-impl Lookup for Computed<'_> {
+impl<R: Lookup> Lookup for Computed<'_, R> {
     fn value(&self, folded_column: &str) -> Option<&str> {
         // An error is a blank for conditions, designs and links.
         self.text(folded_column).unwrap_or_default()

@@ -1,0 +1,71 @@
+//! What people did, in words.
+
+/// An action, as `key.created`; one that is not known keeps its name.
+pub(super) fn action(action: &str) -> &str {
+    match action {
+        "key.created" => "Made an API key",
+        "key.revoked" => "Revoked an API key",
+        "design.created" => "Made a design",
+        "design.saved" => "Saved a design",
+        "design.restored" => "Went back to an earlier version of a design",
+        "column.created" => "Made a column",
+        "column.locked" => "Locked a column's type",
+        "column.unlocked" => "Unlocked a column's type",
+        "formula.saved" => "Saved a formula",
+        "campaign.activated" => "Activated a campaign",
+        "campaign.paused" => "Paused a campaign",
+        "campaign_area.changed" => "Changed a map area",
+        "campaign_area.removed" => "Removed a map area",
+        "campaign_conditions.changed" => "Changed filter conditions",
+        "do_not_mail.added" => "Put on a do-not-mail list",
+        "do_not_mail.removed" => "Took off a do-not-mail list",
+        "recipient.removed" => "Removed a recipient",
+        "integration.created" => "Made an integration",
+        "integration.paused" => "Paused an integration",
+        "integration.resumed" => "Resumed an integration",
+        "integration.disconnected" => "Disconnected an integration",
+        "integration.guarded" => "Set a removal guard",
+        "integration.unguarded" => "Switched a removal guard off",
+        "integration.mapped" => "Changed the columns that fields fill",
+        "integration.released" => "Left the columns that fields fill to the client",
+        "integration.removal_undone" => "Took a removal back",
+        "endpoint.created" => "Added an endpoint",
+        "endpoint.changed" => "Changed an endpoint's campaigns",
+        "endpoint.paused" => "Paused an endpoint",
+        "endpoint.resumed" => "Resumed an endpoint",
+        "endpoint.deleted" => "Deleted an endpoint",
+        "endpoint.signed" => "Signed an endpoint's deliveries with a new key",
+        "endpoint.unsigned" => "Stopped signing an endpoint's deliveries",
+        "endpoint.tested" => "Sent a test event",
+        "endpoint.redelivered" => "Sent an event again",
+        "endpoint.replayed" => "Sent all again that had failed",
+        "person.added" => "Added a person",
+        "person.removed" => "Removed a person",
+        "person.role_changed" => "Changed a role",
+        "person.password_changed" => "Changed the own password",
+        "person.password_reset" => "Reset a password",
+        "top_up.requested" => "Asked for a top-up",
+        "top_up.withdrawn" => "Withdrew a top-up",
+        other => other,
+    }
+}
+
+/// What actions are about: their part before the dot.
+pub(super) fn kind(kind: &str) -> &str {
+    match kind {
+        "key" => "API keys",
+        "design" => "Designs",
+        "column" => "Columns",
+        "formula" => "Formulas",
+        "campaign" => "Campaigns",
+        "campaign_area" => "Map areas",
+        "campaign_conditions" => "Filter conditions",
+        "do_not_mail" => "Do-not-mail lists",
+        "recipient" => "Recipients",
+        "integration" => "Integrations",
+        "endpoint" => "Webhooks",
+        "person" => "People",
+        "top_up" => "Top-ups",
+        other => other,
+    }
+}

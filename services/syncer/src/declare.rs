@@ -145,8 +145,7 @@ fn retyped<'a>(sent: &'a [Field], columns: &'a [Column]) -> Vec<(&'a Field, &'a 
     let by_name: HashMap<&str, &Column> =
         columns.iter().map(|column| (column.name_key.as_str(), column)).collect();
     let with_column = |field: &'a Field| Some((field, *by_name.get(fold_name(&field.key).as_str())?));
-    let differs =
-        |(field, column): &(&Field, &Column)| column.column_type != field.field_type.column_type();
+    let differs = |(field, column): &(&Field, &Column)| column.column_type != field.field_type.column_type();
     sent.iter().filter_map(with_column).filter(differs).collect()
 }
 

@@ -184,7 +184,8 @@ mod tests {
             formula_uses: Some([("x".to_owned(), ColumnType::Number)].into()),
             ..Column::computed("Saved", ColumnType::Number, "x + 1")
         };
-        let custom = |name| Column::new(name, ColumnType::Number, store::ColumnKind::Custom, store::ColumnSource::Api);
+        let custom =
+            |name| Column::new(name, ColumnType::Number, store::ColumnKind::Custom, store::ColumnSource::Api);
         let unknown = Column::computed("Unknown", ColumnType::Number, "y + 1");
         let columns = [custom("x"), custom("y"), custom("z"), saved, unknown];
         let uses = TypeUses { filtering: HashMap::new(), computing: computing(&columns) };

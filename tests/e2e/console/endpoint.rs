@@ -181,3 +181,27 @@ async fn what_has_failed_is_shown_with_its_answer_as_text_and_sent_again_from_a_
     assert!(world.admin.get(done.location()).await.html.contains("1 delivery is on its way again."));
     eventually("it has arrived", async || world.states(endpoint.endpoint_id).await == ["delivered"]).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replay_takes_what_was_cancelled_after_a_failed_attempt_and_not_what_was_never_tried() {
+    let world = World::start(Vec::new()).await;
+    world.other.always(Some(Reaction::Answer(500, "no luck".to_owned())));
+    world.scan().await;
+    let endpoint_id = world.endpoint(&world.other.url).await.endpoint_id;
+    let path = format!("/endpoints/{endpoint_id}");
+    let tried = "SELECT count(*) FROM deliveries WHERE state = 'waiting' AND attempts = 1 AND lease_id IS NULL";
+    eventually("it has failed once and waits", async || world.stack.count(tried).await == 1).await;
+    world.admin.post(&format!("{path}/pause"), &[]).await;
+    assert_eq!(world.states(endpoint_id).await, ["cancelled"]);
+    let sql = "INSERT INTO deliveries (team_id, endpoint_id, delivery_id, event_id, kind, state, is_retry, due_at, created_at)
+        SELECT team_id, endpoint_id, gen_random_uuid(), event_id, kind, 'cancelled', false, due_at, created_at FROM deliveries";
+    world.stack.sql.execute(sql, &[]).await.unwrap();
+    world.admin.post(&format!("{path}/resume"), &[]).await;
+    world.other.always(None);
+    let replay = world.admin.post(&format!("{path}/replay"), &[("since", "2020-01-01T00:00")]).await;
+    assert_eq!(replay.location(), format!("{path}?notice=failed-replayed&replayed=1"));
+    let states = "SELECT count(*) FROM deliveries WHERE state = 'delivered'";
+    eventually("it has arrived", async || world.stack.count(states).await == 1).await;
+    let none = world.admin.post(&format!("{path}/replay"), &[("since", "2020-01-01T00:00")]).await;
+    assert!(world.admin.get(none.location()).await.html.contains("Nothing has failed since that time"));
+}

@@ -30,7 +30,9 @@ pub enum TypeKept {
 fn locked_sentence(fields: &[LockedField]) -> String {
     let reason = |why| match why {
         TypeKept::Owner => "The owner has set another type for these columns",
-        TypeKept::Conditions => "The filter conditions of campaigns use these columns with their present type",
+        TypeKept::Conditions => {
+            "The filter conditions of campaigns use these columns with their present type"
+        }
         TypeKept::Formula => "Formulas use these columns with their present type",
     };
     let sentence = |why| {
@@ -38,7 +40,8 @@ fn locked_sentence(fields: &[LockedField]) -> String {
             fields.iter().filter(|field| field.why == why).map(|field| field.key.as_str()).collect();
         (!keys.is_empty()).then(|| format!("{}: {}.", reason(why), keys.join(", ")))
     };
-    let sentences = [TypeKept::Owner, TypeKept::Conditions, TypeKept::Formula].into_iter().filter_map(sentence);
+    let sentences =
+        [TypeKept::Owner, TypeKept::Conditions, TypeKept::Formula].into_iter().filter_map(sentence);
     sentences.collect::<Vec<_>>().join(" ")
 }
 

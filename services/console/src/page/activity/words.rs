@@ -44,6 +44,9 @@ pub(super) fn action(action: &str) -> &str {
         "person.role_changed" => "Changed a role",
         "person.password_changed" => "Changed the own password",
         "person.password_reset" => "Reset a password",
+        "person.password_chosen" => "Chose a password by a link",
+        "sign_in.succeeded" => "Signed in",
+        "sign_in.failed" => "Could not sign in: the password was wrong",
         "top_up.requested" => "Asked for a top-up",
         "top_up.withdrawn" => "Withdrew a top-up",
         other => other,
@@ -65,6 +68,7 @@ pub(super) fn kind(kind: &str) -> &str {
         "integration" => "Integrations",
         "endpoint" => "Webhooks",
         "person" => "People",
+        "sign_in" => "Sign-ins",
         "top_up" => "Top-ups",
         other => other,
     }

@@ -215,6 +215,8 @@ impl Stack {
     pub async fn console(&mut self) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
+        // Actions must come from pages of this address.
+        self.settings.insert("PILLARBOX__CONSOLE__URL".to_owned(), url.clone());
         let process = self.process("console");
         tokio::spawn(async { console::serve(process, listener).await.expect("the console runs") });
         url

@@ -1,7 +1,7 @@
 //! A person at the console, without a browser: forms, redirects and the session's cookie.
 
 use contract::id::{TeamId, UserId};
-use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderMap, LOCATION, SET_COOKIE};
+use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderMap, LOCATION, ORIGIN, SET_COOKIE};
 use reqwest::{Method, StatusCode};
 use secret::Password;
 use store::Role;
@@ -11,7 +11,8 @@ use crate::stack::Stack;
 /// The password of everybody whom [`Visitor::new`] makes.
 pub const PASSWORD: &str = "bluebonnets in spring";
 
-/// A person at the console.
+/// A person at the console. A copy has the same session.
+#[derive(Clone)]
 pub struct Visitor {
     url: String,
     client: reqwest::Client,
@@ -33,6 +34,15 @@ impl Page {
     /// Where it leads to.
     pub fn location(&self) -> &str {
         self.headers.get(LOCATION).map_or("", |value| value.to_str().expect("a path"))
+    }
+}
+
+impl Page {
+    /// What its form says that it was made from.
+    pub fn seen(&self) -> String {
+        let form = self.html.split_once("name=\"seen\" value=\"");
+        let (_, rest) = form.unwrap_or_else(|| panic!("no form made from something in {}", self.html));
+        rest.split('"').next().unwrap_or_default().to_owned()
     }
 }
 
@@ -68,11 +78,16 @@ impl Visitor {
     /// Signs in and keeps the cookie.
     pub async fn sign_in(&mut self, email: &str, password: &str) -> Page {
         let page = self.post("/sign-in", &[("email", email), ("password", password)]).await;
+        self.keep_cookie(&page);
+        page
+    }
+
+    /// Keeps the session that an answer gave.
+    pub fn keep_cookie(&mut self, page: &Page) {
         if let Some(cookie) = page.headers.get(SET_COOKIE) {
             let cookie = cookie.to_str().expect("text");
             self.cookie = Some(cookie.split(';').next().unwrap_or_default().to_owned());
         }
-        page
     }
 
     /// Looks at a page.
@@ -80,9 +95,31 @@ impl Visitor {
         self.request(Method::GET, path, &[], &[]).await
     }
 
+    /// Sends a form that makes a secret, and looks at the page that shows it, once.
+    pub async fn make(&self, path: &str, fields: &[(&str, &str)]) -> Page {
+        let made = self.post(path, fields).await;
+        assert_eq!(made.status, StatusCode::SEE_OTHER, "{}", made.html);
+        self.follow(&made).await
+    }
+
+    /// Looks at the page that an answer leads to, with the cookie that came with the answer beside the session's.
+    pub async fn follow(&self, answer: &Page) -> Page {
+        let given = answer.headers.get(SET_COOKIE).map_or("", |value| value.to_str().expect("text"));
+        let given = given.split(';').next().unwrap_or_default();
+        let cookie = format!("{given}; {}", self.cookie.as_deref().unwrap_or_default());
+        let request = self.client.get(format!("{}{}", self.url, answer.location())).header(COOKIE, cookie);
+        Self::sent(request).await
+    }
+
     /// Sends a form.
     pub async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Page {
         self.request(Method::POST, path, fields, &[]).await
+    }
+
+    /// Sends the form of a page as it stands there now: with what it was made from.
+    pub async fn save(&self, page: &str, action: &str, fields: &[(&str, &str)]) -> Page {
+        let seen = self.get(page).await.seen();
+        self.post(action, &[&[("seen", seen.as_str())], fields].concat()).await
     }
 
     /// Sends a form that may bring files.
@@ -97,11 +134,12 @@ impl Visitor {
         }
         body.push_str(&format!("--{BOUNDARY}--\r\n"));
         let content_type = format!("multipart/form-data; boundary={BOUNDARY}");
-        let request = self.prepared(Method::POST, path).header(CONTENT_TYPE, content_type).body(body);
-        Self::sent(request).await
+        let request = self.prepared(Method::POST, path).header(CONTENT_TYPE, content_type);
+        Self::sent(request.header(ORIGIN, &self.url).body(body)).await
     }
 
-    /// Makes any request, with headers of one's own.
+    /// Makes any request, with headers of one's own. An action says that it comes from the console, as browsers do, unless
+    /// these headers say where it comes from.
     pub async fn request(
         &self,
         method: Method,
@@ -112,6 +150,10 @@ impl Visitor {
         let mut request = self.prepared(method.clone(), path);
         if method == Method::POST {
             request = request.form(fields);
+        }
+        let sources = ["origin", "referer", "sec-fetch-site"];
+        if method == Method::POST && !headers.iter().any(|(name, _)| sources.contains(name)) {
+            request = request.header(ORIGIN, &self.url);
         }
         for (name, value) in headers {
             request = request.header(*name, *value);

@@ -1,7 +1,7 @@
 //! Who asks, and may they? Each route is guarded by what the list of routes says of it, and only here.
 
 use axum::extract::{FromRequestParts, Request, State};
-use axum::http::header::COOKIE;
+use axum::http::header::{COOKIE, REFERER};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method};
 use axum::middleware::{Next, from_fn_with_state};
@@ -15,6 +15,7 @@ use store::{Role, SessionAge, SignedIn};
 
 use crate::Console;
 use crate::failure::Failure;
+use crate::origin::is_from_elsewhere;
 use crate::route::{Access, Route};
 
 /// The cookie that holds a session's token.
@@ -64,6 +65,9 @@ async fn check(State(guard): State<Guard>, mut request: Request, next: Next) -> 
     if !allows(guard.access, person.0.role) {
         return Failure::NotAllowed.into_response();
     }
+    if let Some(address) = without_notice(&request) {
+        return Redirect::to(&address).into_response();
+    }
     request.extensions_mut().insert(person);
     next.run(request).await
 }
@@ -93,23 +97,55 @@ fn session_age(settings: &config::Console, now: DateTime<Utc>) -> SessionAge {
     }
 }
 
-/// A page leads to the sign-in and back; an action is not repeated by itself.
+/// A page leads to the sign-in and back. An action is not repeated by itself: it leads back to the page with its form,
+/// and the sign-in says that nothing was done.
 fn sign_in_first(request: &Request) -> Response {
-    if request.method() != Method::GET {
-        return Redirect::to("/sign-in").into_response();
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    if request.method() == Method::GET {
+        let back = request.uri().path_and_query().map_or("/", |path| path.as_str());
+        query.append_pair("back", back);
+    } else {
+        query.append_pair("back", &page_of_form(request.headers())).append_pair("lost", "yes");
     }
-    let back = request.uri().path_and_query().map_or("/", |path| path.as_str());
-    let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("back", back).finish();
-    Redirect::to(&format!("/sign-in?{query}")).into_response()
+    Redirect::to(&format!("/sign-in?{}", query.finish())).into_response()
+}
+
+/// The path of the page whose form was sent, as the browser says it.
+fn page_of_form(headers: &HeaderMap) -> String {
+    let referrer = headers.get(REFERER).and_then(|referrer| referrer.to_str().ok());
+    let Some(url) = referrer.and_then(|referrer| url::Url::parse(referrer).ok()) else {
+        return "/".to_owned();
+    };
+    match url.query() {
+        Some(query) => format!("{}?{query}", url.path()),
+        None => url.path().to_owned(),
+    }
+}
+
+/// The address without its notice, when it has one and no page of ours led there: a link of somebody else's could
+/// tell people that something was done.
+fn without_notice(request: &Request) -> Option<String> {
+    let query = request.uri().query().filter(|_| request.method() == Method::GET)?;
+    let pairs = || url::form_urlencoded::parse(query.as_bytes());
+    let is_said = pairs().any(|(name, _)| name == "notice") && is_from_elsewhere(request.headers());
+    is_said.then(|| {
+        let others = pairs().filter(|(name, _)| name != "notice");
+        let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(others).finish();
+        let path = request.uri().path();
+        if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
+    })
 }
 
 /// The session's token, if there is one.
 pub(crate) fn token(headers: &HeaderMap) -> Option<Token> {
+    token_in(headers, SESSION_COOKIE)
+}
+
+/// The token in the cookie of this name, if there is one.
+pub(crate) fn token_in(headers: &HeaderMap, name: &str) -> Option<Token> {
     let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut sessions = cookies
-        .flat_map(Cookie::split_parse)
-        .filter_map(Result::ok)
-        .filter(|cookie| cookie.name() == SESSION_COOKIE);
+    let mut sessions =
+        cookies.flat_map(Cookie::split_parse).filter_map(Result::ok).filter(|cookie| cookie.name() == name);
     sessions.find_map(|cookie| Token::presented(cookie.value()))
 }
 

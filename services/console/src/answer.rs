@@ -1,5 +1,7 @@
 //! Answers: a page, or the way to the page that shows what came of an action.
 
+use std::borrow::Cow;
+
 use askama::Template;
 use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse, Redirect, Response};
@@ -17,7 +19,7 @@ pub(crate) struct Frame {
     /// The path of the part of the navigation that the page belongs to.
     pub(crate) part: &'static str,
     /// What has just been done, in a sentence.
-    pub(crate) notice: Option<&'static str>,
+    pub(crate) notice: Option<Cow<'static, str>>,
     /// Whether the person manages keys, endpoints, integrations and campaigns.
     pub(crate) is_manager: bool,
     /// Whether the person manages people and money.
@@ -42,7 +44,12 @@ impl Frame {
 
     /// With what has just been done.
     pub(crate) fn with_notice(self, notice: Option<Notice>) -> Self {
-        Self { notice: notice.map(Notice::sentence), ..self }
+        Self { notice: notice.map(|notice| notice.sentence().into()), ..self }
+    }
+
+    /// With what has just been done, in a sentence that is no fixed one.
+    pub(crate) fn with_sentence(self, sentence: String) -> Self {
+        Self { notice: Some(sentence.into()), ..self }
     }
 
     /// `aria-current` for the part that the page belongs to, in templates.
@@ -83,6 +90,8 @@ pub(crate) enum Notice {
     FieldsMapped,
     /// Fields fill the columns that the client declares.
     FieldsReleased,
+    /// An endpoint gets scans from now on.
+    EndpointAdded,
     /// An endpoint hears of other campaigns.
     EndpointChanged,
     /// An endpoint gets nothing.
@@ -103,6 +112,8 @@ pub(crate) enum Notice {
     TopUpWithdrawn,
     /// A person has another role.
     RoleChanged,
+    /// Somebody saved what stood there already.
+    NothingChanged,
     /// A person has left the team.
     PersonRemoved,
     /// A person has another password.
@@ -123,6 +134,18 @@ pub(crate) enum Notice {
     AddressUnlisted,
     /// A recipient is not mailed any more.
     RecipientRemoved,
+    /// A removal was taken back before.
+    RemovalUndoneBefore,
+    /// A top-up was withdrawn before.
+    TopUpWithdrawnBefore,
+    /// A top-up was booked before.
+    TopUpBookedBefore,
+    /// An address was on the list before.
+    AddressListedBefore,
+    /// An address was off the list before.
+    AddressUnlistedBefore,
+    /// A recipient was removed before.
+    RecipientRemovedBefore,
 }
 
 impl Notice {
@@ -136,6 +159,12 @@ impl Notice {
             Self::AddressListed => "address-listed",
             Self::AddressUnlisted => "address-unlisted",
             Self::RecipientRemoved => "recipient-removed",
+            Self::RecipientRemovedBefore => "recipient-removed-before",
+            Self::AddressUnlistedBefore => "address-unlisted-before",
+            Self::AddressListedBefore => "address-listed-before",
+            Self::TopUpBookedBefore => "top-up-booked-before",
+            Self::TopUpWithdrawnBefore => "top-up-withdrawn-before",
+            Self::RemovalUndoneBefore => "removal-undone-before",
             Self::KeyRevoked => "key-revoked",
             Self::DesignSaved => "design-saved",
             Self::DesignRestored => "design-restored",
@@ -150,6 +179,7 @@ impl Notice {
             Self::RemovalUndone => "removal-undone",
             Self::FieldsMapped => "fields-mapped",
             Self::FieldsReleased => "fields-released",
+            Self::EndpointAdded => "endpoint-added",
             Self::EndpointChanged => "endpoint-changed",
             Self::EndpointPaused => "endpoint-paused",
             Self::EndpointResumed => "endpoint-resumed",
@@ -160,6 +190,7 @@ impl Notice {
             Self::TopUpAsked => "top-up-asked",
             Self::TopUpWithdrawn => "top-up-withdrawn",
             Self::RoleChanged => "role-changed",
+            Self::NothingChanged => "nothing-changed",
             Self::PersonRemoved => "person-removed",
             Self::PasswordChanged => "password-changed",
         }
@@ -178,6 +209,12 @@ impl Notice {
             Self::ConditionsSaved => "The conditions are saved. They hold from the next request.",
             Self::AddressListed => "The address is on the list. It is not mailed any more.",
             Self::AddressUnlisted => "The address is off the list.",
+            Self::RecipientRemovedBefore => "The recipient is removed already.",
+            Self::AddressUnlistedBefore => "The address is off the list already.",
+            Self::AddressListedBefore => "The address is on the list already.",
+            Self::TopUpBookedBefore => "The top-up is booked already, so it cannot be withdrawn.",
+            Self::TopUpWithdrawnBefore => "The top-up is withdrawn already.",
+            Self::RemovalUndoneBefore => "There is no removal to take back: it was taken back already.",
             Self::RecipientRemoved => {
                 "The recipient is removed. Nobody at the address is mailed for this campaign again; cards queued already still go."
             }
@@ -207,6 +244,9 @@ impl Notice {
             Self::FieldsReleased => {
                 "The next declaration of the client sets the mapping. Until then it stays as it is."
             }
+            Self::EndpointAdded => {
+                "The endpoint is added and gets scans from now on. Send it a test event to see whether it answers."
+            }
             Self::EndpointChanged => "The endpoint's campaigns are changed.",
             Self::EndpointPaused => {
                 "The endpoint is paused. Scans are not queued for it, and what waited is cancelled."
@@ -219,6 +259,7 @@ impl Notice {
             Self::TopUpAsked => "Your top-up is noted. Put its reference on your payment.",
             Self::TopUpWithdrawn => "The top-up is withdrawn.",
             Self::RoleChanged => "The role is changed. The person signs in again.",
+            Self::NothingChanged => "Nothing changed: it was so already.",
             Self::PersonRemoved => "The person is removed from the team and signed out.",
             Self::PasswordChanged => "Your password is changed. You are signed out everywhere else.",
         }
@@ -261,4 +302,9 @@ pub(crate) fn refused(template: &impl Template) -> Response {
 /// Leads to a page of ours that says what was done. Reloading that page repeats nothing.
 pub(crate) fn done(path: &str, notice: Notice) -> Response {
     Redirect::to(&format!("{path}?notice={}", notice.name())).into_response()
+}
+
+/// As [`done`], with a number that the page says, too.
+pub(crate) fn done_with(path: &str, notice: Notice, (name, number): (&str, u64)) -> Response {
+    Redirect::to(&format!("{path}?notice={}&{name}={number}", notice.name())).into_response()
 }

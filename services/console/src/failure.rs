@@ -2,7 +2,8 @@
 
 use askama::Template;
 use axum::extract::rejection::{FormRejection, PathRejection, QueryRejection, RawFormRejection};
-use axum::http::StatusCode;
+use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use store::StoreError;
 
@@ -17,6 +18,20 @@ pub(crate) enum Failure {
     /// The person's role is not enough.
     #[error("Your role does not allow this. An owner of your team can do it, or change your role.")]
     NotAllowed,
+    /// An action that no page of this console sent; it is at this address.
+    #[error(
+        "Nothing was changed: this did not come from a page of this console. Open the console at {0} and do it there."
+    )]
+    Foreign(String),
+    /// The page cannot be asked for so.
+    #[error("There is a page at this address, or an action, but not the one that was asked for.")]
+    Method,
+    /// Too many passwords are being checked.
+    #[error("Too many people are signing in at this moment. Try again in a few seconds.")]
+    Busy,
+    /// A form has more bytes than its action takes; the route adds how many that are.
+    #[error("Nothing was changed: what was sent is larger than {}.", bound(.0))]
+    TooLarge(Option<usize>),
     /// What was sent makes no sense; the sentence says why.
     #[error("{0}")]
     Invalid(String),
@@ -29,13 +44,46 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// Why a form of so many bytes at the most could not be read, for the page that it came from.
+    ///
+    /// # Errors
+    /// Any other failure.
+    pub(crate) fn of_form(self, bytes: usize) -> Result<String, Self> {
+        match self {
+            Self::Invalid(sentence) => Ok(sentence),
+            Self::TooLarge(_) => Ok(Self::TooLarge(Some(bytes)).to_string()),
+            other => Err(other),
+        }
+    }
+
     const fn status(&self) -> StatusCode {
         match self {
             Self::NotFound => StatusCode::NOT_FOUND,
-            Self::NotAllowed => StatusCode::FORBIDDEN,
+            Self::NotAllowed | Self::Foreign(_) => StatusCode::FORBIDDEN,
+            Self::Method => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Store(_) | Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
+    }
+}
+
+/// Bytes of a form at the most, in words.
+fn bound(bytes: &Option<usize>) -> String {
+    const MEGABYTE: usize = 1024 * 1024;
+    match bytes {
+        None => "this page takes".to_owned(),
+        Some(bytes) if *bytes < MEGABYTE => format!("the {} KB that this page takes", bytes / 1024),
+        Some(bytes) => format!("the {} MB that this page takes", bytes / MEGABYTE),
+    }
+}
+
+/// An answer of an action that takes so many bytes: one that refuses more says how many.
+pub(crate) fn bounded(response: Response, bytes: usize) -> Response {
+    match response.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => Failure::TooLarge(Some(bytes)).into_response(),
+        _ => response,
     }
 }
 
@@ -44,19 +92,29 @@ impl From<StoreError> for Failure {
         match error {
             StoreError::NotFound(_) => Self::NotFound,
             StoreError::Limit(sentence) => Self::Invalid(format!("Not done: {sentence}.")),
+            error if error.is_unstorable() => Self::Invalid(
+                "Nothing was changed: what was sent has a date, a number or a character in it that cannot be kept."
+                    .to_owned(),
+            ),
             other => Self::Store(other),
         }
     }
 }
 
 impl From<FormRejection> for Failure {
-    fn from(_: FormRejection) -> Self {
+    fn from(rejection: FormRejection) -> Self {
+        if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
+            return Self::TooLarge(None);
+        }
         Self::Invalid("The form could not be read. Go back, reload the page and send it again.".to_owned())
     }
 }
 
 impl From<RawFormRejection> for Failure {
-    fn from(_: RawFormRejection) -> Self {
+    fn from(rejection: RawFormRejection) -> Self {
+        if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
+            return Self::TooLarge(None);
+        }
         Self::Invalid("The form could not be read. Go back, reload the page and send it again.".to_owned())
     }
 }
@@ -90,12 +148,49 @@ impl IntoResponse for Failure {
         }
         let heading = match &self {
             Self::NotFound => "Not found",
-            Self::NotAllowed => "Not allowed",
-            Self::Invalid(_) => "That did not work",
+            Self::NotAllowed | Self::Foreign(_) | Self::Method => "Not allowed",
+            Self::Busy => "Busy",
+            Self::TooLarge(_) | Self::Invalid(_) => "That did not work",
             Self::Store(_) | Self::Internal(_) => "Out of order",
         };
-        (self.status(), page(&FailurePage { heading, sentence: self.to_string() })).into_response()
+        let answer = (self.status(), page(&FailurePage { heading, sentence: self.to_string() }));
+        match self {
+            Self::Busy => ([(RETRY_AFTER, BUSY_SECONDS)], answer).into_response(),
+            _ => answer.into_response(),
+        }
     }
+}
+
+/// Seconds after which whoever was too many may come again, as a header has them.
+const BUSY_SECONDS: &str = "5";
+
+/// For addresses at which there is something, but not with this method.
+pub(crate) async fn method_not_allowed() -> Failure {
+    Failure::Method
+}
+
+/// An answer with words, when it is a failure that has none: of the framework, or of a page that panicked.
+pub(crate) fn worded(response: Response) -> Response {
+    let status = response.status();
+    let is_page = |kind: &HeaderValue| kind.as_bytes().starts_with(b"text/html");
+    let is_failure = status.is_client_error() || status.is_server_error();
+    if !is_failure || response.headers().get(CONTENT_TYPE).is_some_and(is_page) {
+        return response;
+    }
+    let heading = status.canonical_reason().unwrap_or("That did not work");
+    let sentence = match status {
+        StatusCode::PAYLOAD_TOO_LARGE => "What was sent is too large for this page.",
+        StatusCode::URI_TOO_LONG => "The address is too long.",
+        _ if status.is_server_error() => {
+            "Something went wrong on our side. Try again in a moment, and look whether it was done before you repeat it."
+        }
+        _ => "The request could not be read. Go back, reload the page and try again.",
+    };
+    let mut answer = (status, page(&FailurePage { heading, sentence: sentence.to_owned() })).into_response();
+    if let Some(allow) = response.headers().get(ALLOW) {
+        answer.headers_mut().insert(ALLOW, allow.clone());
+    }
+    answer
 }
 
 /// For paths that lead nowhere.

@@ -11,11 +11,15 @@ mod answer;
 mod asset;
 mod download;
 mod failure;
+mod nul;
+mod once;
+mod origin;
 mod page;
 mod password;
 mod proof;
 pub mod route;
 mod security;
+mod seen;
 mod show;
 mod upload;
 
@@ -76,13 +80,16 @@ pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()
 }
 
 fn router(console: Console) -> Router {
+    let console_url = console.process.config.console.url.clone();
     let router = route::all()
         .into_iter()
         .fold(Router::new(), |router, route| router.route(route.path, access::guarded(route, &console)));
     let router = router
         .route("/assets/{name}", axum::routing::get(asset::get))
         .fallback(failure::not_found)
+        .method_not_allowed_fallback(failure::method_not_allowed)
         .layer(DefaultBodyLimit::max(FORM_BYTES))
+        .layer(axum::middleware::from_fn(nul::refuse))
         .with_state(console);
-    security::layered(router)
+    security::layered(router, console_url)
 }

@@ -1,19 +1,24 @@
 //! Checking passwords: slow by design, so only a few at a time and off the threads that answer.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 use secret::{Password, Token};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::failure::Failure;
 
 /// Passwords checked at a time; each takes 19 MiB and a core for some tens of milliseconds.
 const CHECKS: usize = 2;
 
+/// How long somebody waits for a place. A hundred passwords or so are checked meanwhile.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
 /// Checks passwords.
 pub(crate) struct Passwords {
     slots: Arc<Semaphore>,
+    longest_wait: Duration,
     /// The hash of a password that nobody knows: accounts that do not exist take as long as those that do.
     nobody: String,
 }
@@ -26,13 +31,15 @@ impl Passwords {
     pub(crate) fn new() -> anyhow::Result<Self> {
         let unknown = Password::try_from(Token::random().reveal().to_owned()).map_err(anyhow::Error::msg)?;
         let nobody = unknown.hash().ok().context("a password cannot be hashed")?;
-        Ok(Self { slots: Arc::new(Semaphore::new(CHECKS)), nobody })
+        Ok(Self { slots: Arc::new(Semaphore::new(CHECKS)), longest_wait: LONGEST_WAIT, nobody })
     }
 
     /// Whether the hash, in PHC form, is of this text. Without a hash it takes as long, and is false.
-    pub(crate) async fn matches(&self, text: String, hash: Option<String>) -> bool {
-        // The semaphore is never closed.
-        let slot = self.slots.clone().acquire_owned().await.ok();
+    ///
+    /// # Errors
+    /// [`Failure::Busy`] when no place gets free in time.
+    pub(crate) async fn matches(&self, text: String, hash: Option<String>) -> Result<bool, Failure> {
+        let slot = self.slot().await?;
         let (hash, is_somebody) = match hash {
             Some(hash) => (hash, true),
             None => (self.nobody.clone(), false),
@@ -41,7 +48,14 @@ impl Passwords {
             let _slot = slot;
             Password::try_from(text).is_ok_and(|password| password.matches(&hash))
         });
-        check.await.unwrap_or(false) && is_somebody
+        Ok(check.await.unwrap_or(false) && is_somebody)
+    }
+
+    /// A place to check or hash a password in.
+    async fn slot(&self) -> Result<OwnedSemaphorePermit, Failure> {
+        let slot = tokio::time::timeout(self.longest_wait, self.slots.clone().acquire_owned()).await;
+        // The semaphore is never closed.
+        slot.ok().and_then(Result::ok).ok_or(Failure::Busy)
     }
 }
 
@@ -49,9 +63,10 @@ impl Passwords {
     /// The hash of a new password, in PHC form.
     ///
     /// # Errors
-    /// [`Failure::Internal`] when the system has no randomness for the salt.
+    /// [`Failure::Internal`] when the system has no randomness for the salt; [`Failure::Busy`] when no place gets free in
+    /// time.
     pub(crate) async fn hash(&self, password: Password) -> Result<String, Failure> {
-        let slot = self.slots.clone().acquire_owned().await.ok();
+        let slot = self.slot().await?;
         let hashing = tokio::task::spawn_blocking(move || {
             let _slot = slot;
             password.hash().ok()
@@ -69,9 +84,17 @@ mod tests {
     async fn only_the_password_of_somebody_matches() {
         let passwords = Passwords::new().unwrap();
         let hash = Password::try_from("correct horse".to_owned()).unwrap().hash().unwrap();
-        assert!(passwords.matches("correct horse".to_owned(), Some(hash.clone())).await);
-        assert!(!passwords.matches("correct house".to_owned(), Some(hash.clone())).await);
-        assert!(!passwords.matches("short".to_owned(), Some(hash)).await);
-        assert!(!passwords.matches("correct horse".to_owned(), None).await);
+        assert!(passwords.matches("correct horse".to_owned(), Some(hash.clone())).await.unwrap());
+        assert!(!passwords.matches("correct house".to_owned(), Some(hash.clone())).await.unwrap());
+        assert!(!passwords.matches("short".to_owned(), Some(hash)).await.unwrap());
+        assert!(!passwords.matches("correct horse".to_owned(), None).await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn nobody_waits_longer_than_the_bound_for_a_place() {
+        let passwords = Passwords { longest_wait: Duration::ZERO, ..Passwords::new().unwrap() };
+        let _taken = passwords.slots.clone().acquire_many_owned(CHECKS as u32).await.unwrap();
+        let refused = passwords.matches("correct horse".to_owned(), None).await;
+        assert!(matches!(refused, Err(Failure::Busy)));
     }
 }

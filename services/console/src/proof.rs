@@ -92,10 +92,7 @@ impl Proofs {
         wanted: Wanted,
         now: DateTime<Utc>,
     ) -> Result<Response, Failure> {
-        let bytes: usize = wanted.fields.iter().map(|(name, value)| name.len() + value.len()).sum();
-        if bytes > VALUES_BYTES {
-            return Err(Failure::Invalid(format!("The values are longer than {VALUES_BYTES} bytes.")));
-        }
+        refuse_long(&wanted)?;
         let tag = tag(&wanted);
         let is_known = headers.get_all(IF_NONE_MATCH).iter().any(|known| known.as_bytes() == tag.as_bytes());
         if is_known {
@@ -113,8 +110,35 @@ impl Proofs {
         Ok(kept(&tag, drawn.png))
     }
 
+    /// What a send would say of a card, a sentence for each; nothing of a design that cannot print.
+    ///
+    /// # Errors
+    /// [`Failure`] when the values are too long, or pictures cannot be read.
+    pub(crate) async fn findings(&self, wanted: Wanted, now: DateTime<Utc>) -> Result<Vec<String>, Failure> {
+        refuse_long(&wanted)?;
+        if Document::parse(&wanted.document).is_err() {
+            return Ok(Vec::new());
+        }
+        let proof = self.proof(wanted, now).await?;
+        let _turn = self.drawing.acquire().await;
+        let deciding = tokio::task::spawn_blocking(move || proof.findings(&[]).sentences());
+        deciding.await.map_err(|error| Failure::Internal(error.into()))
+    }
+
     async fn draw(&self, wanted: Wanted, now: DateTime<Utc>) -> Result<Drawn, Failure> {
-        let Wanted { team_id, design, document, fields, side } = wanted;
+        let side = wanted.side;
+        let proof = self.proof(wanted, now).await?;
+        let is_final = !proof.has_stand_ins();
+        let _turn = self.drawing.acquire().await;
+        let paper = self.paper.clone();
+        let drawing = tokio::task::spawn_blocking(move || png(proof, &paper, side, now));
+        let png = drawing.await.map_err(|error| Failure::Internal(error.into()))??;
+        Ok(Drawn { png, is_final })
+    }
+
+    /// The card, with its pictures.
+    async fn proof(&self, wanted: Wanted, now: DateTime<Utc>) -> Result<Proof, Failure> {
+        let Wanted { team_id, design, document, fields, .. } = wanted;
         let document = Document::parse(&document)
             .map_err(|problem| Failure::Invalid(format!("The design cannot print: {problem}.")))?;
         let mut values = artwork::sample_values(&document);
@@ -122,13 +146,7 @@ impl Proofs {
         let mut pictures = Loaded::default();
         let fetched = pictures.fetch(&self.fetcher, &self.storage, team_id, &document, &values).await;
         fetched.map_err(|error| Failure::Internal(error.into()))?;
-        let proof = Proof::of_sample(document, design, values, pictures, now);
-        let is_final = !proof.has_stand_ins();
-        let _turn = self.drawing.acquire().await;
-        let paper = self.paper.clone();
-        let drawing = tokio::task::spawn_blocking(move || png(proof, &paper, side, now));
-        let png = drawing.await.map_err(|error| Failure::Internal(error.into()))??;
-        Ok(Drawn { png, is_final })
+        Ok(Proof::of_sample(document, design, values, pictures, now))
     }
 
     fn known(&self, tag: &str) -> Option<Bytes> {
@@ -148,6 +166,14 @@ impl Proofs {
         }
         kept.push_back((tag, png));
     }
+}
+
+fn refuse_long(wanted: &Wanted) -> Result<(), Failure> {
+    let bytes: usize = wanted.fields.iter().map(|(name, value)| name.len() + value.len()).sum();
+    if bytes <= VALUES_BYTES {
+        return Ok(());
+    }
+    Err(Failure::Invalid(format!("The values are longer than {} KB.", VALUES_BYTES / 1024)))
 }
 
 const PNG: &str = "image/png";

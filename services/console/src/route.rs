@@ -3,10 +3,12 @@
 use axum::extract::DefaultBodyLimit;
 use axum::handler::Handler;
 use axum::http::Method;
+use axum::middleware::map_response;
+use axum::response::Response;
 use axum::routing::{MethodRouter, get, post};
 
-use crate::Console;
 use crate::page;
+use crate::{Console, FORM_BYTES, failure};
 
 /// Who may use a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +69,7 @@ where
     H: Handler<T, Console>,
     T: 'static,
 {
-    Route { path, method: Method::POST, access, handler: post(handler) }
+    upload(path, access, FORM_BYTES, handler)
 }
 
 /// An action whose form may bring a file; all of it has so many bytes at the most.
@@ -76,5 +78,8 @@ where
     H: Handler<T, Console>,
     T: 'static,
 {
-    Route { path, method: Method::POST, access, handler: post(handler).layer(DefaultBodyLimit::max(bytes)) }
+    let refused =
+        map_response(move |response: Response| std::future::ready(failure::bounded(response, bytes)));
+    let handler = post(handler).layer(DefaultBodyLimit::max(bytes)).layer(refused);
+    Route { path, method: Method::POST, access, handler }
 }

@@ -8,10 +8,11 @@ use axum::http::header::{
     X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
-use axum::middleware::{Next, from_fn};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use tower_http::catch_panic::CatchPanicLayer;
-use tower_http::csrf::CsrfLayer;
+
+use crate::{failure, origin};
 
 /// Scripts, styles, pictures and forms of ours only. Pictures also from the page itself: proofs and charts.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
@@ -20,19 +21,19 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 
-/// The router with what holds for every answer.
-pub(crate) fn layered(router: Router) -> Router {
+/// The router with what holds for every answer. Actions must come from the console at this address.
+pub(crate) fn layered(router: Router, console_url: String) -> Router {
     router
         .layer(CatchPanicLayer::custom(|_: Box<dyn std::any::Any + Send>| {
             tracing::error!("a page panicked");
             StatusCode::INTERNAL_SERVER_ERROR.into_response()
         }))
-        .layer(CsrfLayer::new())
+        .layer(from_fn_with_state(console_url, origin::check))
         .layer(from_fn(with_headers))
 }
 
 async fn with_headers(request: Request, next: Next) -> Response {
-    let mut response = next.run(request).await;
+    let mut response = failure::worded(next.run(request).await);
     add(response.headers_mut());
     response
 }

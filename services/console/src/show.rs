@@ -1,7 +1,7 @@
 //! How values are shown to people.
 
 use audience::ColumnType;
-use chrono::{DateTime, NaiveDate, NaiveDateTime, TimeZone as _, Utc};
+use chrono::{DateTime, Datelike as _, NaiveDate, NaiveDateTime, SecondsFormat, TimeZone as _, Utc};
 use chrono_tz::Tz;
 use contract::money::Dollars;
 
@@ -20,6 +20,11 @@ impl Zone {
         moment.with_timezone(&self.0).date_naive()
     }
 
+    /// A moment for other programs, with the zone's offset: `2026-11-21T15:04:05-05:00`.
+    pub(crate) fn stamp(self, moment: &DateTime<Utc>) -> String {
+        moment.with_timezone(&self.0).to_rfc3339_opts(SecondsFormat::Secs, false)
+    }
+
     /// A moment, such as `Nov 21, 2026, 3:04 PM EST`.
     pub(crate) fn time(self, moment: &DateTime<Utc>) -> String {
         moment.with_timezone(&self.0).format("%b %-d, %Y, %-I:%M %p %Z").to_string()
@@ -28,12 +33,18 @@ impl Zone {
 
 impl Zone {
     /// The moment that a form's field of day and time names; `None` when it names none, as in the hour that a clock
-    /// skips. Of the two that an hour which comes twice has, the earlier one.
+    /// skips, or one of a year that the database does not hold. Of the two that an hour which comes twice has, the earlier one.
     pub(crate) fn moment(self, typed: &str) -> Option<DateTime<Utc>> {
         let forms = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"];
         let local = forms.iter().find_map(|form| NaiveDateTime::parse_from_str(typed.trim(), form).ok())?;
-        self.0.from_local_datetime(&local).earliest().map(|moment| moment.to_utc())
+        let moment = self.0.from_local_datetime(&local).earliest()?.to_utc();
+        is_storable(&moment).then_some(moment)
     }
+}
+
+/// Whether the database holds a moment, and chrono whatever is reckoned from it: those of the years that people mean.
+pub(crate) fn is_storable(moment: &DateTime<Utc>) -> bool {
+    (1900..=9999).contains(&moment.year())
 }
 
 /// Cents as dollars: `$1,234.50`.
@@ -47,6 +58,19 @@ pub(crate) fn grouped(number: u64) -> String {
     let groups: Vec<&str> =
         digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
     groups.join(",")
+}
+
+/// Whether a name has something that people see: characters without width, and those that only say how others are
+/// written, are nothing.
+pub(crate) fn is_visible(name: &str) -> bool {
+    let is_nothing = |character: char| {
+        character.is_whitespace()
+            || character.is_control()
+            || matches!(character, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+                | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+                | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e0fff}')
+    };
+    !name.chars().all(is_nothing)
 }
 
 /// A column's type as people call it.
@@ -73,14 +97,23 @@ mod tests {
     }
 
     #[test]
+    fn a_name_of_nothing_is_not_visible() {
+        assert!(!is_visible("") && !is_visible(" \u{200b}\u{2060}\u{feff}\u{3164} "));
+        assert!(is_visible("\u{200e}é") && is_visible("東京"));
+    }
+
+    #[test]
     fn times_are_the_team_s() {
         let noon = "2026-07-04T16:00:00Z".parse().unwrap();
         assert_eq!(Zone::new("America/New_York").time(&noon), "Jul 4, 2026, 12:00 PM EDT");
+        assert_eq!(Zone::new("America/New_York").stamp(&noon), "2026-07-04T12:00:00-04:00");
         let zone = Zone::new("America/New_York");
         assert_eq!(zone.moment("2026-07-04T12:00"), Some(noon));
         assert_eq!(zone.moment("2026-03-08T02:30"), None, "the clock skips it");
         assert_eq!(zone.moment("2026-11-01T01:30:00"), "2026-11-01T05:30:00Z".parse().ok(), "it comes twice");
-        assert_eq!(zone.moment("yesterday"), None);
+        for typed in ["yesterday", "-99999-01-01T00:00", "+99999-01-01T00:00", "0001-01-01T00:00"] {
+            assert_eq!(zone.moment(typed), None, "{typed}");
+        }
         assert_eq!(Zone::new("nowhere").time(&noon), "Jul 4, 2026, 4:00 PM UTC");
     }
 }

@@ -56,7 +56,7 @@ impl<S: Send + Sync> FromRequest<S> for Upload {
 
 fn failed(error: &axum::extract::multipart::MultipartError) -> Failure {
     if error.status() == axum::http::StatusCode::PAYLOAD_TOO_LARGE {
-        return Failure::Invalid("The file is too large for this page.".to_owned());
+        return Failure::TooLarge(None);
     }
     unreadable()
 }

@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use contract::id::{CampaignId, DeliveryId, EndpointId, TeamId};
 use contract::webhook::QrScanned;
 use outbound::{InvalidTarget, Policy, Refusal, Target};
-use store::{Connection, EndpointSaved, EndpointState, SignedIn, Store, StoreError, Transaction};
+use store::{Connection, Endpoint, EndpointSaved, EndpointState, SignedIn, Store, StoreError, Transaction};
 use uuid::Uuid;
 
 pub use crate::signature::SigningSecret;
@@ -24,9 +24,15 @@ pub enum ManageError {
     /// The team has an endpoint with this URL.
     #[error("your team has an endpoint with this URL already")]
     Taken,
+    /// Nothing can have failed yet.
+    #[error("that time is in the future")]
+    Future,
     /// The database says no, or cannot be asked.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// Somebody has given it another scope meanwhile.
+    #[error("somebody else has changed its campaigns meanwhile")]
+    Overtaken,
     /// The example event cannot be written.
     #[error("the test event cannot be written: {0}")]
     Event(#[from] serde_json::Error),
@@ -125,15 +131,24 @@ impl<'a> Manager<'a> {
         Ok(NewEndpoint { endpoint_id, secret })
     }
 
-    /// Gives an endpoint another scope: these campaigns, or all with `None`, later ones too.
+    /// Gives an endpoint another scope: these campaigns, or all with `None`, later ones too. `is_as_seen` says whether the
+    /// endpoint stands as it did when whoever asks looked at it.
     ///
     /// # Errors
-    /// [`ManageError::Store`].
-    pub async fn set_scope(&self, endpoint_id: EndpointId, campaigns: Option<&[CampaignId]>) -> Result<()> {
+    /// [`ManageError::Overtaken`] when it does not; [`ManageError::Store`].
+    pub async fn set_scope(
+        &self,
+        endpoint_id: EndpointId,
+        campaigns: Option<&[CampaignId]>,
+        is_as_seen: impl FnOnce(&Endpoint) -> bool,
+    ) -> Result<()> {
         let mut connection = self.store.connection().await?;
         let transaction = connection.begin().await?;
-        let url = transaction.endpoint_get(self.team_id, endpoint_id).await?.url;
-        transaction.endpoint_save(self.team_id, &url, campaigns, self.now).await?;
+        let endpoint = transaction.endpoint_get_locked(self.team_id, endpoint_id).await?;
+        if !is_as_seen(&endpoint) {
+            return Err(ManageError::Overtaken);
+        }
+        transaction.endpoint_save(self.team_id, &endpoint.url, campaigns, self.now).await?;
         self.note(&transaction, "endpoint.changed", endpoint_id).await?;
         Ok(transaction.commit().await?)
     }
@@ -210,11 +225,17 @@ impl<'a> Manager<'a> {
         Ok(new_id)
     }
 
-    /// Sends all events again whose delivery was made at `since` or later and has failed. Returns how many.
+    /// Sends all events again whose delivery was made at `since` or later and has failed, or was cancelled after a failed
+    /// attempt, as those that waited when the endpoint was disabled. Returns how many.
     ///
     /// # Errors
-    /// [`ManageError::Store`].
+    /// [`ManageError::Future`]; [`ManageError::Store`].
     pub async fn replay_failed(&self, endpoint_id: EndpointId, since: DateTime<Utc>) -> Result<u64> {
+        if since > self.now {
+            return Err(ManageError::Future);
+        }
+        // Any time before there was anything means the same; the database holds fewer years than people can type.
+        let since = since.max(DateTime::UNIX_EPOCH);
         let mut connection = self.store.connection().await?;
         let mut replayed = 0;
         loop {
@@ -244,20 +265,23 @@ impl<'a> Manager<'a> {
         Ok(rows)
     }
 
-    /// Signs an endpoint's deliveries from now on, with a new key; the key before, if there was one, signs as well for
-    /// `earlier_for`. Returns the key, which cannot be shown again.
+    /// Signs an endpoint's deliveries from now on, with this new key; the key before, if there was one, signs as well for
+    /// `earlier_for`.
     ///
     /// # Errors
-    /// [`ManageError::Store`].
-    pub async fn sign(&self, endpoint_id: EndpointId, earlier_for: TimeDelta) -> Result<SigningSecret> {
-        let secret = SigningSecret::random();
+    /// [`ManageError::Store`], also while an earlier key still signs.
+    pub async fn sign(
+        &self,
+        endpoint_id: EndpointId,
+        secret: &SigningSecret,
+        earlier_for: TimeDelta,
+    ) -> Result<()> {
         let (bytes, until) = (secret.as_bytes(), self.now + earlier_for);
         let mut connection = self.store.connection().await?;
         let transaction = connection.begin().await?;
         transaction.endpoint_set_secret(self.team_id, endpoint_id, bytes, until, self.now).await?;
         self.note(&transaction, "endpoint.signed", endpoint_id).await?;
-        transaction.commit().await?;
-        Ok(secret)
+        Ok(transaction.commit().await?)
     }
 
     /// Ends the signing of an endpoint's deliveries.

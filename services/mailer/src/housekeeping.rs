@@ -104,6 +104,9 @@ async fn purge(mailer: &Mailer) -> Result<(), StoreError> {
     in_portions("caches", || store.address_answers_purge(now, PURGE_ROWS as i64)).await?;
     in_portions("caches", || store.pictures_purge(now, PURGE_ROWS as i64)).await?;
     in_portions("caches", || store.return_addresses_purge(now, PURGE_ROWS as i64)).await?;
+    in_portions("caches", || store.shown_once_purge(now, PURGE_ROWS as i64)).await?;
+    let sessions = now - TimeDelta::hours(mailer.process.config.console.session_longest_hours);
+    in_portions("caches", || store.session_purge(sessions, PURGE_ROWS as i64)).await?;
     let answers = TimeDelta::days(mailer.process.config.language_model.answer_days);
     in_portions("caches", || store.ai_purge(now - answers, PURGE_ROWS as i64)).await?;
     let days = now.date_naive() - FIGURE_AGE;

@@ -40,7 +40,7 @@ pub enum EndpointCommand {
         /// The delivery's id, as the list shows it.
         delivery_id: DeliveryId,
     },
-    /// Send all failed deliveries again that were made since a time.
+    /// Send all deliveries again that were made since a time and have failed, or were cancelled after a failure.
     Replay {
         /// Which endpoint.
         #[command(flatten)]

@@ -31,7 +31,26 @@ pub(crate) async fn complete(
     refuse_unknown(store, integration_id, request.sync_id).await?;
     let removal_guard_percent =
         store.integration_get(integration_id).await.map_err(internal)?.removal_guard_percent;
-    once(syncer, context, &Complete { integration_id, request, removal_guard_percent }).await
+    let sync_id = request.sync_id;
+    let answer = once(syncer, context, &Complete { integration_id, request, removal_guard_percent }).await;
+    if let Err(PushError::RemovalGuard { count, share, .. }) = answer {
+        note_held_back(syncer, integration_id, sync_id, (count, share)).await;
+    }
+    answer
+}
+
+/// Notes for the owner that the guard refused. The refusal has rolled its transaction back, so this is one of its own; when
+/// it fails the client is told all the same, and asking again notes it again.
+async fn note_held_back(
+    syncer: &Syncer,
+    integration_id: IntegrationId,
+    sync_id: Option<SyncId>,
+    removal: (i64, f64),
+) {
+    let (store, now) = (&syncer.process.store, syncer.process.clock.now());
+    if let Err(error) = store.sync_hold_back(integration_id, sync_id, removal, now).await {
+        tracing::error!(error = &error as &dyn std::error::Error, "a sync held back could not be noted");
+    }
 }
 
 /// Refuses an id that is no sync's of the integration.

@@ -1,6 +1,8 @@
 //! The area drawn on a campaign's map.
 
-use geo::{BoundingRect, Coord, Intersects, LineString, Polygon, Rect};
+mod crossing;
+
+use geo::{Area as _, BoundingRect, Coord, Intersects, LineString, Polygon, Rect};
 use geojson::{Feature, GeoJson, Geometry, GeometryValue, PolygonType, Position};
 
 /// The longest GeoJSON text that is read, in bytes.
@@ -34,7 +36,7 @@ struct Part {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AreaError {
     /// Longer than [`MAX_BYTES`].
-    #[error("the map area is longer than {MAX_BYTES} bytes")]
+    #[error("the map area is longer than {} MB", MAX_BYTES / 1024 / 1024)]
     TooLong,
     /// More than [`MAX_VERTICES`] positions.
     #[error("the map area has more than {MAX_VERTICES} positions")]
@@ -59,6 +61,12 @@ pub enum AreaError {
     /// A ring over the 180th meridian.
     #[error("a ring of the map area crosses the 180th meridian; cut it there into two polygons")]
     Antimeridian,
+    /// A polygon that encloses nothing.
+    #[error("a polygon of the map area encloses nothing: all of its positions lie on one line")]
+    NoExtent,
+    /// A border that crosses itself, so that nobody knows what is inside.
+    #[error("the border of the map area crosses itself near longitude {0}, latitude {1}")]
+    Crossing(String, String),
 }
 
 impl Area {
@@ -70,13 +78,30 @@ impl Area {
         }
         // The JSON reader stops at 128 levels, so that neither it nor what follows goes too deep.
         let document: GeoJson =
-            text.parse().map_err(|error: geojson::Error| AreaError::NotGeoJson(error.to_string()))?;
+            text.parse().map_err(|error: geojson::Error| AreaError::NotGeoJson(words(&error)))?;
         let mut collector = Collector::default();
         collector.add_document(&document)?;
         if collector.parts.is_empty() {
             return Err(AreaError::Empty);
         }
         Ok(Self { parts: collector.parts })
+    }
+
+    /// Whether it can be meant: what [`Area::parse`] reads but nobody draws on purpose is refused when an area is set, and
+    /// not in those that stand.
+    ///
+    /// # Errors
+    /// [`AreaError::Crossing`] and [`AreaError::NoExtent`].
+    pub fn check(&self) -> Result<(), AreaError> {
+        for Part { polygon, .. } in &self.parts {
+            if let Some(Coord { x, y }) = crossing::find(polygon) {
+                return Err(AreaError::Crossing(format!("{x:.4}"), format!("{y:.4}")));
+            }
+            if polygon.unsigned_area() <= 0.0 {
+                return Err(AreaError::NoExtent);
+            }
+        }
+        Ok(())
     }
 
     /// Its polygons: each the positions (longitude and latitude, in degrees) of its rings, the outer one first, then its
@@ -93,6 +118,19 @@ impl Area {
     pub fn contains(&self, latitude: f64, longitude: f64) -> bool {
         let place = Coord { x: longitude, y: latitude };
         self.parts.iter().any(|part| part.bounds.intersects(&place) && part.polygon.intersects(&place))
+    }
+}
+
+/// What is wrong with a text that is no GeoJSON, for people.
+fn words(error: &geojson::Error) -> String {
+    match error {
+        geojson::Error::MalformedGeoJson(error) if error.is_syntax() || error.is_eof() => format!(
+            "it cannot be read from line {}, column {} on, where a bracket, a quotation mark or a comma may be missing",
+            error.line(),
+            error.column()
+        ),
+        _ => "it has no \"type\" and \"coordinates\" as GeoJSON has them; save it as GeoJSON in the program that drew it"
+            .to_owned(),
     }
 }
 

@@ -23,7 +23,7 @@ pub struct Problem {
 impl Problem {
     /// About the whole document.
     pub(crate) fn document(explanation: impl Into<String>) -> Self {
-        Self { surface: None, item: None, explanation: shortened(explanation.into()) }
+        Self { surface: None, item: None, explanation: shortened(worded(&explanation.into())) }
     }
 
     /// About a whole surface.
@@ -35,6 +35,30 @@ impl Problem {
     pub(crate) fn item(surface: Side, item: String, explanation: impl Into<String>) -> Self {
         Self { item: Some(item), ..Self::surface(surface, explanation) }
     }
+}
+
+/// An explanation of the reader's in the words of people who make designs.
+fn worded(explanation: &str) -> String {
+    let mut text = explanation.to_owned();
+    for side in Side::ALL {
+        text = text.replace(&format!("missing field `{side}`"), &format!("surface {side} is missing"));
+    }
+    if let Some((before, rest)) = text.split_once("missing field `")
+        && let Some((name, after)) = rest.split_once('`')
+    {
+        text = format!("{before}`{name}` is missing{after}");
+    }
+    for (begin, rest) in [
+        ("unknown variant ", " is not allowed; allowed: "),
+        ("unknown field ", " is no setting; allowed: "),
+        ("invalid type: ", " stands there; it must be "),
+    ] {
+        if let Some((before, after)) = text.split_once(begin) {
+            let after = after.replacen(", expected one of ", rest, 1).replacen(", expected ", rest, 1);
+            text = format!("{before}{after}");
+        }
+    }
+    text
 }
 
 fn shortened(text: String) -> String {
@@ -52,5 +76,37 @@ impl fmt::Display for Problem {
             _ => write!(formatter, "The design cannot print: ")?,
         }
         write!(formatter, "{}.", self.explanation)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::worded;
+
+    #[test]
+    fn explanations_are_told_without_the_reader_s_words() {
+        for (of_reader, for_people) in [
+            ("missing field `front`", "surface front is missing"),
+            ("missing field `font`", "`font` is missing"),
+            (
+                "font: unknown variant `Arial`, expected one of `Inter`, `Lora`",
+                "font: `Arial` is not allowed; allowed: `Inter`, `Lora`",
+            ),
+            (
+                "kind: unknown variant `film`, expected `text` or `image`",
+                "kind: `film` is not allowed; allowed: `text` or `image`",
+            ),
+            (
+                "unknown field `opacity`, expected one of `id`, `kind`",
+                "`opacity` is no setting; allowed: `id`, `kind`",
+            ),
+            (
+                "area: width: invalid type: string \"450\", expected a number",
+                "area: width: string \"450\" stands there; it must be a number",
+            ),
+            ("its id must have 1 to 100 characters", "its id must have 1 to 100 characters"),
+        ] {
+            assert_eq!(worded(of_reader), for_people);
+        }
     }
 }

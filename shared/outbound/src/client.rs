@@ -64,7 +64,7 @@ pub enum RequestError {
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// No connection.
-    #[error("cannot connect: {0}")]
+    #[error("{}", connect_words(.0))]
     Connect(std::io::Error),
     /// No TLS connection, for instance because of the certificate.
     #[error("no secure connection: {0}")]
@@ -90,6 +90,20 @@ pub enum RequestError {
         #[source]
         error: Box<Self>,
     },
+}
+
+/// Why there is no connection, for people.
+fn connect_words(error: &std::io::Error) -> String {
+    use std::io::ErrorKind;
+    match error.kind() {
+        ErrorKind::ConnectionRefused => {
+            "the connection was refused: nothing listens at that address".to_owned()
+        }
+        ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted => "the connection was cut off".to_owned(),
+        ErrorKind::TimedOut => "no connection in time".to_owned(),
+        ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => "the host cannot be reached".to_owned(),
+        _ => format!("cannot connect: {error}"),
+    }
 }
 
 /// The client cannot be made.

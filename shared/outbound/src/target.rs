@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use url::{Host, Url};
+use url::{Host, ParseError, Url};
 
 /// Characters of a URL.
 const URL_CHARS: usize = 2_000;
@@ -43,7 +43,13 @@ impl Target {
         if text.chars().nth(URL_CHARS).is_some() {
             return Err(InvalidTarget::TooLong);
         }
-        let mut url = Url::parse(text.trim()).map_err(|error| InvalidTarget::NotAUrl(error.to_string()))?;
+        let mut url = Url::parse(text.trim()).map_err(|error| match error {
+            // It begins with no scheme.
+            ParseError::RelativeUrlWithoutBase => InvalidTarget::NotAUrl(
+                "it must begin with https://, as https://example.com/hook does".to_owned(),
+            ),
+            error => InvalidTarget::NotAUrl(error.to_string()),
+        })?;
         if !matches!(url.scheme(), "https" | "http") {
             return Err(InvalidTarget::Scheme);
         }

@@ -161,5 +161,5 @@ async fn nobody_listening_is_a_failure_that_says_so() {
     let url = format!("http://{}/", listener.local_addr().unwrap());
     drop(listener);
     let error = post(&client(), &url).await.unwrap_err().to_string();
-    assert!(error.starts_with("cannot connect: "), "{error}");
+    assert!(error.starts_with("the connection was refused"), "{error}");
 }

@@ -9,6 +9,7 @@ use contract::id::CampaignId;
 use contract::key::{KEY_CHARS, KeyKind, PresentedKey};
 use rand::RngExt;
 use rand::distr::Alphanumeric;
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -118,6 +119,35 @@ impl fmt::Debug for Token {
     }
 }
 
+/// What the key of a sealed text is told apart by from everything else that is made of a token.
+const SEAL: &[u8] = b"pillarbox: a text that is shown once\0";
+
+/// A text that only the holder of a token can read. The token is for this one text.
+///
+/// # Errors
+/// When the cipher fails, which it does for texts of more than 256 GB.
+pub fn seal(token: &Token, text: &str) -> Result<Vec<u8>, ring::error::Unspecified> {
+    let mut sealed = text.as_bytes().to_vec();
+    cipher(token)?.seal_in_place_append_tag(nonce(), Aad::empty(), &mut sealed)?;
+    Ok(sealed)
+}
+
+/// The text that was sealed with this token; `None` when it was another, or when the text was changed.
+pub fn unseal(token: &Token, mut sealed: Vec<u8>) -> Option<String> {
+    let text = cipher(token).ok()?.open_in_place(nonce(), Aad::empty(), &mut sealed).ok()?;
+    std::str::from_utf8(text).ok().map(str::to_owned)
+}
+
+fn cipher(token: &Token) -> Result<LessSafeKey, ring::error::Unspecified> {
+    let key: [u8; 32] = Sha256::new_with_prefix(SEAL).chain_update(token.0.as_bytes()).finalize().into();
+    Ok(LessSafeKey::new(UnboundKey::new(&CHACHA20_POLY1305, &key)?))
+}
+
+/// Each key seals one text, so one nonce is enough.
+fn nonce() -> Nonce {
+    Nonce::assume_unique_for_key([0; 12])
+}
+
 /// A person's password. Its `Debug` says nothing.
 #[derive(Clone, Deserialize)]
 #[serde(try_from = "String")]
@@ -130,6 +160,18 @@ impl Password {
     /// When the system has no randomness for the salt.
     pub fn hash(&self) -> Result<String, argon2::password_hash::Error> {
         Ok(Argon2::default().hash_password(self.0.as_bytes())?.to_string())
+    }
+
+    /// A password that somebody with this e-mail address chooses.
+    ///
+    /// # Errors
+    /// A sentence without its full stop: what passwords are like, or that the address is none.
+    pub fn chosen(text: String, email: &str) -> Result<Self, String> {
+        let password = Self::try_from(text)?;
+        if password.0.trim().to_lowercase() == email.trim().to_lowercase() {
+            return Err("a password is not the e-mail address".to_owned());
+        }
+        Ok(password)
     }
 
     /// Whether the hash, in PHC form, is of this password.
@@ -223,6 +265,8 @@ mod tests {
         assert!(password.matches(&one) && password.matches(&other));
         assert!(!Password::try_from("correct house".to_owned()).unwrap().matches(&one));
         assert!(!password.matches("not a hash"));
+        assert!(Password::chosen("Ada@Example.com ".to_owned(), "ada@example.com").is_err());
+        assert!(Password::chosen("correct horse".to_owned(), "ada@example.com").is_ok());
         for wrong in ["short", "nine char", "tab\tinside it", &"x".repeat(201)] {
             assert!(Password::try_from(wrong.to_owned()).is_err(), "{wrong}");
         }
@@ -237,6 +281,17 @@ mod tests {
             assert!(Token::presented(wrong).is_none(), "{wrong}");
         }
         assert_eq!(format!("{one:?}"), "Token(…)");
+    }
+
+    #[test]
+    fn a_sealed_text_is_read_with_its_token_and_no_other() {
+        let (own, other) = (Token::random(), Token::random());
+        let sealed = seal(&own, "pk_live_x").unwrap();
+        assert!(!sealed.windows(4).any(|bytes| bytes == b"pk_l"));
+        assert_eq!(unseal(&own, sealed.clone()), Some("pk_live_x".to_owned()));
+        assert_eq!(unseal(&other, sealed.clone()), None);
+        let changed = [&sealed[..1], &[sealed[1] ^ 1], &sealed[2..]].concat();
+        assert_eq!(unseal(&own, changed), None);
     }
 
     #[test]

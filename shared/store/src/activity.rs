@@ -47,18 +47,24 @@ impl Transaction<'_> {
         subject: &str,
         now: DateTime<Utc>,
     ) -> Result<()> {
+        self.activity_add_of((person.team_id, person.user_id, &person.name), action, subject, now).await
+    }
+
+    /// Notes what somebody does who is not signed in, or not yet: the team, the person and the person's name.
+    ///
+    /// # Errors
+    /// [`crate::StoreError`] when the database cannot be asked.
+    pub async fn activity_add_of(
+        &self,
+        (team_id, user_id, name): (TeamId, UserId, &str),
+        action: &str,
+        subject: &str,
+        now: DateTime<Utc>,
+    ) -> Result<()> {
         self.execute(
             "INSERT INTO activities (team_id, activity_id, happened_at, user_id, user_name, action, subject)
              VALUES ($1, $2, $3, $4, $5, $6, $7)",
-            &[
-                &person.team_id.0,
-                &ActivityId::new().0,
-                &now,
-                &person.user_id.0,
-                &person.name,
-                &action,
-                &subject,
-            ],
+            &[&team_id.0, &ActivityId::new().0, &now, &user_id.0, &name, &action, &subject],
         )
         .await?;
         Ok(())

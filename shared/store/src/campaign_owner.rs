@@ -131,6 +131,21 @@ impl Transaction<'_> {
         row.map(|row| row.get(0)).ok_or_else(|| not_found(campaign_id))
     }
 
+    /// The conditions of a team's campaign; nobody changes them before the transaction ends.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has no such campaign.
+    pub async fn campaign_conditions_locked(
+        &self,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+    ) -> Result<Option<Value>> {
+        let sql =
+            "SELECT conditions FROM campaigns WHERE team_id = $1 AND campaign_id = $2 FOR NO KEY UPDATE";
+        let row = self.row(sql, &[&team_id.0, &campaign_id.as_str()]).await?;
+        row.map(|row| row.get(0)).ok_or_else(|| not_found(campaign_id))
+    }
+
     /// Gives a team's campaign other filter conditions; `None` is none. Returns its name. The caller holds the team's columns
     /// locked and has checked the tree against them.
     ///

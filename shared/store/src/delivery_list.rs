@@ -108,8 +108,8 @@ impl Transaction<'_> {
         if made == 0 { Err(StoreError::NotFound(format!("the delivery {delivery_id}"))) } else { Ok(new_id) }
     }
 
-    /// Sends an active endpoint the events again whose delivery was made at `since` or later and has failed, at most
-    /// `limit` of them, the oldest first. Each starts over: its earlier attempts are forgotten. Returns how many; when
+    /// Sends an active endpoint the events again whose delivery was made at `since` or later and has failed, or was
+    /// cancelled after a failed attempt, at most `limit` of them, the oldest first. Each starts over: its earlier attempts are forgotten. Returns how many; when
     /// that is `limit`, there may be more.
     ///
     /// # Errors
@@ -126,11 +126,12 @@ impl Transaction<'_> {
         let row = self
             .row(
                 "WITH replayed AS (
-                     UPDATE deliveries SET state = 'waiting', attempts = 0, is_retry = true, due_at = $4
+                     UPDATE deliveries SET state = 'waiting', attempts = 0, is_retry = true, due_at = $4,
+                         lease_id = NULL
                      WHERE (team_id, endpoint_id, delivery_id) IN (
                          SELECT team_id, endpoint_id, delivery_id FROM deliveries
-                         WHERE team_id = $1 AND endpoint_id = $2 AND state = 'failed' AND created_at >= $3
-                             AND kind <> 'test'
+                         WHERE team_id = $1 AND endpoint_id = $2 AND created_at >= $3 AND kind <> 'test'
+                             AND (state = 'failed' OR (state = 'cancelled' AND attempts > 0))
                          ORDER BY created_at LIMIT $5 FOR UPDATE SKIP LOCKED)
                      RETURNING team_id, endpoint_id, delivery_id
                  ), forgotten AS (

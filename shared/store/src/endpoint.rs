@@ -41,6 +41,9 @@ pub struct Endpoint {
     pub last_error: Option<String>,
     /// Whether its deliveries are signed.
     pub is_signed: bool,
+    /// Until when a key before the present one signs, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub earlier_secret_until: Option<DateTime<Utc>>,
     /// When it was made.
     pub created_at: DateTime<Utc>,
 }
@@ -75,7 +78,7 @@ impl EndpointState {
 
 const LIST: &str = "
     SELECT endpoint.endpoint_id, endpoint.url, endpoint.state, endpoint.failures_in_row, endpoint.last_error,
-        endpoint.secret IS NOT NULL AS is_signed, endpoint.created_at,
+        endpoint.secret IS NOT NULL AS is_signed, endpoint.earlier_secret_until, endpoint.created_at,
         CASE WHEN endpoint.all_campaigns THEN NULL ELSE ARRAY(
             SELECT campaign_id FROM endpoint_campaigns scope
             WHERE scope.team_id = endpoint.team_id AND scope.endpoint_id = endpoint.endpoint_id
@@ -92,6 +95,7 @@ fn endpoint(row: &Row) -> Result<Endpoint> {
         failures_in_row: row.get("failures_in_row"),
         last_error: row.get("last_error"),
         is_signed: row.get("is_signed"),
+        earlier_secret_until: row.get("earlier_secret_until"),
         created_at: row.get("created_at"),
     })
 }
@@ -132,6 +136,15 @@ impl Transaction<'_> {
         endpoint(&row.ok_or_else(|| not_found(endpoint_id))?)
     }
 
+    /// As [`Transaction::endpoint_get`]; nobody gives it another scope before the transaction ends.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has none with that id, or has deleted it.
+    pub async fn endpoint_get_locked(&self, team_id: TeamId, endpoint_id: EndpointId) -> Result<Endpoint> {
+        self.row("SELECT 1 FROM teams WHERE team_id = $1 FOR UPDATE", &[&team_id.0]).await?;
+        self.endpoint_get(team_id, endpoint_id).await
+    }
+
     /// Puts an endpoint into a state. One that becomes active starts with no failures. Its waiting deliveries are the
     /// caller's to cancel.
     ///
@@ -158,7 +171,8 @@ impl Transaction<'_> {
     /// Gives an endpoint a key that signs its deliveries. The key that it had signs as well until `earlier_until`.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] when the team has none with that id, or has deleted it.
+    /// [`StoreError::NotFound`] when the team has none with that id, or has deleted it; [`StoreError::Limit`] while an
+    /// earlier key still signs: somebody may know no other yet.
     pub async fn endpoint_set_secret(
         &self,
         team_id: TeamId,
@@ -171,11 +185,21 @@ impl Transaction<'_> {
             .execute(
                 "UPDATE endpoints SET earlier_secret = secret, secret = $3, updated_at = $5,
                      earlier_secret_until = CASE WHEN secret IS NULL THEN NULL ELSE $4::timestamptz END
-                 WHERE team_id = $1 AND endpoint_id = $2 AND state <> 'deleted'",
+                 WHERE team_id = $1 AND endpoint_id = $2 AND state <> 'deleted'
+                     AND (earlier_secret_until IS NULL OR earlier_secret_until <= $5)",
                 &[&team_id.0, &endpoint_id.0, &secret, &earlier_until, &now],
             )
             .await?;
-        if changed == 0 { Err(not_found(endpoint_id)) } else { Ok(()) }
+        if changed > 0 {
+            return Ok(());
+        }
+        let until = self.endpoint_get(team_id, endpoint_id).await?.earlier_secret_until;
+        let until = until.map_or_else(String::new, |moment| {
+            format!(" until {}", moment.to_rfc3339_opts(chrono::SecondsFormat::Secs, true))
+        });
+        Err(StoreError::Limit(format!(
+            "the key before the present one still signs{until}, and a new one would end it: wait, or stop signing first"
+        )))
     }
 
     /// Forgets an endpoint's keys: its deliveries carry no signature any more.

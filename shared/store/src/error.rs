@@ -47,6 +47,13 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether a statement was given what no column can hold, such as a date before the calendar or the character U+0000.
+    pub fn is_unstorable(&self) -> bool {
+        // Class 22: data exceptions.
+        let code = |error: &tokio_postgres::Error| error.code().is_some_and(|code| code.code().starts_with("22"));
+        matches!(self, Self::Statement(error) if code(error))
+    }
+
     /// Whether the same work may succeed when tried again at once.
     pub fn is_conflict(&self) -> bool {
         matches!(self, Self::Conflict(_))

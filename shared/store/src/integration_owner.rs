@@ -78,6 +78,22 @@ impl Transaction<'_> {
         one(changed, integration_id)
     }
 
+    /// The removal guard of an integration, in percent; nobody sets it before the transaction ends.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when the team has none with this id.
+    pub async fn integration_guard_locked(
+        &self,
+        team_id: TeamId,
+        integration_id: IntegrationId,
+    ) -> Result<Option<i16>> {
+        let sql = "SELECT removal_guard_percent FROM integrations
+             WHERE team_id = $1 AND integration_id = $2 FOR NO KEY UPDATE";
+        let row = self.row(sql, &[&team_id.0, &integration_id.0]).await?;
+        row.map(|row| row.get(0))
+            .ok_or_else(|| StoreError::NotFound(format!("the integration {integration_id}")))
+    }
+
     /// Sets the share of contacts, in percent, that a full sync removes without asking; `None` never asks.
     ///
     /// # Errors

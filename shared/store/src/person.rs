@@ -203,17 +203,23 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Uses a link up. Returns whose it was.
+    /// Uses a link up. Returns the team, and whose it was.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when it was used, replaced or has expired.
-    pub async fn password_link_use(&self, token_hash: &[u8; 32], now: DateTime<Utc>) -> Result<UserId> {
+    pub async fn password_link_use(
+        &self,
+        token_hash: &[u8; 32],
+        now: DateTime<Utc>,
+    ) -> Result<(TeamId, UserId)> {
         let row = self
             .row(
-                "DELETE FROM password_links WHERE token_hash = $1 AND expires_at > $2 RETURNING user_id",
+                "DELETE FROM password_links USING users
+                 WHERE password_links.user_id = users.user_id AND token_hash = $1 AND expires_at > $2
+                 RETURNING team_id, users.user_id",
                 &[&&token_hash[..], &now],
             )
             .await?;
-        row.map(|row| UserId(row.get(0))).ok_or_else(no_link)
+        row.map(|row| (TeamId(row.get(0)), UserId(row.get(1)))).ok_or_else(no_link)
     }
 }

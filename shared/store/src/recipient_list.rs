@@ -304,7 +304,8 @@ const FILL: &str = "
 
 impl Transaction<'_> {
     /// Removes a recipient, and everybody else at its address, from the campaign: none of them is mailed again, and no later
-    /// step mails them. Cards queued already still go. Returns who it was, as people write it.
+    /// step mails them. Cards queued already still go. Returns its address, as people write it; `None` when it was removed
+    /// before.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the campaign has not received it.
@@ -314,12 +315,13 @@ impl Transaction<'_> {
         campaign_id: &CampaignId,
         entry_id: Uuid,
         now: DateTime<Utc>,
-    ) -> Result<String> {
-        let sql = "SELECT address_id, address FROM recipients
+    ) -> Result<Option<String>> {
+        let sql = "SELECT address_id, address, removed_at IS NOT NULL FROM recipients
              WHERE team_id = $1 AND campaign_id = $2 AND entry_id = $3";
         let row = self.row(sql, &[&team_id.0, &campaign_id.as_str(), &entry_id]).await?;
         let row = row.ok_or_else(|| StoreError::NotFound("the recipient".to_owned()))?;
         self.recipients_remove(team_id, campaign_id, row.get(0), now).await?;
-        Ok(row.get(1))
+        let was_removed: bool = row.get(2);
+        Ok((!was_removed).then(|| row.get(1)))
     }
 }

@@ -16,6 +16,10 @@ const SEEN_STEP: TimeDelta = TimeDelta::minutes(1);
 pub struct Account {
     /// Whose it is.
     pub user_id: UserId,
+    /// The person's team.
+    pub team_id: TeamId,
+    /// The person's name.
+    pub name: String,
     /// Argon2id in PHC form; `None` until a password is set.
     pub password_hash: Option<String>,
 }
@@ -54,9 +58,14 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
     pub async fn account_by_email(&self, email: &str) -> Result<Option<Account>> {
-        let sql = "SELECT user_id, password_hash FROM users WHERE email = lower($1)";
+        let sql = "SELECT user_id, team_id, name, password_hash FROM users WHERE email = lower($1)";
         let row = self.row(sql, &[&email]).await?;
-        Ok(row.map(|row| Account { user_id: UserId(row.get(0)), password_hash: row.get(1) }))
+        Ok(row.map(|row| Account {
+            user_id: UserId(row.get(0)),
+            team_id: TeamId(row.get(1)),
+            name: row.get(2),
+            password_hash: row.get(3),
+        }))
     }
 
     /// Who holds the session; `None` when it ended or never was. Notes that it was used.
@@ -115,22 +124,6 @@ impl Store {
             &[&created_before, &limit],
         )
         .await
-    }
-
-    /// Counts an event against a limit, such as a failed sign-in; returns how many the window has, this one included.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the database cannot be asked.
-    pub async fn window_count(&self, subject: &[u8], window_start: DateTime<Utc>) -> Result<i32> {
-        let row = self
-            .row(
-                "INSERT INTO rate_windows AS existing (subject, window_start, requests) VALUES ($1, $2, 1)
-                 ON CONFLICT (subject, window_start) DO UPDATE SET requests = existing.requests + 1
-                 RETURNING requests",
-                &[&subject, &window_start],
-            )
-            .await?;
-        row.map(|row| row.get(0)).ok_or_else(|| StoreError::Corrupt("a count gave no row".to_owned()))
     }
 }
 

@@ -148,8 +148,11 @@ async fn a_formula_is_previewed_with_people_saved_and_mails_by_its_result() {
         .send_to(CAMPAIGN, &[named(2, "ada", "Else", json!({})), named(3, "bo", "Else", json!({}))])
         .await;
     assert_eq!(sent.reasons(), ["mailed", "filtered_conditions"]);
-    let lost =
-        admin.post("/address-book/formula", &[("name", "Hello"), ("formula", "LEN(first_name)")]).await;
+    let taken =
+        admin.post("/address-book/formula", &[("name", "hello"), ("formula", "LEN(first_name)")]).await;
+    assert!(taken.status == 422 && taken.html.contains("has a column named Hello already"), "{}", taken.html);
+    let form = [("name", "Hello"), ("formula", "LEN(first_name)")];
+    let lost = admin.save("/address-book/formula?name=hello", "/address-book/formula", &form).await;
     assert!(lost.html.contains("Campaigns filter on the column"), "{}", lost.html);
 }
 

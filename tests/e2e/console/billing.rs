@@ -86,11 +86,14 @@ async fn a_top_up_that_an_owner_asks_for_is_money_when_the_operator_has_booked_i
         billing.contains("Booked") && billing.contains("Not booked yet") && billing.contains("$100,250.00")
     );
     let withdraw = |id| format!("/billing/top-ups/{id}/withdraw");
-    assert_eq!(owner.post(&withdraw(open[0].request_id), &[]).await.status, 404, "it is booked");
+    let booked = owner.post(&withdraw(open[0].request_id), &[]).await;
+    assert!(owner.get(booked.location()).await.html.contains("is booked already"), "{}", booked.html);
     assert_eq!(
         owner.post(&withdraw(open[1].request_id), &[]).await.location(),
         "/billing?notice=top-up-withdrawn"
     );
+    let again = owner.post(&withdraw(open[1].request_id), &[]).await;
+    assert!(owner.get(again.location()).await.html.contains("is withdrawn already"), "{}", again.html);
     assert!(stack.store.top_up_request_open(None, 10).await.unwrap().is_empty());
 
     for _ in 0..10 {

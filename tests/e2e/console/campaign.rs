@@ -43,8 +43,8 @@ fn names(conditions: usize) -> Vec<[String; 5]> {
 }
 
 async fn post_conditions(person: &Visitor, conditions: &[[&str; 4]], pressed: &str) -> pillarbox_tests::Page {
-    let names = names(conditions.len());
-    person.post(&path("/conditions"), &form(conditions, &names, pressed)).await
+    let (names, page) = (names(conditions.len()), path("/conditions"));
+    person.save(&page, &page, &form(conditions, &names, pressed)).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -93,7 +93,8 @@ async fn conditions_built_here_by_round_trips_decide_who_waits() {
         wrong.html
     );
     let unknown = post_conditions(&admin, &[["shoe size", "is", "9", ""]], "save").await;
-    assert!(unknown.html.contains("the team has no column"), "{}", unknown.html);
+    assert!(unknown.html.contains("Your team has no column named"), "{}", unknown.html);
+    assert_eq!((wrong.status.as_u16(), unknown.status.as_u16()), (422, 422));
     assert_eq!(stored_conditions(&stack).await, None);
     let counted = post_conditions(&admin, &[["score", "greater", "10", ""]], "count").await;
     assert!(counted.html.contains("1 of the 2 recipients received match."), "{}", counted.html);
@@ -134,7 +135,7 @@ async fn nested_groups_of_a_file_are_shown_and_kept() {
         ("part.3.column", "birthday"),
         ("part.3.operator", "anniversary_today"),
     ];
-    let saved = admin.post(&path("/conditions"), &fields).await;
+    let saved = admin.save(&path("/conditions"), &path("/conditions"), &fields).await;
     assert_eq!(saved.status, 303, "{}", saved.html);
     assert_eq!(stored_conditions(&stack).await, Some(conditions));
     let forged = admin.post(&path("/conditions"), &[("do", "save"), ("part.7.group", "all")]).await;
@@ -153,7 +154,12 @@ async fn an_area_uploaded_here_is_drawn_and_filters_by_place() {
     assert!(page.contains("<path class=\"map-area\"") && page.contains("from latitude 38.700"), "{page}");
     let line = json!({ "type": "LineString", "coordinates": [[0, 0], [1, 1]] }).to_string();
     let wrong = admin.upload(&path("/area"), &[("do", "change"), ("text", &line)]).await;
+    assert_eq!(wrong.status, 422);
     assert!(wrong.html.contains("must be a Polygon or MultiPolygon, not a LineString"), "{}", wrong.html);
+    let bow_tie =
+        json!({"type": "Polygon", "coordinates": [[[0, 0], [4, 4], [4, 0], [0, 4], [0, 0]]]}).to_string();
+    let crossed = admin.upload(&path("/area"), &[("do", "change"), ("text", &bow_tie)]).await;
+    assert!(crossed.status == 422 && crossed.html.contains("crosses itself near"), "{}", crossed.html);
     assert!(wrong.html.contains("LineString&#34;"), "what was pasted is kept");
     let austin = square(-97.7, 30.3);
     admin.upload(&path("/area"), &[("do", "change"), ("text", &austin)]).await;
@@ -179,7 +185,8 @@ async fn an_address_listed_here_is_not_mailed_until_it_is_taken_off_here() {
     let id: uuid::Uuid = stack.sql.query_one("SELECT address_id FROM do_not_mail", &[]).await.unwrap().get(0);
     let removed = admin.post(&format!("{list}/remove"), &[("address_id", &id.to_string())]).await;
     assert_eq!(removed.location(), format!("{list}?notice=address-unlisted"));
-    assert_eq!(admin.post(&format!("{list}/remove"), &[("address_id", &id.to_string())]).await.status, 404);
+    let again = admin.post(&format!("{list}/remove"), &[("address_id", &id.to_string())]).await;
+    assert!(admin.get(again.location()).await.html.contains("off the list already"), "{}", again.html);
     stack.clock.advance(chrono::TimeDelta::minutes(16));
     assert_eq!(stack.send(&people([1])).await.reasons(), ["mailed"]);
     let log = admin.get("/activity").await.html;

@@ -33,7 +33,7 @@ async fn a_design_that_cannot_print_is_told_with_item_and_surface_and_nothing_ty
     let admin = member(&stack, &url, Role::Admin).await;
     let wrong = greeting("{{first_name");
     let page = admin.upload("/designs", &[("name", "Hello <you>"), ("document", &wrong)]).await;
-    assert_eq!(page.status, 200);
+    assert_eq!(page.status, 422);
     assert!(page.html.contains("On the front, item &#34;greeting&#34; cannot print"), "{}", page.html);
     assert!(page.html.contains("Hello &#60;you&#62;") && page.html.contains("{{first_name"));
     let page = admin.upload("/designs", &[("name", ""), ("document", "{")]).await;
@@ -115,4 +115,28 @@ async fn another_team_s_design_is_not_there() {
     assert_eq!(foreigner.upload(&address, &form).await.status, 404);
     assert_eq!(foreigner.post(&format!("{address}/versions/1/restore"), &[]).await.status, 404);
     assert!(!foreigner.get("/designs").await.html.contains("Greeting"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_proof_says_what_a_send_would_say_of_the_card() {
+    let (stack, url) = console().await;
+    let mut long = person(1);
+    long["last_name"] = "Featherstonehaugh-Cholmondeley the Third".into();
+    assert_eq!(stack.send(&[long]).await.reasons(), ["mailed"]);
+    let admin = member(&stack, &url, Role::Admin).await;
+    let design_id = made(&admin, "Greeting", "{{last_name|you}}").await;
+    let entry: uuid::Uuid =
+        stack.sql.query_one("SELECT entry_id FROM address_entries", &[]).await.unwrap().get(0);
+    let shown = async |query: String| admin.get(&format!("/designs/{design_id}{query}")).await.html;
+    let person = shown(format!("?entry={entry}")).await;
+    assert!(person.contains("This card would not be mailed (text_overflow)"), "{person}");
+    let typed = shown("?value.last_name=%F0%9F%8E%89".to_owned()).await;
+    assert!(typed.contains("would not be mailed (unsupported_characters)"), "{typed}");
+    assert!(
+        typed.contains("with the values that you typed") && !typed.contains("with sample values"),
+        "{typed}"
+    );
+    let fits = shown("?value.last_name=Ann".to_owned()).await;
+    assert!(!fits.contains("would not be mailed"), "{fits}");
+    assert!(shown(String::new()).await.contains("with sample values"));
 }

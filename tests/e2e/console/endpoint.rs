@@ -59,7 +59,7 @@ async fn until(sink: &Sink, count: usize) {
 async fn an_endpoint_added_here_gets_events_until_it_is_paused_and_none_when_it_is_deleted() {
     let world = World::start(Vec::new()).await;
     let (admin, sink) = (&world.admin, Sink::start().await);
-    let made = admin.post("/endpoints", &[("url", &sink.url), ("scope", "all"), ("signed", "on")]).await;
+    let made = admin.make("/endpoints", &[("url", &sink.url), ("scope", "all"), ("signed", "on")]).await;
     let secret = secret_in(&made, "whsec_");
     let endpoint_id = world.endpoint(&sink.url).await.endpoint_id;
     let path = format!("/endpoints/{endpoint_id}");
@@ -141,12 +141,13 @@ async fn an_endpoint_hears_of_the_campaigns_that_are_chosen() {
     let foreign = [form[0], form[1], ("campaign", "PA-NOBODY")];
     assert_eq!(world.admin.post("/endpoints", &foreign).await.status, 404);
     let made = world.admin.post("/endpoints", &[form[0], form[1], ("campaign", CAMPAIGN)]).await;
-    assert_eq!(made.status, 200, "{}", made.html);
+    assert_eq!(made.status, 303, "{}", made.html);
     let endpoint = world.endpoint(&sink.url).await;
     assert_eq!(endpoint.campaigns, Some(vec![CAMPAIGN.to_owned()]));
     let scope = format!("/endpoints/{}/scope", endpoint.endpoint_id);
     assert_eq!(world.admin.post(&scope, &[("scope", "chosen")]).await.status, 422);
-    assert_eq!(world.admin.post(&scope, &[("scope", "all")]).await.status, 303);
+    let page = scope.trim_end_matches("/scope");
+    assert_eq!(world.admin.save(page, &scope, &[("scope", "all")]).await.status, 303);
     assert_eq!(world.endpoint(&sink.url).await.campaigns, None);
 }
 
@@ -169,9 +170,38 @@ async fn what_has_failed_is_shown_with_its_answer_as_text_and_sent_again_from_a_
     let wrong = world.admin.post(&replay, &[("since", "yesterday")]).await;
     assert!(wrong.status == 422 && wrong.html.contains("value=\"yesterday\""), "{}", wrong.html);
     world.other.always(None);
-    world.admin.post(&replay, &[("since", "2100-01-01T00:00")]).await;
-    assert_eq!(world.states(endpoint.endpoint_id).await, ["failed"], "it is older");
+    let future = world.admin.post(&replay, &[("since", "2100-01-01T00:00")]).await;
+    assert!(future.status == 422 && future.html.contains("Give a time that has passed."), "{}", future.html);
+    assert_eq!(world.states(endpoint.endpoint_id).await, ["failed"]);
+    for far in ["-99999-01-01T00:00", "+262000-01-01T00:00", "0000-01-01T00:00"] {
+        assert_eq!(world.admin.post(&replay, &[("since", far)]).await.status, 422, "{far}");
+    }
     let done = world.admin.post(&replay, &[("since", "2020-01-01T00:00")]).await;
-    assert_eq!(done.location(), format!("{path}?notice=failed-replayed"));
+    assert_eq!(done.location(), format!("{path}?notice=failed-replayed&replayed=1"));
+    assert!(world.admin.get(done.location()).await.html.contains("1 delivery is on its way again."));
     eventually("it has arrived", async || world.states(endpoint.endpoint_id).await == ["delivered"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replay_takes_what_was_cancelled_after_a_failed_attempt_and_not_what_was_never_tried() {
+    let world = World::start(Vec::new()).await;
+    world.other.always(Some(Reaction::Answer(500, "no luck".to_owned())));
+    world.scan().await;
+    let endpoint_id = world.endpoint(&world.other.url).await.endpoint_id;
+    let path = format!("/endpoints/{endpoint_id}");
+    let tried = "SELECT count(*) FROM deliveries WHERE state = 'waiting' AND attempts = 1 AND lease_id IS NULL";
+    eventually("it has failed once and waits", async || world.stack.count(tried).await == 1).await;
+    world.admin.post(&format!("{path}/pause"), &[]).await;
+    assert_eq!(world.states(endpoint_id).await, ["cancelled"]);
+    let sql = "INSERT INTO deliveries (team_id, endpoint_id, delivery_id, event_id, kind, state, is_retry, due_at, created_at)
+        SELECT team_id, endpoint_id, gen_random_uuid(), event_id, kind, 'cancelled', false, due_at, created_at FROM deliveries";
+    world.stack.sql.execute(sql, &[]).await.unwrap();
+    world.admin.post(&format!("{path}/resume"), &[]).await;
+    world.other.always(None);
+    let replay = world.admin.post(&format!("{path}/replay"), &[("since", "2020-01-01T00:00")]).await;
+    assert_eq!(replay.location(), format!("{path}?notice=failed-replayed&replayed=1"));
+    let states = "SELECT count(*) FROM deliveries WHERE state = 'delivered'";
+    eventually("it has arrived", async || world.stack.count(states).await == 1).await;
+    let none = world.admin.post(&format!("{path}/replay"), &[("since", "2020-01-01T00:00")]).await;
+    assert!(world.admin.get(none.location()).await.html.contains("Nothing has failed since that time"));
 }

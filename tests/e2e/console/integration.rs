@@ -1,5 +1,6 @@
 //! Integrations: what is set up at the console holds in the push API at once.
 
+use contract::push::Semantic;
 use pillarbox_tests::{Answer, Crm, Page, Visitor};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -29,6 +30,17 @@ async fn call(crm: &Crm, method: Method, path: &str, key: &str, body: Value) -> 
     crm.raw(method, path, &headers, body.to_string()).await
 }
 
+/// Fills these columns with these fields, and all others with none.
+async fn map(admin: &Visitor, page: &str, columns: &[(&str, &str)]) -> Page {
+    admin.save(page, page, &mapping(columns)).await
+}
+
+fn mapping<'a>(columns: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    let field =
+        |column: &str| columns.iter().find(|(name, _)| *name == column).map_or("", |(_, field)| field);
+    Semantic::ALL.iter().map(|semantic| (semantic.as_str(), field(semantic.as_str()))).collect()
+}
+
 fn redirects(page: &Page, location: &str) {
     assert_eq!((page.status.as_u16(), page.location()), (303, location), "{}", page.html);
 }
@@ -45,9 +57,9 @@ async fn an_integration_made_here_takes_pushes_with_its_key_until_it_is_paused_o
     assert!(admin.get(&path).await.html.contains("Setup needed"));
 
     let keys = format!("{path}/keys");
-    let key = secret_in(&admin.post(&keys, &[("name", "Nightly")]).await, "pk_int_");
+    let key = secret_in(&admin.make(&keys, &[("name", "Nightly")]).await, "pk_int_");
     assert!(!admin.get(&path).await.html.contains(&key), "it is shown once");
-    secret_in(&admin.post(&keys, &[("name", "Next")]).await, "pk_int_");
+    secret_in(&admin.make(&keys, &[("name", "Next")]).await, "pk_int_");
     let third = admin.post(&keys, &[("name", "Third")]).await;
     assert_eq!(third.status, 422);
     assert!(third.html.contains("2 active keys, which is the most"), "{}", third.html);
@@ -104,7 +116,7 @@ async fn the_owner_s_mapping_fills_columns_and_outlives_declarations_until_it_is
         schema["fields"].as_array().unwrap().iter().map(|field| field["semantic"].clone()).collect()
     };
 
-    let wrong = admin.post(&fields, &[("zip", "plz"), ("city", "plz"), ("state", "nowhere")]).await;
+    let wrong = map(&admin, &fields, &[("zip", "plz"), ("city", "plz"), ("state", "nowhere")]).await;
     assert_eq!(wrong.status, 422);
     assert!(wrong.html.contains("The field plz fills city already."), "{}", wrong.html);
     assert!(
@@ -112,7 +124,9 @@ async fn the_owner_s_mapping_fills_columns_and_outlives_declarations_until_it_is
     );
     assert_eq!(semantics().await, [json!("email"), json!(null)]);
 
-    let mapped = admin.post(&fields, &[("first_name", "given"), ("zip", " plz ")]).await;
+    let partial = admin.save(&fields, &fields, &[("zip", "plz")]).await;
+    assert!(partial.status == 422 && partial.html.contains("came without the column"), "{}", partial.html);
+    let mapped = map(&admin, &fields, &[("first_name", "given"), ("zip", " plz ")]).await;
     redirects(&mapped, &format!("{fields}?notice=fields-mapped"));
     assert_eq!(semantics().await, [json!("first_name"), json!("zip")]);
     crm.declare(declaration.clone()).await;
@@ -138,7 +152,10 @@ async fn the_owner_s_mapping_fills_columns_and_outlives_declarations_until_it_is
 async fn a_guard_set_here_asks_first_and_a_removal_is_taken_back_here_once() {
     let (crm, admin) = world(Crm::start().await).await;
     let path = path(&crm).await;
-    let guard = async |percent| admin.post(&format!("{path}/guard"), &[("percent", percent)]).await;
+    let guard = async |percent| admin.save(&path, &format!("{path}/guard"), &[("percent", percent)]).await;
+    for none in ["%", "101", "-1", "2.5"] {
+        assert_eq!(guard(none).await.status, 422, "{none}");
+    }
     let wrong = guard("lots").await;
     assert_eq!(wrong.status, 422);
     assert!(wrong.html.contains("Give a whole number") && wrong.html.contains("value=\"lots\""));
@@ -156,7 +173,50 @@ async fn a_guard_set_here_asks_first_and_a_removal_is_taken_back_here_once() {
     redirects(&admin.post(&undo, &[]).await, &format!("{path}?notice=removal-undone"));
     assert_eq!(crm.ids().await, ["a", "b", "c", "d"]);
     assert!(!admin.get(&path).await.html.contains("Take the last removal back"));
-    assert_eq!(admin.post(&undo, &[]).await.status, 404);
+    let again = admin.post(&undo, &[]).await;
+    assert!(admin.get(again.location()).await.html.contains("taken back already"), "{}", again.html);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sync_that_the_guard_holds_back_is_told_until_it_is_completed_or_expires() {
+    let mut crm = Crm::start().await;
+    let url = crm.stack.console().await;
+    let mut admin = member(&crm.stack, &url, Role::Admin).await;
+    let path = path(&crm).await;
+    redirects(
+        &admin.save(&path, &format!("{path}/guard"), &[("percent", "50")]).await,
+        &format!("{path}?notice=guard-set"),
+    );
+    let records = ["a", "b", "c", "d"].map(|id| json!({"external_id": id, "fields": {"first": "Ann"}}));
+    crm.sync("full", &records).await;
+    for ends in ["confirmed", "expired"] {
+        crm.begin("full").await;
+        crm.push(&records[..1]).await;
+        let sync_id = crm.get("/sync").await.json()["sync"]["id"].as_str().unwrap().to_owned();
+        let pages = ["/".to_owned(), path.clone(), format!("{path}/syncs/{sync_id}")];
+        for page in &pages {
+            assert!(!admin.get(page).await.html.contains("held back"), "{page}");
+        }
+        assert_eq!(crm.complete(json!({})).await.push_error(), (409, "removal_guard".to_owned()));
+        for page in &pages {
+            let html = admin.get(page).await.html;
+            assert!(
+                html.contains("held back") && html.contains("3 contacts, 75.0 % of all"),
+                "{page}: {html}"
+            );
+        }
+        if ends == "confirmed" {
+            assert_eq!(crm.complete(json!({"confirmRemoval": true})).await.json()["markedRemoved"], 3);
+            admin.post(&format!("{path}/undo-removal"), &[]).await;
+        } else {
+            crm.stack.clock.advance(chrono::TimeDelta::hours(25));
+            admin = member(&crm.stack, &url, Role::Admin).await;
+        }
+        for page in &pages {
+            let page = admin.get(page).await;
+            assert!(page.status == 200 && !page.html.contains("held back"), "{ends}: {}", page.html);
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

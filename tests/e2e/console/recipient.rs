@@ -121,6 +121,8 @@ async fn a_recipient_removed_here_is_not_mailed_again() {
     let removed = admin.post(&path(&format!("/{entry_id}/remove")), &[]).await;
     assert_eq!(removed.location(), path("?notice=recipient-removed"), "{}", removed.html);
     assert!(admin.get(removed.location()).await.html.contains("Mailed, then removed"));
+    let again = admin.post(&path(&format!("/{entry_id}/remove")), &[]).await;
+    assert!(admin.get(again.location()).await.html.contains("is removed already"), "{}", again.html);
     let mut same_address = person(1);
     same_address["first_name"] = "Somebody else".into();
     let reasons = stack.send(&[same_address, person(3)]).await.reasons();

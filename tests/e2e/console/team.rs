@@ -26,7 +26,7 @@ async fn somebody_who_is_added_chooses_a_password_by_a_link_that_works_once_and_
     let (stack, url) = console().await;
     let owner = member(&stack, &url, Role::Owner).await;
     let form = [("email", " Grace@Example.com"), ("name", "Grace Hill"), ("role", "admin")];
-    let added = owner.post("/team", &form).await;
+    let added = owner.make("/team", &form).await;
     let link = secret_in(&added, "/password/");
     assert!(!owner.get("/team").await.html.contains(&link), "it is shown once");
     let again = owner.post("/team", &form).await;
@@ -39,15 +39,18 @@ async fn somebody_who_is_added_chooses_a_password_by_a_link_that_works_once_and_
     assert!(grace.get(&link).await.html.contains("grace@example.com"));
     let short = grace.post(&link, &[("password", "short")]).await;
     assert!(short.status == 422 && short.html.contains("a password has 10 to 200 characters"));
+    let own = grace.post(&link, &[("password", "Grace@example.com")]).await;
+    assert!(own.status == 422 && own.html.contains("a password is not the e-mail address"), "{}", own.html);
     let set = grace.post(&link, &[("password", NEW_PASSWORD)]).await;
     assert_eq!((set.status.as_u16(), set.location()), (303, "/"));
     assert!(set.headers.contains_key("set-cookie"), "it signs in");
     assert_eq!(grace.post(&link, &[("password", NEW_PASSWORD)]).await.status, 404, "it is used up");
     assert_eq!(grace.sign_in("grace@example.com", NEW_PASSWORD).await.status, 303);
     assert!(grace.get("/team").await.html.contains("Grace Hill (you)"));
+    assert!(owner.get("/activity").await.html.contains("person.password_chosen"));
 
     let form = [("email", "late@example.com"), ("name", "Late"), ("role", "member")];
-    let late = secret_in(&owner.post("/team", &form).await, "/password/");
+    let late = secret_in(&owner.make("/team", &form).await, "/password/");
     stack.clock.advance(TimeDelta::hours(72));
     let stranger = Visitor::stranger(&url);
     assert_eq!(stranger.get(&late).await.status, 404);
@@ -67,7 +70,7 @@ async fn another_role_holds_at_once_and_ends_the_person_s_sessions() {
     assert_eq!(changed.location(), "/team?notice=role-changed");
     assert_eq!(person.get("/").await.status, 303, "the session ended");
     person.sign_in(&email, PASSWORD).await;
-    assert_eq!(person.post("/keys", &key).await.status, 200);
+    assert_eq!(person.post("/keys", &key).await.status, 303);
 
     owner.post(&format!("{path}/remove"), &[]).await;
     assert_eq!(person.get("/").await.status, 303);
@@ -90,6 +93,8 @@ async fn a_team_always_has_an_owner() {
         assert_eq!(owner.post(&format!("{own}/{action}"), &[]).await.status, 422, "{action}");
     }
     let second = member(&stack, &url, Role::Owner).await;
+    let same = owner.post(&format!("{own}/role"), &[("role", "owner")]).await;
+    assert_eq!(same.location(), "/team?notice=nothing-changed");
     assert_eq!(demote().await.status, 303);
     assert_eq!(owner.get("/team").await.status, 200, "the session at work stays");
     assert_eq!(
@@ -117,10 +122,11 @@ async fn two_owners_who_remove_each_other_at_once_leave_one() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_password_is_changed_with_the_present_one_and_other_sessions_end() {
     let (stack, url) = console().await;
-    let person = member(&stack, &url, Role::Member).await;
+    let mut person = member(&stack, &url, Role::Member).await;
     let email = address_of_the_other(&stack).await;
     let mut elsewhere = Visitor::stranger(&url);
     elsewhere.sign_in(&email, PASSWORD).await;
+    let stolen = person.clone();
     let change =
         async |present, new| person.post("/account/password", &[("present", present), ("new", new)]).await;
     let wrong = change("not the password", NEW_PASSWORD).await;
@@ -128,7 +134,12 @@ async fn a_password_is_changed_with_the_present_one_and_other_sessions_end() {
     let short = change(PASSWORD, "short").await;
     assert!(short.status == 422 && short.html.contains("a password has 10 to 200 characters"));
     assert_eq!(elsewhere.get("/").await.status, 200);
-    assert_eq!(change(PASSWORD, NEW_PASSWORD).await.location(), "/account?notice=password-changed");
+    let same = change(PASSWORD, PASSWORD).await;
+    assert!(same.status == 422 && same.html.contains("this is your present password"), "{}", same.html);
+    let changed = change(PASSWORD, NEW_PASSWORD).await;
+    assert_eq!(changed.location(), "/account?notice=password-changed");
+    person.keep_cookie(&changed);
+    assert_eq!(stolen.get("/").await.status, 303, "a copy of the session's token is worth nothing");
     assert_eq!((person.get("/").await.status.as_u16(), elsewhere.get("/").await.status.as_u16()), (200, 303));
     assert_eq!(elsewhere.sign_in(&email, PASSWORD).await.status, 403);
     assert_eq!(elsewhere.sign_in(&email, NEW_PASSWORD).await.status, 303);
@@ -141,10 +152,10 @@ async fn a_password_that_is_reset_or_set_by_the_operator_ends_all_sessions() {
     let mut person = member(&stack, &url, Role::Member).await;
     let email = address_of_the_other(&stack).await;
     let path = format!("/team/{}/reset-password", user_id(&stack, &email).await);
-    let link = secret_in(&owner.post(&path, &[]).await, "/password/");
+    let link = secret_in(&owner.make(&path, &[]).await, "/password/");
     assert_eq!(person.get("/").await.status, 303);
     assert_eq!(person.sign_in(&email, PASSWORD).await.status, 403, "the old password is worth nothing");
-    let newer = secret_in(&owner.post(&path, &[]).await, "/password/");
+    let newer = secret_in(&owner.make(&path, &[]).await, "/password/");
     assert_eq!(person.get(&link).await.status, 404, "a newer link takes its place");
     assert_eq!(person.post(&newer, &[("password", PASSWORD)]).await.status, 303);
     person.sign_in(&email, PASSWORD).await;

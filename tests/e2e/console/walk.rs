@@ -15,7 +15,7 @@ use store::Role;
 use super::{console, foreigner, member};
 
 /// The name of each parameter of a path, with an id that our team has.
-type Ids = HashMap<&'static str, String>;
+pub(super) type Ids = HashMap<&'static str, String>;
 
 /// One text from the database.
 async fn text(stack: &Stack, sql: &str) -> String {
@@ -23,7 +23,7 @@ async fn text(stack: &Stack, sql: &str) -> String {
 }
 
 /// Makes one of everything, and says what it is called in paths.
-async fn furnish(stack: &Stack) -> Ids {
+pub(super) async fn furnish(stack: &Stack) -> Ids {
     let crm = json!({"name": "CRM", "keys": [{"name": "Nightly"}]});
     let endpoint = json!({"url": "http://127.0.0.1:9/hook"});
     stack.apply(json!({"teams": [{"name": "Test", "integrations": [crm], "endpoints": [endpoint]}]})).await;
@@ -67,7 +67,7 @@ async fn deliveries_and_syncs(stack: &Stack, team_id: TeamId) -> Ids {
 }
 
 /// The path with our ids; panics for a parameter that has none yet, so that each new one is walked too.
-fn filled(route: &Route, ids: &Ids) -> String {
+pub(super) fn filled(route: &Route, ids: &Ids) -> String {
     let segment = |segment: &str| match segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
         Some(name) => ids.get(name).unwrap_or_else(|| panic!("{}: no id for {name}", route.path)).clone(),
         None => segment.to_owned(),

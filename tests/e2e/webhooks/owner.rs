@@ -1,5 +1,6 @@
 //! What people do with endpoints: scope, test events, redelivery, replay, signatures, provisioning.
 
+use dispatcher::manage::SigningSecret;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chrono::TimeDelta;
@@ -94,7 +95,10 @@ async fn all_failed_since_a_time_are_replayed() {
 async fn signatures_are_opt_in_and_both_keys_sign_for_a_while_after_a_rotation() {
     let world = World::start().await;
     let hour = TimeDelta::hours(1);
-    let sign = async || world.manager().sign(world.endpoint, hour).await;
+    let sign = async || {
+        let secret = SigningSecret::random();
+        world.manager().sign(world.endpoint, &secret, hour).await.map(|()| secret)
+    };
     let signatures = |got: &Received| -> Vec<String> {
         got.headers["webhook-signature"].to_str().unwrap().split(' ').map(str::to_owned).collect()
     };
@@ -107,6 +111,8 @@ async fn signatures_are_opt_in_and_both_keys_sign_for_a_while_after_a_rotation()
     let key = |text: &str| STANDARD.decode(text.strip_prefix("whsec_").unwrap()).unwrap();
     assert!(key(&first).len() >= 24 && key(&first) != key(&second));
     assert_eq!(signatures(&got).len(), 2);
+    let third = sign().await.unwrap_err().to_string();
+    assert!(third.contains("the key before the present one still signs until"), "{third}");
     for secret in [&first, &second] {
         // As an integrator checks it, with the library of the specification.
         Webhook::new(secret).unwrap().verify(&got.body, &got.headers).unwrap();

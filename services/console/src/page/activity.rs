@@ -1,5 +1,7 @@
 //! Who did what.
 
+mod words;
+
 use askama::Template;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
@@ -41,6 +43,7 @@ struct ActivityPage {
     person: Option<UserId>,
     kind: Option<String>,
     activities: Vec<Activity>,
+    is_newest: bool,
     next: Option<ActivityId>,
 }
 
@@ -53,8 +56,17 @@ impl ActivityPage {
         self.person == Some(one.user_id)
     }
 
+    /// The address of the first page.
+    fn newest(&self) -> String {
+        self.address(None)
+    }
+
     /// The address of the next page.
     fn older(&self, next: &ActivityId) -> String {
+        self.address(Some(next))
+    }
+
+    fn address(&self, before: Option<&ActivityId>) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         if let Some(person) = self.person {
             query.append_pair("person", &person.to_string());
@@ -62,7 +74,9 @@ impl ActivityPage {
         if let Some(kind) = &self.kind {
             query.append_pair("kind", kind);
         }
-        query.append_pair("before", &next.to_string());
+        if let Some(before) = before {
+            query.append_pair("before", &before.to_string());
+        }
         format!("/activity?{}", query.finish())
     }
 }
@@ -88,6 +102,7 @@ async fn show(
         kinds: store.activity_kinds(team_id).await?,
         person: filter.user_id,
         kind: filter.kind,
+        is_newest: query.before.is_none(),
         activities,
         next,
     }))

@@ -70,6 +70,7 @@ struct BillingPage {
     problem: Option<String>,
     kind: Option<Kind>,
     lines: Vec<LedgerLine>,
+    is_newest: bool,
     next: Option<LedgerTransactionId>,
 }
 
@@ -129,6 +130,7 @@ async fn billing_page(
         problem: typed.problem,
         kind,
         lines,
+        is_newest: before.is_none(),
         next,
     })
 }

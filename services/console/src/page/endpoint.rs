@@ -17,8 +17,9 @@ use store::{Endpoint, EndpointState, StoreError};
 use self::scope::{Choice, ScopeForm};
 use crate::Console;
 use crate::access::Person;
-use crate::answer::{Frame, Notice, Noticed, page, refused};
+use crate::answer::{Frame, Notice, Noticed, done, page, refused};
 use crate::failure::Failure;
+use crate::once::{OnItsWay, Secret};
 use crate::route::{self, Access, Route};
 
 /// What there is.
@@ -122,7 +123,7 @@ async fn list_page(
     })
 }
 
-/// Makes an endpoint and shows its page, with the key that signs if one was asked for: only this once.
+/// Makes an endpoint and leads to its page, which shows the key that signs, if one was asked for: only this once.
 async fn create(
     State(console): State<Console>,
     person: Person,
@@ -132,9 +133,12 @@ async fn create(
     let form = ScopeForm::read(&bytes);
     match make(&console, &person, &form).await {
         Ok((endpoint_id, secret)) => {
-            let endpoint = console.process.store.endpoint_get(person.0.team_id, endpoint_id).await?;
-            let shown = detail::Shown { is_new: true, secret, ..detail::Shown::default() };
-            Ok(page(&detail::detail_page(&console, &person, endpoint, shown).await?))
+            let path = format!("{PART}/{endpoint_id}");
+            let answer = done(&path, Notice::EndpointAdded);
+            match secret {
+                Some(secret) => Ok(secret.with(answer, &path, &console.process.config.console)),
+                None => Ok(answer),
+            }
         }
         Err(Refused::Sentence(problem)) => {
             Ok(refused(&list_page(&console, &person, form, (None, Some(problem))).await?))
@@ -165,10 +169,26 @@ async fn make(
     console: &Console,
     person: &Person,
     form: &ScopeForm,
-) -> Result<(EndpointId, Option<SigningSecret>), Refused> {
+) -> Result<(EndpointId, Option<OnItsWay>), Refused> {
     let scope = form.scope().map_err(Refused::Sentence)?;
     let policy = Policy::new(&console.process.config.outbound.allowed_networks);
     let secret = form.is_signed.then(SigningSecret::random);
+    let kept = match &secret {
+        Some(secret) => {
+            Some(keep(console, person, secret).await.map_err(Failure::from).map_err(Refused::Failure)?)
+        }
+        None => None,
+    };
     let made = manager(console, person).create(&policy, &form.url, scope.as_deref(), secret).await?;
-    Ok((made.endpoint_id, made.secret))
+    Ok((made.endpoint_id, kept))
+}
+
+/// Keeps a key that is to sign for the page that shows it. When the endpoint does not get it after all, it was nothing.
+async fn keep(console: &Console, person: &Person, secret: &SigningSecret) -> store::Result<OnItsWay> {
+    let mut connection = console.process.store.connection().await?;
+    let transaction = connection.begin().await?;
+    let now = console.process.clock.now();
+    let kept = Secret::SigningKey(secret.reveal()).keep(&transaction, person, now).await?;
+    transaction.commit().await?;
+    Ok(kept)
 }

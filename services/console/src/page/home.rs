@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::response::Response;
 use contract::id::IntegrationId;
 use contract::push::SyncView;
-use store::{Endpoint, EndpointState};
+use store::{Endpoint, EndpointState, HeldBack};
 
 use self::chart::Chart;
 use self::figures::Figures;
@@ -16,6 +16,7 @@ use crate::Console;
 use crate::access::Person;
 use crate::answer::{Frame, page};
 use crate::failure::Failure;
+use crate::page::integration::held_back_words;
 use crate::route::{self, Access, Route};
 use crate::show::{dollars, grouped};
 
@@ -47,6 +48,7 @@ struct HomePage {
     charts: [Chart; 2],
     reasons: Vec<(&'static str, String)>,
     syncs: Vec<(IntegrationId, String, SyncView)>,
+    held_back: Vec<HeldBack>,
     troubles: Vec<Trouble>,
     days: usize,
     public_url: String,
@@ -79,6 +81,7 @@ async fn show(State(console): State<Console>, person: Person) -> Result<Response
             Chart::new("Scans by day", &days, &[("Scans", &figures.scans)]),
         ],
         syncs: store.sync_list_of_team(team_id, SYNCS, now).await?,
+        held_back: store.sync_held_back_list(team_id, now).await?,
         troubles,
         days: days.len(),
         public_url: console.process.config.console.public_url.clone(),

@@ -14,13 +14,14 @@ use contract::id::IntegrationId;
 use contract::name::Name;
 use contract::push::{Field, IntegrationStatus, Standing, SyncStatus, SyncView};
 use serde::Deserialize;
-use store::{Integration, StoreError};
+use store::{HeldBack, Integration, StoreError};
 
 use crate::Console;
 use crate::access::Person;
 use crate::answer::{Frame, page, refused};
 use crate::failure::Failure;
 use crate::route::{self, Access, Route};
+use crate::show::{grouped, is_visible};
 
 /// What there is.
 pub(crate) fn routes() -> Vec<Route> {
@@ -83,6 +84,25 @@ impl Progress {
     }
 }
 
+/// The integration's sync that the removal guard holds back, if there is one.
+async fn held_back(
+    console: &Console,
+    person: &Person,
+    integration_id: IntegrationId,
+) -> Result<Option<HeldBack>, Failure> {
+    let (store, now) = (&console.process.store, console.process.clock.now());
+    let held_back = store.sync_held_back_list(person.0.team_id, now).await?;
+    Ok(held_back.into_iter().find(|held_back| held_back.integration_id == integration_id))
+}
+
+/// What a sync that is held back would do, for people.
+pub(crate) fn held_back_words(HeldBack { count, share, .. }: &HeldBack) -> String {
+    let (count, percent) = (grouped(count.unsigned_abs()), share * 100.0);
+    format!(
+        "it would remove {count} contacts, {percent:.1} % of all, which is more than the removal guard allows"
+    )
+}
+
 /// A status, for people.
 fn words(status: IntegrationStatus) -> &'static str {
     match status {
@@ -143,6 +163,10 @@ async fn create(
 ) -> Result<Response, Failure> {
     let Form(NewIntegration { name: typed }) = form?;
     let name = match typed.parse::<Name>() {
+        Ok(name) if !is_visible(name.as_str()) => {
+            let problem = Some("The name has no character that can be seen.".to_owned());
+            return Ok(refused(&list_page(&console, &person, typed, problem).await?));
+        }
         Ok(name) => name,
         Err(reason) => {
             let problem = Some(format!("The name {reason}."));

@@ -6,7 +6,8 @@ use askama::Template;
 use axum::Form;
 use axum::extract::rejection::{FormRejection, PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
-use axum::response::Response;
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Redirect, Response};
 use contract::id::{ApiKeyId, IntegrationId};
 use contract::key::KeyKind;
 use contract::limits::ACTIVE_TEAM_KEYS;
@@ -19,7 +20,11 @@ use crate::Console;
 use crate::access::Person;
 use crate::answer::{Frame, Notice, Noticed, done, page, refused};
 use crate::failure::Failure;
+use crate::once::{OnItsWay, Secret};
 use crate::route::{self, Access, Route};
+
+/// Where the page is.
+const PART: &str = "/keys";
 
 /// What there is.
 pub(crate) fn routes() -> Vec<Route> {
@@ -55,8 +60,8 @@ struct Line {
 #[derive(Default)]
 struct Shown {
     notice: Option<Notice>,
-    /// A key that has just been made, shown this once.
-    made: Option<KeyText>,
+    /// A key that was made a moment ago, shown this once.
+    made: Option<String>,
     /// What was typed, and what is wrong with it.
     name: String,
     kind: Option<Kind>,
@@ -79,10 +84,24 @@ struct KeyPage {
 async fn show(
     State(console): State<Console>,
     person: Person,
+    headers: HeaderMap,
     noticed: Result<Query<Noticed>, QueryRejection>,
 ) -> Result<Response, Failure> {
     let Query(Noticed { notice }) = noticed?;
-    Ok(page(&key_page(&console, &person, Shown { notice, ..Shown::default() }).await?))
+    let made = made_key(&console, &person, &headers).await?;
+    Ok(page(&key_page(&console, &person, Shown { notice, made, ..Shown::default() }).await?))
+}
+
+/// The key that was made a moment ago, for the page that a browser asks for now.
+pub(crate) async fn made_key(
+    console: &Console,
+    person: &Person,
+    headers: &HeaderMap,
+) -> Result<Option<String>, Failure> {
+    match Secret::take(console, person, headers).await? {
+        Some(Secret::Key(key)) => Ok(Some(key)),
+        _ => Ok(None),
+    }
 }
 
 async fn key_page(console: &Console, person: &Person, shown: Shown) -> Result<KeyPage, Failure> {
@@ -108,7 +127,7 @@ async fn key_page(console: &Console, person: &Person, shown: Shown) -> Result<Ke
     })
 }
 
-/// Makes a key and shows it, once: the answer is the page itself, and nothing keeps it.
+/// Makes a key and leads to the page that shows it, once.
 async fn create(
     State(console): State<Console>,
     person: Person,
@@ -120,9 +139,7 @@ async fn create(
         Kind::Formulas => KeyKind::Formulas,
     };
     match make(&console, &person, key_kind, None, &typed).await {
-        Ok(key) => {
-            Ok(page(&key_page(&console, &person, Shown { made: Some(key), ..Shown::default() }).await?))
-        }
+        Ok(key) => Ok(key.with(Redirect::to(PART).into_response(), PART, &console.process.config.console)),
         Err(StoreError::Limit(reason)) => {
             let problem = Some(format!("Not made: {reason}."));
             let shown = Shown { name: typed, kind: Some(kind), problem, ..Shown::default() };
@@ -142,7 +159,7 @@ pub(crate) async fn make(
     kind: KeyKind,
     integration: Option<&Integration>,
     typed: &str,
-) -> store::Result<KeyText> {
+) -> store::Result<OnItsWay> {
     let name: Name = typed.parse().map_err(|reason| StoreError::Limit(format!("the name {reason}")))?;
     let (key, now) = (KeyText::random(kind), console.process.clock.now());
     let new = NewKey {
@@ -160,6 +177,7 @@ pub(crate) async fn make(
         None => name.as_str().to_owned(),
     };
     transaction.activity_add(&person.0, "key.created", &subject, now).await?;
+    let key = Secret::Key(key.reveal().to_owned()).keep(&transaction, person, now).await?;
     transaction.commit().await?;
     Ok(key)
 }

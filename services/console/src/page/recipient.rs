@@ -150,11 +150,14 @@ async fn remove(
     let (team_id, now) = (person.0.team_id, console.process.clock.now());
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    let address = transaction.recipient_remove(team_id, &campaign_id, entry_id, now).await?;
+    let list = format!("/campaigns/{campaign_id}/recipients");
+    let Some(address) = transaction.recipient_remove(team_id, &campaign_id, entry_id, now).await? else {
+        return Ok(done(&list, Notice::RecipientRemovedBefore));
+    };
     let subject = format!("{}: {address}", campaign.name);
     transaction.activity_add(&person.0, "recipient.removed", &subject, now).await?;
     transaction.commit().await?;
-    Ok(done(&format!("/campaigns/{campaign_id}/recipients"), Notice::RecipientRemoved))
+    Ok(done(&list, Notice::RecipientRemoved))
 }
 
 /// An outcome as people call it; one that is not known keeps its name.

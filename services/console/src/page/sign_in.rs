@@ -1,20 +1,24 @@
 //! Signing in and out.
 
+mod attempt;
+
+use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 
 use askama::Template;
 use axum::Form;
-use axum::extract::rejection::FormRejection;
+use axum::extract::rejection::{FormRejection, QueryRejection};
 use axum::extract::{ConnectInfo, Query, State};
-use axum::http::header::SET_COOKIE;
+use axum::http::header::{RETRY_AFTER, SET_COOKIE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
-use chrono::{DateTime, DurationRound, TimeDelta, Utc};
-use contract::id::UserId;
+use chrono::{DateTime, Utc};
 use secret::Token;
 use serde::Deserialize;
-use service::source::{source_address, subject};
+use service::source::source_address;
+use store::{Account, Transaction};
 
+pub(crate) use self::attempt::{Allowed, Attempt};
 use crate::Console;
 use crate::access::{session_cookie, signed_in, token};
 use crate::answer::page;
@@ -33,11 +37,16 @@ pub(crate) fn routes() -> Vec<Route> {
 /// Characters of an e-mail address that are looked at.
 const EMAIL_CHARS: usize = 254;
 
-/// Where to go after signing in.
+/// Where to go after signing in, and whether a form was sent that nothing was done with.
 #[derive(Deserialize)]
 struct Back {
     back: Option<String>,
+    lost: Option<String>,
 }
+
+/// What whoever sent a form is told whose session had ended.
+const LOST: &str =
+    "Your session has ended, so nothing was done. Sign in, and what you typed has to be typed again.";
 
 #[derive(Deserialize)]
 struct Credentials {
@@ -51,20 +60,21 @@ struct Credentials {
 struct SignInPage<'a> {
     email: &'a str,
     back: &'a str,
-    problem: Option<&'static str>,
+    problem: Option<Cow<'static, str>>,
 }
 
 /// The form.
 async fn show(
     State(console): State<Console>,
-    Query(Back { back }): Query<Back>,
+    query: Result<Query<Back>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
+    let Query(Back { back, lost }) = query?;
     let back = own_path(back.as_deref());
     if signed_in(&console, &headers).await?.is_some() {
         return Ok(Redirect::to(back).into_response());
     }
-    Ok(page(&SignInPage { email: "", back, problem: None }))
+    Ok(page(&SignInPage { email: "", back, problem: lost.map(|_| LOST.into()) }))
 }
 
 /// Signs in. Whether the address or the password is wrong is not told apart.
@@ -77,25 +87,59 @@ async fn submit(
     let Form(credentials) = form?;
     let email: String = credentials.email.trim().chars().take(EMAIL_CHARS).collect();
     let back = own_path(credentials.back.as_deref());
-    let now = console.process.clock.now();
-    let refuse = |status: StatusCode, problem| {
-        let form = SignInPage { email: &email, back, problem: Some(problem) };
-        (status, page(&form)).into_response()
-    };
     let source = source_address(peer.ip(), &headers, &console.process.config.console.trusted_proxies);
-    if !may_try(&console, &email, source, now).await? {
-        let problem = "There were too many attempts. Wait a quarter of an hour and try again.";
-        return Ok(refuse(StatusCode::TOO_MANY_REQUESTS, problem));
-    }
     let account = console.process.store.account_by_email(&email).await?;
-    let (user_id, hash) = account.map(|account| (account.user_id, account.password_hash)).unzip();
-    let matches = console.passwords.matches(credentials.password, hash.flatten()).await;
-    let Some(user_id) = user_id.filter(|_| matches) else {
-        return Ok(refuse(StatusCode::FORBIDDEN, "The e-mail address or the password is not right."));
+    let user_id = account.as_ref().map(|account| account.user_id);
+    let attempt = match Attempt::sign_in(&console, user_id, &email, source).await? {
+        Allowed::Yes(attempt) => attempt,
+        Allowed::In(seconds) => return Ok(too_many(&email, back, seconds)),
     };
-    let token = begin_session(&console, user_id, &headers, now).await?;
-    let cookie = session_cookie(&console.process.config.console, Some(&token));
-    Ok((AppendHeaders([(SET_COOKIE, cookie)]), Redirect::to(back)).into_response())
+    let hash = account.as_ref().and_then(|account| account.password_hash.clone());
+    match (console.passwords.matches(credentials.password, hash).await, account) {
+        (Ok(true), Some(account)) => {
+            attempt.take_back(&console).await?;
+            let token = begin_session(&console, &account, source, &headers).await?;
+            let cookie = session_cookie(&console.process.config.console, Some(&token));
+            Ok((AppendHeaders([(SET_COOKIE, cookie)]), Redirect::to(back)).into_response())
+        }
+        (Ok(_), account) => {
+            note_failure(&console, account, source).await?;
+            let problem = Some("The e-mail address or the password is not right.".into());
+            Ok((StatusCode::FORBIDDEN, page(&SignInPage { email: &email, back, problem })).into_response())
+        }
+        (Err(failure), _) => {
+            // The password was not looked at.
+            attempt.take_back(&console).await?;
+            Err(failure)
+        }
+    }
+}
+
+fn too_many(email: &str, back: &str, seconds: i64) -> Response {
+    let minutes = seconds.div_euclid(60) + 1;
+    let problem = Some(format!("There were too many attempts. Wait {minutes} minutes and try again.").into());
+    let answer = page(&SignInPage { email, back, problem });
+    (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, seconds.to_string())], answer).into_response()
+}
+
+/// Notes in the log of the account's team that somebody could not sign in. Of addresses that are nobody's there is none.
+async fn note_failure(console: &Console, account: Option<Account>, source: IpAddr) -> Result<(), Failure> {
+    let Some(account) = account else { return Ok(()) };
+    let mut connection = console.process.store.connection().await?;
+    let transaction = connection.begin().await?;
+    note(&transaction, &account, "sign_in.failed", source, console.process.clock.now()).await?;
+    Ok(transaction.commit().await?)
+}
+
+async fn note(
+    transaction: &Transaction<'_>,
+    account: &Account,
+    action: &str,
+    source: IpAddr,
+    now: DateTime<Utc>,
+) -> store::Result<()> {
+    let person = (account.team_id, account.user_id, account.name.as_str());
+    transaction.activity_add_of(person, action, &format!("from {source}"), now).await
 }
 
 /// Signs out.
@@ -107,36 +151,20 @@ async fn end(State(console): State<Console>, headers: HeaderMap) -> Result<Respo
     Ok((AppendHeaders([(SET_COOKIE, cookie)]), Redirect::to("/sign-in")).into_response())
 }
 
-/// Counts an attempt for its account and its source address; false past one of their limits.
-async fn may_try(
-    console: &Console,
-    email: &str,
-    source: IpAddr,
-    now: DateTime<Utc>,
-) -> Result<bool, Failure> {
-    let settings = &console.process.config.console;
-    let window = TimeDelta::minutes(settings.sign_in_window_minutes);
-    let start = now.duration_trunc(window).unwrap_or(now);
-    let account = [b"sign-in:", email.to_lowercase().as_bytes()].concat();
-    let store = &console.process.store;
-    let by_source = store.window_count(&subject("sign-in", source), start).await?;
-    if by_source > settings.sign_ins_per_source {
-        return Ok(false);
-    }
-    Ok(store.window_count(&account, start).await? <= settings.sign_ins_per_account)
-}
-
 /// A new session in the place of the one that the browser had.
 async fn begin_session(
     console: &Console,
-    user_id: UserId,
+    account: &Account,
+    source: IpAddr,
     headers: &HeaderMap,
-    now: DateTime<Utc>,
 ) -> Result<Token, Failure> {
     let (fresh, replaced) = (Token::random(), token(headers).map(|token| token.hash()));
+    let now = console.process.clock.now();
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    transaction.session_begin(user_id, &fresh.hash(), replaced.as_ref(), now).await?;
+    transaction.session_begin(account.user_id, &fresh.hash(), replaced.as_ref(), now).await?;
+    transaction.sign_in_source_add(account.user_id, &attempt::remembered(source), now).await?;
+    note(&transaction, account, "sign_in.succeeded", source, now).await?;
     transaction.commit().await?;
     Ok(fresh)
 }

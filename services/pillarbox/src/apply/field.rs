@@ -113,7 +113,7 @@ impl TryFrom<Value> for MapArea {
 
     fn try_from(value: Value) -> Result<Self, String> {
         let text = value.to_string();
-        Area::parse(&text).map_err(|error| error.to_string())?;
+        Area::parse(&text).and_then(|area| area.check()).map_err(|error| error.to_string())?;
         Ok(Self(text))
     }
 }

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use contract::id::{CampaignId, EndpointId};
-use dispatcher::manage::Manager;
+use dispatcher::manage::{Manager, SigningSecret};
 use outbound::Policy;
 use serde_json::{Value, json};
 use service::Config;
@@ -155,7 +155,9 @@ async fn send(store: &Store, command: EndpointCommand, now: DateTime<Utc>) -> an
 async fn sign(store: &Store, config: &Config, of: &EndpointOf, now: DateTime<Utc>) -> anyhow::Result<Report> {
     let (manager, endpoint_id) = find(store, of, now).await?;
     let hours = config.dispatcher.earlier_secret_hours;
-    let secret = manager.sign(endpoint_id, TimeDelta::hours(hours)).await?.reveal();
+    let secret = SigningSecret::random();
+    manager.sign(endpoint_id, &secret, TimeDelta::hours(hours)).await?;
+    let secret = secret.reveal();
     let text = format!(
         "{secret}\nThis is the only time that the key is shown. A key before it signs as well for {hours} hours."
     );

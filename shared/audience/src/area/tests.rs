@@ -207,3 +207,27 @@ proptest! {
         let _ = Area::parse(&format!(r#"{{"type":"Polygon","coordinates":{json}}}"#));
     }
 }
+
+#[test]
+fn a_border_that_crosses_itself_or_encloses_nothing_is_no_area_that_is_meant() {
+    let check = |rings: serde_json::Value| {
+        let text = serde_json::json!({ "type": "Polygon", "coordinates": rings }).to_string();
+        Area::parse(&text).unwrap().check()
+    };
+    let square = serde_json::json!([[0, 0], [4, 0], [4, 4], [0, 4], [0, 0]]);
+    let hole = serde_json::json!([[1, 1], [2, 1], [2, 2], [1, 2], [1, 1]]);
+    let touching = serde_json::json!([[0, 1], [2, 1], [2, 2], [0, 1]]);
+    assert_eq!(check(serde_json::json!([square, hole])), Ok(()));
+    assert_eq!(check(serde_json::json!([square, touching])), Ok(()));
+    let bow_tie = serde_json::json!([[0, 0], [4, 4], [4, 0], [0, 4], [0, 0]]);
+    let across = serde_json::json!([[3, 1], [5, 1], [5, 2], [3, 2], [3, 1]]);
+    for rings in [serde_json::json!([bow_tie]), serde_json::json!([square, across])] {
+        assert!(matches!(check(rings.clone()), Err(AreaError::Crossing(..))), "{rings}");
+    }
+    for ring in [
+        serde_json::json!([[1, 1], [1, 1], [1, 1], [1, 1]]),
+        serde_json::json!([[0, 0], [1, 1], [2, 2], [0, 0]]),
+    ] {
+        assert_eq!(check(serde_json::json!([ring])), Err(AreaError::NoExtent), "{ring}");
+    }
+}

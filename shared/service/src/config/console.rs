@@ -20,7 +20,7 @@ pub struct Console {
     pub header_timeout_ms: u64,
     /// Whether cookies go over TLS only.
     pub secure_cookies: bool,
-    /// Where people reach the console, for links that they hand on.
+    /// Where people reach the console: actions must come from its pages there, and links that they hand on lead there.
     pub url: String,
     /// Where the gateway answers to the public.
     pub public_url: String,
@@ -32,8 +32,8 @@ pub struct Console {
     pub password_link_hours: i64,
     /// Minutes in which sign-ins are counted.
     pub sign_in_window_minutes: i64,
-    /// Sign-ins tried with an e-mail address in a window.
+    /// Failed sign-ins with an e-mail address in a window, from sources that have not signed in with it before.
     pub sign_ins_per_account: i32,
-    /// Sign-ins tried from a source address in a window.
+    /// Failed sign-ins from a source address in a window.
     pub sign_ins_per_source: i32,
 }

@@ -13,9 +13,10 @@ use store::{Column, ColumnSource};
 
 use crate::Console;
 use crate::access::Person;
-use crate::answer::{Frame, Notice, Noticed, done, page};
+use crate::answer::{Frame, Notice, Noticed, done, page, refused};
 use crate::failure::Failure;
 use crate::page::LINES;
+use crate::show::is_visible;
 
 /// Where the page is.
 const ADDRESS: &str = "/address-book/columns";
@@ -111,7 +112,9 @@ async fn columns_page(
     let next = columns.last().filter(|_| is_more).map(|last| encoded(&last.name_key));
     let built_in = if after.is_empty() { BuiltIn::ALL.to_vec() } else { Vec::new() };
     let uses = uses(console, person).await?;
-    Ok(page(&ColumnsPage { frame, built_in, columns, uses, next, typed }))
+    let is_refused = typed.problem.is_some();
+    let shown = ColumnsPage { frame, built_in, columns, uses, next, typed };
+    Ok(if is_refused { refused(&shown) } else { page(&shown) })
 }
 
 /// What uses the team's columns.
@@ -130,6 +133,11 @@ pub(super) async fn create(
     form: Result<Form<NewColumn>, FormRejection>,
 ) -> Result<Response, Failure> {
     let Form(NewColumn { name, column_type }) = form?;
+    if !is_visible(&name) {
+        let problem = Some("Give a name that can be seen.".to_owned());
+        let frame = Frame::new(&person, "/address-book");
+        return columns_page(&console, &person, frame, "", Typed { name, problem }).await;
+    }
     let (team_id, now) = (person.0.team_id, console.process.clock.now());
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
@@ -139,8 +147,8 @@ pub(super) async fn create(
             transaction.commit().await?;
             Ok(done(ADDRESS, Notice::ColumnSaved))
         }
-        Err(refused) => {
-            let problem = Some(told(refused)?.to_string());
+        Err(reason) => {
+            let problem = Some(told(reason)?.to_string());
             drop(transaction);
             drop(connection);
             let frame = Frame::new(&person, "/address-book");

@@ -11,13 +11,15 @@ use columns::{Asker, FormulaSave, Refused};
 use contract::id::RequestId;
 use contract::mcp::{FormulaError, FormulaProblem, PreviewAnswer, PreviewArguments};
 use serde::Deserialize;
-use store::{ChangedBy, ColumnKind, FormulaChange};
+use store::{ChangedBy, Column, ColumnKind, FormulaChange};
 
 use super::column::told;
 use crate::Console;
 use crate::access::Person;
-use crate::answer::{Frame, Notice, done, page};
+use crate::answer::{self, Frame, Notice, done, page};
 use crate::failure::Failure;
+use crate::seen::fingerprint;
+use crate::show::is_visible;
 
 /// How long a preview may compute before nobody is computed any more.
 const PREVIEW_TIME: Duration = Duration::from_secs(2);
@@ -40,6 +42,9 @@ pub(super) struct Named {
 pub(super) struct Written {
     name: String,
     formula: String,
+    /// A fingerprint of the formula that stood there when the form was made; empty for a new column.
+    #[serde(default)]
+    seen: String,
 }
 
 #[derive(Template)]
@@ -63,7 +68,7 @@ pub(super) async fn show(
 ) -> Result<Response, Failure> {
     let Query(Named { name }) = named?;
     if name.is_empty() {
-        let written = Written { name, formula: String::new() };
+        let written = Written { name, formula: String::new(), seen: String::new() };
         return Ok(page(&empty(&person, written)));
     }
     let name_key = audience::fold_name(&name);
@@ -71,7 +76,8 @@ pub(super) async fn show(
     if column.kind != ColumnKind::Formula {
         return Err(Failure::NotFound);
     }
-    let written = Written { name: column.name, formula: column.formula.unwrap_or_default() };
+    let seen = fingerprint(&column.formula);
+    let written = Written { name: column.name, formula: column.formula.unwrap_or_default(), seen };
     let changes = console.process.store.formula_change_list(person.0.team_id, &name_key, CHANGES).await?;
     Ok(page(&FormulaPage { changes, ..previewed(&console, &person, written).await? }))
 }
@@ -141,15 +147,54 @@ pub(super) async fn save(
 ) -> Result<Response, Failure> {
     let Form(written) = form?;
     match attempt(&console, &person, &written).await {
-        Ok(()) => Ok(done("/address-book/columns", Notice::ColumnSaved)),
+        Ok(None) => Ok(done("/address-book/columns", Notice::ColumnSaved)),
+        Ok(Some(Overtaken { problem, seen })) => {
+            let written = Written { seen, ..written };
+            Ok(answer::refused(&FormulaPage { problem: Some(problem), ..empty(&person, written) }))
+        }
         Err(error) => {
             let error = told(error)?;
-            Ok(page(&refused(&person, written, Some(error))))
+            Ok(answer::refused(&refused(&person, written, Some(error))))
         }
     }
 }
 
-async fn attempt(console: &Console, person: &Person, written: &Written) -> Result<(), Refused> {
+/// The column is not what the form was made from.
+struct Overtaken {
+    problem: String,
+    /// The fingerprint of what stands now, for who saves again.
+    seen: String,
+}
+
+/// Compares the column that stands with the one that the form was made from; `None` when it is that one.
+fn overtaken(columns: &[Column], written: &Written) -> Option<Overtaken> {
+    let (name_key, seen) = (audience::fold_name(written.name.trim()), written.seen.clone());
+    let column = columns.iter().find(|column| column.name_key == name_key);
+    let problem = match column {
+        None if !is_visible(&written.name) => "Give a name that can be seen.".to_owned(),
+        None if seen.is_empty() => return None,
+        None => "Your team has no column of this name: begin with New formula column.".to_owned(),
+        Some(Column { name, .. }) if seen.is_empty() => format!(
+            "Your team has a column named {name} already. Choose another name; a formula is changed on its column's own page."
+        ),
+        Some(column) if fingerprint(&column.formula) == seen => return None,
+        Some(Column { formula, .. }) => {
+            let stands = formula.as_deref().unwrap_or("no formula");
+            let problem = format!(
+                "Nothing was saved: somebody changed this formula since you opened the page. What stands now: {stands} Save \
+                 again to put yours in its place."
+            );
+            return Some(Overtaken { problem, seen: fingerprint(formula) });
+        }
+    };
+    Some(Overtaken { problem, seen })
+}
+
+async fn attempt(
+    console: &Console,
+    person: &Person,
+    written: &Written,
+) -> Result<Option<Overtaken>, Refused> {
     let asker = asker(console, person);
     let mut connection = asker.store.connection().await?;
     let transaction = connection.begin().await?;
@@ -159,8 +204,12 @@ async fn attempt(console: &Console, person: &Person, written: &Written) -> Resul
         name: columns::checked_name(&written.name)?,
         formula: written.formula.trim(),
     };
+    let columns = transaction.column_list_locked(asker.team_id).await?;
+    if let Some(overtaken) = overtaken(&columns, written) {
+        return Ok(Some(overtaken));
+    }
     let saved = columns::save(&transaction, asker.team_id, save, asker.now).await?;
     transaction.activity_add(&person.0, "formula.saved", &saved.name, asker.now).await?;
     transaction.commit().await?;
-    Ok(())
+    Ok(None)
 }

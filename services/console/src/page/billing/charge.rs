@@ -25,6 +25,7 @@ pub(super) struct ChargeCursor {
 struct ChargesPage {
     frame: Frame,
     charges: Vec<ChargeSummary>,
+    is_newest: bool,
     next: Option<ChargeId>,
     public_url: String,
 }
@@ -39,7 +40,8 @@ pub(super) async fn list(
     let mut charges = console.process.store.charge_list(person.0.team_id, before, LINES + 1).await?;
     let next = cut(&mut charges).map(|last| last.charge_id);
     let public_url = console.process.config.console.public_url.clone();
-    Ok(page(&ChargesPage { frame: Frame::new(&person, PART), charges, next, public_url }))
+    let (frame, is_newest) = (Frame::new(&person, PART), before.is_none());
+    Ok(page(&ChargesPage { frame, charges, is_newest, next, public_url }))
 }
 
 #[derive(Template)]

@@ -8,9 +8,9 @@ use contract::id::TopUpRequestId;
 use contract::money::Money;
 use secret::random_reference;
 use serde::Deserialize;
-use store::StoreError;
+use store::{StoreError, TopUpRequestState};
 
-use super::{LedgerQuery, PART, Typed, billing_page};
+use super::{LedgerQuery, PART, REQUESTS, Typed, billing_page};
 use crate::Console;
 use crate::access::Person;
 use crate::answer::{Notice, done, refused};
@@ -63,9 +63,32 @@ pub(super) async fn withdraw(
     let Path(request_id) = path?;
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    let reference = transaction.top_up_request_withdraw(person.0.team_id, request_id).await?;
+    let reference = match transaction.top_up_request_withdraw(person.0.team_id, request_id).await {
+        Ok(reference) => reference,
+        Err(StoreError::NotFound(_)) => {
+            drop(transaction);
+            drop(connection);
+            return withdrawn_before(&console, &person, request_id).await;
+        }
+        Err(error) => return Err(error.into()),
+    };
     let now = console.process.clock.now();
     transaction.activity_add(&person.0, "top_up.withdrawn", &reference, now).await?;
     transaction.commit().await?;
     Ok(done(PART, Notice::TopUpWithdrawn))
+}
+
+/// Says what became of a top-up that is not open any more; one that is too old to be shown, or another team's, is not found.
+async fn withdrawn_before(
+    console: &Console,
+    person: &Person,
+    request_id: TopUpRequestId,
+) -> Result<Response, Failure> {
+    let requests = console.process.store.top_up_request_list(person.0.team_id, REQUESTS).await?;
+    let request = requests.iter().find(|request| request.request_id == request_id);
+    match request.map(|request| &request.state) {
+        Some(TopUpRequestState::Booked) => Ok(done(PART, Notice::TopUpBookedBefore)),
+        Some(TopUpRequestState::Withdrawn) => Ok(done(PART, Notice::TopUpWithdrawnBefore)),
+        Some(TopUpRequestState::Open) | None => Err(Failure::NotFound),
+    }
 }

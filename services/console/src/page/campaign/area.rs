@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use askama::Template;
-use audience::Area;
 use audience::area::MAX_BYTES;
+use audience::{Area, AreaError};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::response::Response;
@@ -14,7 +14,7 @@ use store::CampaignSummary;
 use super::{CampaignPath, PART, find};
 use crate::Console;
 use crate::access::Person;
-use crate::answer::{Frame, Notice, Noticed, done, page};
+use crate::answer::{Frame, Notice, Noticed, done, page, refused};
 use crate::failure::Failure;
 use crate::route::{self, Access, Route};
 use crate::upload::Upload;
@@ -37,6 +37,8 @@ const GRID_LINES: f64 = 4.0;
 
 /// Metres of a degree of latitude.
 const METRES_PER_DEGREE: f64 = 111_320.0;
+
+const METRES_PER_MILE: f64 = 1_609.344;
 
 /// What there is.
 pub(super) fn routes() -> Vec<Route> {
@@ -189,11 +191,11 @@ fn describe(polygons: &[Vec<Vec<(f64, f64)>>], Extent([west, south, east, north]
         1 => " with one hole".to_owned(),
         many => format!(" with {many} holes"),
     };
-    let kilometres = |degrees: f64| degrees * METRES_PER_DEGREE / 1_000.0;
-    let wide = kilometres((east - west) * f64::midpoint(south, north).to_radians().cos());
+    let miles = |degrees: f64| degrees * METRES_PER_DEGREE / METRES_PER_MILE;
+    let wide = miles((east - west) * f64::midpoint(south, north).to_radians().cos());
     format!(
-        "{parts}{holes}, from latitude {south:.3} to {north:.3} and longitude {west:.3} to {east:.3}: about {wide:.1} by {:.1} kilometers.",
-        kilometres(north - south)
+        "{parts}{holes}, from latitude {south:.3} to {north:.3} and longitude {west:.3} to {east:.3}: about {wide:.1} by {:.1} miles.",
+        miles(north - south)
     )
 }
 
@@ -230,7 +232,9 @@ async fn area_page(
     let area = settings.and_then(|settings| settings.area);
     let picture = area.as_deref().map(AreaPicture::of).transpose()?;
     let frame = Frame::new(person, PART).with_notice(notice);
-    Ok(page(&AreaPage { frame, campaign, picture, typed, problem }))
+    let is_refused = problem.is_some();
+    let shown = AreaPage { frame, campaign, picture, typed, problem };
+    Ok(if is_refused { refused(&shown) } else { page(&shown) })
 }
 
 /// Takes a file, or what was pasted, or takes the area away.
@@ -238,16 +242,23 @@ async fn save(
     State(console): State<Console>,
     person: Person,
     path: CampaignPath,
-    form: Upload,
+    form: Result<Upload, Failure>,
 ) -> Result<Response, Failure> {
     let campaign_id = path?.0;
+    let form = match form {
+        Ok(form) => form,
+        Err(failure) => {
+            let typed = (String::new(), Some(failure.of_form(FORM_BYTES)?));
+            return area_page(&console, &person, &campaign_id, None, typed).await;
+        }
+    };
     let is_everywhere = form.text("do")? == "remove";
     let (file, pasted) = (form.text("file")?.trim(), form.text("text")?.trim());
     let geojson = if file.is_empty() { pasted } else { file };
     let problem = match (is_everywhere, geojson) {
         (true, _) => None,
         (false, "") => Some("Choose a file, or paste its content.".to_owned()),
-        (false, geojson) => Area::parse(geojson).err().map(|error| format!("Nothing was changed: {error}.")),
+        (false, geojson) => read(geojson).err().map(|error| format!("Nothing was changed: {error}.")),
     };
     if problem.is_some() {
         return area_page(&console, &person, &campaign_id, None, (pasted.to_owned(), problem)).await;
@@ -262,6 +273,12 @@ async fn save(
     transaction.commit().await?;
     let notice = if is_everywhere { Notice::AreaRemoved } else { Notice::AreaChanged };
     Ok(done(&format!("/campaigns/{campaign_id}/area"), notice))
+}
+
+/// Reads an area that can be meant.
+fn read(geojson: &str) -> Result<(), AreaError> {
+    let area = Area::parse(geojson)?;
+    tokio::task::block_in_place(|| area.check())
 }
 
 #[cfg(test)]

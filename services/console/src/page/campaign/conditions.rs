@@ -3,6 +3,7 @@
 mod count;
 mod form;
 mod tree;
+mod words;
 
 use audience::{ColumnType, ConditionError, Conditions, fold_name};
 use axum::Form;
@@ -23,6 +24,7 @@ use crate::access::Person;
 use crate::answer::{Notice, Noticed, done};
 use crate::failure::Failure;
 use crate::route::{self, Access, Route};
+use crate::seen::{before_and_now, fingerprint};
 
 /// Bytes of the form: the largest tree with values of a usual length.
 const FORM_BYTES: usize = 2 * 1024 * 1024;
@@ -38,6 +40,10 @@ struct Shown {
     tree: Tree,
     problem: Option<Problem>,
     count: Option<Count>,
+    /// A fingerprint of the conditions that the form was made from.
+    seen: String,
+    /// The conditions that stand, when somebody else has saved them meanwhile.
+    overtaken: Option<Vec<Sentence>>,
     /// Whether it is the campaign's own, and not what somebody typed.
     is_stored: bool,
 }
@@ -55,14 +61,14 @@ async fn show(
     let tree = stored.as_ref().map(Tree::of).unwrap_or_default();
     let columns = console.process.store.column_list(person.0.team_id).await?;
     let shown = check(&console, &person, &campaign_id, tree, &columns).await?;
-    let shown = Shown { is_stored: true, ..shown };
+    let shown = Shown { is_stored: true, seen: fingerprint(&stored), ..shown };
     conditions_page(&console, &person, &campaign_id, &columns, shown, noticed.notice).await
 }
 
 /// Why the mailer cannot use stored conditions; `None` when it can.
 pub(super) fn problem(stored: &Value, columns: &[Column]) -> Option<String> {
     let types = |name: &str| column_type(columns, name);
-    Conditions::parse(stored, types).err().map(|error| error.problem.to_string())
+    Conditions::parse(stored, types).err().map(|error| words::problem(&error.problem))
 }
 
 /// Adds or removes a part, counts, or saves: whatever the button says. Only saving changes the campaign.
@@ -75,35 +81,48 @@ async fn change(
     let campaign_id = path?.0;
     find(&console, &person, &campaign_id).await?;
     let Form(fields) = form?;
-    let mut tree = Tree::of_form(&fields).map_err(|error| Failure::Invalid(error.to_string()))?;
-    let pressed = fields.iter().find(|(name, _)| name == "do").map_or("", |(_, value)| value);
+    let tree = Tree::of_form(&fields).map_err(|error| Failure::Invalid(error.to_string()))?;
+    let field = |wanted: &str| fields.iter().find(|(name, _)| name == wanted).map_or("", |(_, value)| value);
+    let (pressed, seen) = (field("do"), field("seen").to_owned());
     let (verb, position) = pressed.split_once(':').unwrap_or((pressed, ""));
-    let position: usize = position.parse().unwrap_or(usize::MAX);
-    let columns = match verb {
-        "save" => match save(&console, &person, &campaign_id, &tree).await? {
+    if let Some(tree) = edited(verb, position.parse().unwrap_or(usize::MAX), &tree) {
+        return unchecked(&console, &person, &campaign_id, tree, seen).await;
+    }
+    let (columns, overtaken) = match verb {
+        "save" => match save(&console, &person, &campaign_id, &tree, &seen).await? {
             Saved::Yes => {
                 return Ok(done(&format!("/campaigns/{campaign_id}/conditions"), Notice::ConditionsSaved));
             }
-            Saved::No(columns) => columns,
+            Saved::No(columns) => (columns, None),
+            Saved::Overtaken(columns, standing) => (columns, Some(standing)),
         },
+        _ => (console.process.store.column_list(person.0.team_id).await?, None),
+    };
+    let shown = check(&console, &person, &campaign_id, tree, &columns).await?;
+    let shown = match overtaken {
+        None => Shown { seen, ..shown },
+        Some(standing) => {
+            let sentences = standing.as_ref().map(Sentence::all).unwrap_or_default();
+            Shown { seen: fingerprint(&standing), overtaken: Some(sentences), ..shown }
+        }
+    };
+    conditions_page(&console, &person, &campaign_id, &columns, shown, None).await
+}
+
+/// The tree with what a button adds or removes; `None` for a button that does neither.
+fn edited(verb: &str, position: usize, tree: &Tree) -> Option<Tree> {
+    let mut tree = tree.clone();
+    match verb {
         "add-condition" => {
             let operator = audience::Operator::Is.as_str().to_owned();
             tree.add(position, Part::Condition(Typed { operator, ..Typed::default() }));
-            return unchecked(&console, &person, &campaign_id, tree).await;
         }
-        "add-group" => {
-            tree.add(position, Part::Group { is_any: true });
-            return unchecked(&console, &person, &campaign_id, tree).await;
-        }
-        "remove" => {
-            tree.remove(position);
-            return unchecked(&console, &person, &campaign_id, tree).await;
-        }
-        "columns" => return unchecked(&console, &person, &campaign_id, tree).await,
-        _ => console.process.store.column_list(person.0.team_id).await?,
-    };
-    let shown = check(&console, &person, &campaign_id, tree, &columns).await?;
-    conditions_page(&console, &person, &campaign_id, &columns, shown, None).await
+        "add-group" => tree.add(position, Part::Group { is_any: true }),
+        "remove" => tree.remove(position),
+        "columns" => {}
+        _ => return None,
+    }
+    Some(tree)
 }
 
 /// While parts come and go nothing is held against those that are not filled in yet.
@@ -112,9 +131,10 @@ async fn unchecked(
     person: &Person,
     campaign_id: &CampaignId,
     tree: Tree,
+    seen: String,
 ) -> Result<Response, Failure> {
     let columns = console.process.store.column_list(person.0.team_id).await?;
-    let shown = Shown { tree, problem: None, count: None, is_stored: false };
+    let shown = Shown { tree, problem: None, count: None, seen, overtaken: None, is_stored: false };
     conditions_page(console, person, campaign_id, &columns, shown, None).await
 }
 
@@ -126,13 +146,11 @@ async fn check(
     tree: Tree,
     columns: &[Column],
 ) -> Result<Shown, Failure> {
-    Ok(match read(&tree, columns) {
-        Ok(conditions) => {
-            let count = Count::of(console, person, campaign_id, &conditions, columns).await?;
-            Shown { tree, problem: None, count: Some(count), is_stored: false }
-        }
-        Err(problem) => Shown { tree, problem: Some(problem), count: None, is_stored: false },
-    })
+    let (problem, count) = match read(&tree, columns) {
+        Ok(conditions) => (None, Some(Count::of(console, person, campaign_id, &conditions, columns).await?)),
+        Err(problem) => (Some(problem), None),
+    };
+    Ok(Shown { tree, problem, count, seen: String::new(), overtaken: None, is_stored: false })
 }
 
 /// The tree as the mailer reads it.
@@ -140,14 +158,14 @@ fn read(tree: &Tree, columns: &[Column]) -> Result<Conditions, Problem> {
     let types = |name: &str| column_type(columns, name);
     let conditions = Conditions::parse(&tree.document(types), types).map_err(|error| {
         let ConditionError { path, problem } = error;
-        Problem { position: tree.position(&path).unwrap_or(0), sentence: problem.to_string() }
+        Problem { position: tree.position(&path).unwrap_or(0), sentence: words::problem(&problem) }
     })?;
     match conditions.unknown_column(types) {
         None => Ok(conditions),
         Some(name) => {
             let uses = |node: &tree::Node| matches!(&node.part, Part::Condition(typed) if fold_name(&typed.column) == name);
             let position = tree.nodes().iter().position(uses).unwrap_or(0);
-            Err(Problem { position, sentence: format!("the team has no column {name:?}") })
+            Err(Problem { position, sentence: words::unknown_column(&name) })
         }
     }
 }
@@ -162,6 +180,8 @@ enum Saved {
     Yes,
     /// The tree is not right; these are the columns by which it is not.
     No(Vec<Column>),
+    /// Others stand there than those that the form was made from; the team's columns, and what stands.
+    Overtaken(Vec<Column>, Option<Value>),
 }
 
 /// Saves a tree that is right, with the team's columns locked: none of them changes its type meanwhile.
@@ -170,6 +190,7 @@ async fn save(
     person: &Person,
     campaign_id: &CampaignId,
     tree: &Tree,
+    seen: &str,
 ) -> Result<Saved, Failure> {
     let (team_id, now) = (person.0.team_id, console.process.clock.now());
     let mut connection = console.process.store.connection().await?;
@@ -178,10 +199,16 @@ async fn save(
     if read(tree, &columns).is_err() {
         return Ok(Saved::No(columns));
     }
+    let standing = transaction.campaign_conditions_locked(team_id, campaign_id).await?;
+    if fingerprint(&standing) != seen {
+        return Ok(Saved::Overtaken(columns, standing));
+    }
     let document = tree.document(|name| column_type(&columns, name));
     let stored = (!tree.is_empty()).then_some(&document);
     let name = transaction.campaign_set_conditions(team_id, campaign_id, stored, now).await?;
-    transaction.activity_add(&person.0, "campaign_conditions.changed", &name, now).await?;
+    let change = before_and_now(&words::line(standing.as_ref()), &words::line(stored));
+    let subject = format!("{name}, {change}");
+    transaction.activity_add(&person.0, "campaign_conditions.changed", &subject, now).await?;
     transaction.commit().await?;
     Ok(Saved::Yes)
 }

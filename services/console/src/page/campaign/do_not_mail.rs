@@ -11,13 +11,13 @@ use axum::extract::{Query, State};
 use axum::response::Response;
 use contract::id::CampaignId;
 use serde::Deserialize;
-use store::{CampaignSummary, ListedAddress, ListedCursor};
+use store::{CampaignSummary, ListedAddress, ListedCursor, StoreError};
 use uuid::Uuid;
 
 use super::{CampaignPath, PART, find, query};
 use crate::Console;
 use crate::access::Person;
-use crate::answer::{Frame, Notice, Noticed, done, page};
+use crate::answer::{Frame, Notice, Noticed, done, page, refused};
 use crate::failure::Failure;
 use crate::page::{LINES, cut};
 use crate::route::{self, Access, Route};
@@ -60,6 +60,16 @@ struct DoNotMailPage {
     next: Option<String>,
     typed: String,
     problem: Option<String>,
+    /// Why a file was not taken.
+    file_problem: Option<String>,
+}
+
+/// What was sent, and why it was not taken.
+#[derive(Default)]
+struct Refused {
+    typed: String,
+    problem: Option<String>,
+    file_problem: Option<String>,
 }
 
 /// The page.
@@ -72,7 +82,7 @@ async fn show(
 ) -> Result<Response, Failure> {
     let (Query(shown), Query(noticed)) = (shown?, noticed?);
     let frame = Frame::new(&person, PART).with_notice(noticed.notice);
-    list_page(&console, &person, frame, &path?.0, shown, (String::new(), None)).await
+    list_page(&console, &person, frame, &path?.0, shown, Refused::default()).await
 }
 
 async fn list_page(
@@ -81,7 +91,7 @@ async fn list_page(
     frame: Frame,
     campaign_id: &CampaignId,
     shown: Shown,
-    (typed, problem): (String, Option<String>),
+    Refused { typed, problem, file_problem }: Refused,
 ) -> Result<Response, Failure> {
     let campaign = find(console, person, campaign_id).await?;
     let text = shown.text.trim();
@@ -93,7 +103,8 @@ async fn list_page(
         let ListedCursor { key, address_id } = &last.cursor;
         query(&[("text", text), ("after", key), ("after_id", &address_id.to_string())])
     });
-    Ok(page(&DoNotMailPage {
+    let is_refused = problem.is_some() || file_problem.is_some();
+    let shown = DoNotMailPage {
         frame,
         campaign,
         addresses,
@@ -102,7 +113,9 @@ async fn list_page(
         next,
         typed,
         problem,
-    }))
+        file_problem,
+    };
+    Ok(if is_refused { refused(&shown) } else { page(&shown) })
 }
 
 #[derive(Deserialize)]
@@ -124,22 +137,18 @@ async fn add(
         Ok(listed) => listed,
         Err(problem) => {
             let problem = Some(format!("{problem}."));
-            return list_page(
-                &console,
-                &person,
-                Frame::new(&person, PART),
-                &campaign_id,
-                Shown::default(),
-                (address, problem),
-            )
-            .await;
+            let what = Refused { typed: address, problem, file_problem: None };
+            let frame = Frame::new(&person, PART);
+            return list_page(&console, &person, frame, &campaign_id, Shown::default(), what).await;
         }
     };
     let now = console.process.clock.now();
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
     let row = (listed.id.as_uuid(), listed.line.clone());
-    transaction.do_not_mail_add(&campaign_id, &[row], now).await?;
+    if transaction.do_not_mail_add(&campaign_id, &[row], now).await? == 0 {
+        return Ok(done(&format!("/campaigns/{campaign_id}/do-not-mail"), Notice::AddressListedBefore));
+    }
     let subject = format!("{}: {}", campaign.name, listed.line);
     transaction.activity_add(&person.0, "do_not_mail.added", &subject, now).await?;
     transaction.commit().await?;
@@ -164,7 +173,13 @@ async fn remove(
     let now = console.process.clock.now();
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    let address = transaction.do_not_mail_remove(person.0.team_id, &campaign_id, address_id).await?;
+    let address = match transaction.do_not_mail_remove(person.0.team_id, &campaign_id, address_id).await {
+        Ok(address) => address,
+        Err(StoreError::NotFound(_)) => {
+            return Ok(done(&format!("/campaigns/{campaign_id}/do-not-mail"), Notice::AddressUnlistedBefore));
+        }
+        Err(error) => return Err(error.into()),
+    };
     let subject = format!("{}: {address}", campaign.name);
     transaction.activity_add(&person.0, "do_not_mail.removed", &subject, now).await?;
     transaction.commit().await?;

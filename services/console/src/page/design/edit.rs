@@ -10,11 +10,12 @@ use contract::id::DesignId;
 use contract::name::Name;
 use store::{DesignSummary, DesignVersion, NewDesign, StoreError, StoredDesign};
 
+use super::DOCUMENT_BYTES;
 use super::document::{BEGINNING, read, written};
 use super::proof::{Asked, ProofView};
 use crate::Console;
 use crate::access::Person;
-use crate::answer::{Frame, Notice, Noticed, done, page};
+use crate::answer::{Frame, Notice, Noticed, done, page, refused};
 use crate::failure::Failure;
 use crate::upload::Upload;
 
@@ -50,21 +51,32 @@ struct Typed {
 
 /// The page for a new design.
 pub(super) async fn blank(person: Person) -> Response {
-    page(&NewPage {
-        frame: Frame::new(&person, "/designs"),
+    page(&new_page(&person))
+}
+
+fn new_page(person: &Person) -> NewPage {
+    NewPage {
+        frame: Frame::new(person, "/designs"),
         name: String::new(),
         name_problem: None,
         document: BEGINNING.to_owned(),
         document_problem: None,
-    })
+    }
 }
 
 /// Makes a design.
 pub(super) async fn create(
     State(console): State<Console>,
     person: Person,
-    form: Upload,
+    form: Result<Upload, Failure>,
 ) -> Result<Response, Failure> {
+    let form = match form {
+        Ok(form) => form,
+        Err(failure) => {
+            let document_problem = Some(failure.of_form(DOCUMENT_BYTES)?);
+            return Ok(refused(&NewPage { document_problem, ..new_page(&person) }));
+        }
+    };
     let (name, text) = (form.text("name")?.trim(), chosen(&form)?);
     let document = read(text);
     let mut name_problem = Name::from_str(name).err().map(|why| format!("The name {why}."));
@@ -84,7 +96,7 @@ pub(super) async fn create(
             Ok(_) => name_problem = Some("Your team has a design of this name already.".to_owned()),
         }
     }
-    Ok(page(&NewPage {
+    Ok(refused(&NewPage {
         frame: Frame::new(&person, "/designs"),
         name: name.to_owned(),
         name_problem,
@@ -132,7 +144,9 @@ async fn design_page(
         Some(typed) => (typed.document, Some(typed.problem)),
         None => (written(&design.document), None),
     };
-    Ok(page(&DesignPage { frame, design: summary, proof, document, problem, versions }))
+    let is_refused = problem.is_some();
+    let shown = DesignPage { frame, design: summary, proof, document, problem, versions };
+    Ok(if is_refused { refused(&shown) } else { page(&shown) })
 }
 
 /// Saves another version.
@@ -140,9 +154,19 @@ pub(super) async fn save(
     State(console): State<Console>,
     person: Person,
     path: Result<Path<DesignId>, PathRejection>,
-    form: Upload,
+    form: Result<Upload, Failure>,
 ) -> Result<Response, Failure> {
     let Path(design_id) = path?;
+    let form = match form {
+        Ok(form) => form,
+        Err(failure) => {
+            let problem = failure.of_form(DOCUMENT_BYTES)?;
+            let stored = console.process.store.design_get(person.0.team_id, design_id).await?;
+            let (frame, document) = (Frame::new(&person, "/designs"), written(&stored.document));
+            let typed = Typed { document, problem };
+            return design_page(&console, &person, frame, stored, Asked::default(), Some(typed)).await;
+        }
+    };
     let (team_id, now) = (person.0.team_id, console.process.clock.now());
     let text = chosen(&form)?;
     let begun_with: Option<i32> = form.text("version")?.parse().ok();

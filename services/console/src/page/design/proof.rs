@@ -98,6 +98,8 @@ pub(super) struct ProofView {
     /// What the addresses of the pictures end with.
     pub(super) query: String,
     pub(super) fields: Vec<ProofField>,
+    /// What a send would say of the card with these values; nothing of the sample person's.
+    pub(super) findings: Vec<String>,
     /// Whose values are shown.
     pub(super) person: Option<String>,
     pub(super) search: String,
@@ -125,8 +127,10 @@ impl ProofView {
             }
             None => None,
         };
+        let findings = findings(console, team_id, design, document, &asked).await?;
         let document = Document::parse(document).ok();
         Ok(Self {
+            findings,
             design_id: design.0,
             version: design.1,
             product: document.as_ref().map(Document::product),
@@ -146,6 +150,37 @@ impl ProofView {
     /// Width and height of the pictures' places, in points of a screen.
     pub(super) fn size(&self) -> (f64, f64) {
         self.product.map_or((0.0, 0.0), |product| (product.trim_area().width, product.trim_area().height))
+    }
+}
+
+/// What a send would say of the card that is asked for: why it would not be mailed, and its warnings.
+async fn findings(
+    console: &Console,
+    team_id: TeamId,
+    (design_id, version): (DesignId, i32),
+    document: &Value,
+    asked: &Asked,
+) -> Result<Vec<String>, Failure> {
+    if asked.entry_id.is_none() && asked.values.is_empty() {
+        return Ok(Vec::new());
+    }
+    let fields = values(console, team_id, asked, document).await?;
+    let document = document.clone();
+    // Either side of a card says the same of it.
+    let wanted = Wanted { team_id, design: (design_id, version), document, fields, side: Side::Front };
+    console.proofs.findings(wanted, console.process.clock.now()).await
+}
+
+/// The values that are asked for.
+async fn values(
+    console: &Console,
+    team_id: TeamId,
+    asked: &Asked,
+    document: &Value,
+) -> Result<BTreeMap<String, String>, Failure> {
+    match asked.entry_id {
+        Some(entry_id) => of_person(console, team_id, entry_id, document).await,
+        None => Ok(asked.values.clone()),
     }
 }
 
@@ -176,10 +211,7 @@ pub(super) async fn picture(
     let team_id = person.0.team_id;
     let document = console.process.store.design_version_document(team_id, design_id, version).await?;
     let asked = Asked::read(query.as_deref());
-    let fields = match asked.entry_id {
-        Some(entry_id) => of_person(&console, team_id, entry_id, &document).await?,
-        None => asked.values,
-    };
+    let fields = values(&console, team_id, &asked, &document).await?;
     let wanted = Wanted { team_id, design: (design_id, version), document, fields, side };
     console.proofs.answer(&headers, wanted, console.process.clock.now()).await
 }

@@ -7,6 +7,7 @@ use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use chrono::{DateTime, Utc};
 use contract::id::{DeliveryId, EndpointId};
+use dispatcher::manage::ManageError;
 use serde::Deserialize;
 use store::{DeliverySummary, Endpoint, EndpointState, StoreError};
 
@@ -14,7 +15,7 @@ use super::detail::{Shown, detail_page};
 use super::{OfEndpoint, PART, find, manager};
 use crate::Console;
 use crate::access::Person;
-use crate::answer::{Frame, Notice, Noticed, done, page, refused};
+use crate::answer::{Frame, Notice, Noticed, done, done_with, page, refused};
 use crate::failure::Failure;
 use crate::show::Zone;
 
@@ -41,6 +42,8 @@ struct DeliveryPage {
     is_active: bool,
     delivery: DeliverySummary,
     attempts: Vec<Attempt>,
+    /// Why the delivery was not sent again.
+    problem: Option<String>,
 }
 
 /// One of the last deliveries, with all that is known of it.
@@ -52,14 +55,19 @@ pub(super) async fn show(
 ) -> Result<Response, Failure> {
     let (endpoint, delivery) = find_delivery(&console, &person, path).await?;
     let Query(Noticed { notice }) = noticed?;
+    let frame = Frame::new(&person, PART).with_notice(notice);
+    Ok(page(&delivery_page(frame, endpoint, delivery, None)?))
+}
+
+fn delivery_page(
+    frame: Frame,
+    endpoint: Endpoint,
+    delivery: DeliverySummary,
+    problem: Option<String>,
+) -> Result<DeliveryPage, Failure> {
     let attempts = serde_json::from_value(delivery.attempts.clone()).map_err(StoreError::from)?;
-    Ok(page(&DeliveryPage {
-        frame: Frame::new(&person, PART).with_notice(notice),
-        is_active: endpoint.state == EndpointState::Active,
-        endpoint,
-        delivery,
-        attempts,
-    }))
+    let is_active = endpoint.state == EndpointState::Active;
+    Ok(DeliveryPage { frame, endpoint, is_active, delivery, attempts, problem })
 }
 
 /// The endpoint and the delivery that a path names, if it is one of those that are shown (contract: Delivery rules 4).
@@ -88,9 +96,15 @@ pub(super) async fn redeliver(
     path: OfDelivery,
 ) -> Result<Response, Failure> {
     let (endpoint, delivery) = find_delivery(&console, &person, path).await?;
-    let manager = manager(&console, &person);
-    let new_id = manager.redeliver(endpoint.endpoint_id, delivery.delivery_id).await?;
-    Ok(sent(endpoint.endpoint_id, new_id))
+    let (endpoint_id, delivery_id) = (endpoint.endpoint_id, delivery.delivery_id);
+    match manager(&console, &person).redeliver(endpoint_id, delivery_id).await {
+        Ok(new_id) => Ok(sent(endpoint_id, new_id)),
+        Err(ManageError::Store(StoreError::Limit(reason))) => {
+            let problem = Some(format!("Not sent again: {reason}."));
+            Ok(refused(&delivery_page(Frame::new(&person, PART), endpoint, delivery, problem)?))
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Sends a test event.
@@ -118,11 +132,17 @@ pub(super) async fn replay(
 ) -> Result<Response, Failure> {
     let endpoint = find(&console, &person, path).await?;
     let Form(ReplayForm { since: typed }) = form?;
-    let Some(since) = Zone::new(&person.0.time_zone).moment(&typed) else {
-        let problem = "Give a day and a time, such as 2026-11-21T09:00.".to_owned();
-        let shown = Shown { replay_problem: Some((typed, problem)), ..Shown::default() };
-        return Ok(refused(&detail_page(&console, &person, endpoint, shown).await?));
+    let problem = match Zone::new(&person.0.time_zone).moment(&typed) {
+        None => "Give a day and a time, such as 2026-11-21T09:00.",
+        Some(since) => match manager(&console, &person).replay_failed(endpoint.endpoint_id, since).await {
+            Ok(replayed) => {
+                let path = format!("{PART}/{}", endpoint.endpoint_id);
+                return Ok(done_with(&path, Notice::FailedReplayed, ("replayed", replayed)));
+            }
+            Err(ManageError::Future) => "Give a time that has passed.",
+            Err(error) => return Err(error.into()),
+        },
     };
-    manager(&console, &person).replay_failed(endpoint.endpoint_id, since).await?;
-    Ok(done(&format!("{PART}/{}", endpoint.endpoint_id), Notice::FailedReplayed))
+    let shown = Shown { replay_problem: Some((typed, problem.to_owned())), ..Shown::default() };
+    Ok(refused(&detail_page(&console, &person, endpoint, shown).await?))
 }

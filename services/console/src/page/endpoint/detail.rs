@@ -3,31 +3,36 @@
 use askama::Template;
 use axum::extract::rejection::{QueryRejection, RawFormRejection};
 use axum::extract::{Query, RawForm, State};
-use axum::response::Response;
-use chrono::TimeDelta;
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Redirect, Response};
+use chrono::{DateTime, TimeDelta, Utc};
 use contract::id::EndpointId;
 use contract::limits::DELIVERIES_SHOWN;
-use dispatcher::manage::SigningSecret;
+use dispatcher::manage::{ManageError, SigningSecret};
+use serde::Deserialize;
 use store::{DeliverySummary, Endpoint, EndpointState};
 
 use super::scope::{Choice, ScopeForm, choices};
-use super::{OfEndpoint, PART, find, manager, words};
+use super::{OfEndpoint, PART, find, keep, manager, words};
 use crate::Console;
 use crate::access::Person;
 use crate::answer::{Frame, Notice, Noticed, done, page, refused};
 use crate::failure::Failure;
+use crate::once::Secret;
+use crate::seen::fingerprint;
+use crate::show::grouped;
 
 /// What the page shows beside what is stored.
 #[derive(Default)]
 pub(super) struct Shown {
     /// What has just been done.
     pub(super) notice: Option<Notice>,
-    /// Whether the endpoint has just been made.
-    pub(super) is_new: bool,
-    /// A key that signs and has just been made, shown this once.
-    pub(super) secret: Option<SigningSecret>,
-    /// What is wrong with the campaigns that were chosen.
-    pub(super) scope_problem: Option<String>,
+    /// How many deliveries have just been sent again.
+    pub(super) replayed: Option<u64>,
+    /// A key that signs and was made a moment ago, shown this once.
+    pub(super) secret: Option<String>,
+    /// The campaigns that were chosen, and what is wrong with them.
+    pub(super) scope_problem: Option<(ScopeForm, String)>,
     /// The time that was typed, and what is wrong with it.
     pub(super) replay_problem: Option<(String, String)>,
 }
@@ -39,11 +44,35 @@ pub(super) struct DetailPage {
     endpoint: Endpoint,
     state: &'static str,
     is_active: bool,
+    is_chosen: bool,
+    scope_seen: String,
     choices: Vec<Choice>,
     deliveries: Vec<DeliverySummary>,
     most_deliveries: i64,
     earlier_hours: i64,
+    /// Until when an earlier key signs as well; there cannot be another one meanwhile.
+    earlier_until: Option<DateTime<Utc>>,
     shown: Shown,
+}
+
+impl DetailPage {
+    fn scope_problem(&self) -> Option<&str> {
+        self.shown.scope_problem.as_ref().map(|(_, problem)| problem.as_str())
+    }
+}
+
+/// How many deliveries a replay has sent again, in the address of the page behind it.
+#[derive(Deserialize)]
+pub(super) struct Replayed {
+    replayed: Option<u64>,
+}
+
+fn replayed_sentence(replayed: u64) -> String {
+    match replayed {
+        0 => "Nothing has failed since that time, so nothing is sent again.".to_owned(),
+        1 => "1 delivery is on its way again.".to_owned(),
+        more => format!("{} deliveries are on their way again.", grouped(more)),
+    }
 }
 
 /// The page.
@@ -51,11 +80,19 @@ pub(super) async fn show(
     State(console): State<Console>,
     person: Person,
     path: OfEndpoint,
+    headers: HeaderMap,
     noticed: Result<Query<Noticed>, QueryRejection>,
+    replayed: Result<Query<Replayed>, QueryRejection>,
 ) -> Result<Response, Failure> {
     let endpoint = find(&console, &person, path).await?;
     let Query(Noticed { notice }) = noticed?;
-    let shown = Shown { notice, ..Shown::default() };
+    let secret = match Secret::take(&console, &person, &headers).await? {
+        Some(Secret::SigningKey(secret)) => Some(secret),
+        _ => None,
+    };
+    let Query(Replayed { replayed }) = replayed?;
+    let replayed = replayed.filter(|_| notice == Some(Notice::FailedReplayed));
+    let shown = Shown { notice, secret, replayed, ..Shown::default() };
     Ok(page(&detail_page(&console, &person, endpoint, shown).await?))
 }
 
@@ -66,15 +103,25 @@ pub(super) async fn detail_page(
     shown: Shown,
 ) -> Result<DetailPage, Failure> {
     let (store, team_id) = (&console.process.store, person.0.team_id);
-    let chosen = endpoint.campaigns.clone().unwrap_or_default();
+    let typed = shown.scope_problem.as_ref().map(|(form, _)| form);
+    let chosen = match typed {
+        Some(form) => form.campaigns.clone(),
+        None => endpoint.campaigns.clone().unwrap_or_default(),
+    };
     Ok(DetailPage {
         state: words(endpoint.state),
         is_active: endpoint.state == EndpointState::Active,
+        is_chosen: typed.map_or(endpoint.campaigns.is_some(), |form| form.is_chosen),
+        scope_seen: fingerprint(&endpoint.campaigns),
         choices: choices(console, person, &chosen).await?,
         deliveries: store.delivery_list(team_id, endpoint.endpoint_id).await?,
         most_deliveries: DELIVERIES_SHOWN,
         earlier_hours: console.process.config.dispatcher.earlier_secret_hours,
-        frame: Frame::new(person, PART).with_notice(shown.notice),
+        earlier_until: endpoint.earlier_secret_until.filter(|until| *until > console.process.clock.now()),
+        frame: match shown.replayed {
+            Some(replayed) => Frame::new(person, PART).with_sentence(replayed_sentence(replayed)),
+            None => Frame::new(person, PART).with_notice(shown.notice),
+        },
         endpoint,
         shown,
     })
@@ -93,16 +140,37 @@ pub(super) async fn set_scope(
 ) -> Result<Response, Failure> {
     let endpoint = find(&console, &person, path).await?;
     let RawForm(bytes) = form?;
-    match ScopeForm::read(&bytes).scope() {
-        Ok(scope) => {
-            manager(&console, &person).set_scope(endpoint.endpoint_id, scope.as_deref()).await?;
-            Ok(back(endpoint.endpoint_id, Notice::EndpointChanged))
+    let form = ScopeForm::read(&bytes);
+    let scope = match form.scope() {
+        Ok(scope) => scope,
+        Err(problem) => return scope_refused(&console, &person, endpoint, (form, problem)).await,
+    };
+    let is_as_seen = |endpoint: &Endpoint| fingerprint(&endpoint.campaigns) == form.seen;
+    let endpoint_id = endpoint.endpoint_id;
+    match manager(&console, &person).set_scope(endpoint_id, scope.as_deref(), is_as_seen).await {
+        Ok(()) => Ok(back(endpoint_id, Notice::EndpointChanged)),
+        Err(ManageError::Overtaken) => {
+            let endpoint = console.process.store.endpoint_get(person.0.team_id, endpoint_id).await?;
+            let standing =
+                endpoint.campaigns.as_ref().map_or("all campaigns".to_owned(), |ids| ids.join(", "));
+            let problem = format!(
+                "Nothing was saved: somebody chose other campaigns meanwhile. It hears of {standing} now. Below is what you \
+                 chose; save again to put it in the place of that."
+            );
+            scope_refused(&console, &person, endpoint, (form, problem)).await
         }
-        Err(problem) => {
-            let shown = Shown { scope_problem: Some(problem), ..Shown::default() };
-            Ok(refused(&detail_page(&console, &person, endpoint, shown).await?))
-        }
+        Err(error) => Err(error.into()),
     }
+}
+
+async fn scope_refused(
+    console: &Console,
+    person: &Person,
+    endpoint: Endpoint,
+    scope_problem: (ScopeForm, String),
+) -> Result<Response, Failure> {
+    let shown = Shown { scope_problem: Some(scope_problem), ..Shown::default() };
+    Ok(refused(&detail_page(console, person, endpoint, shown).await?))
 }
 
 /// Sends it nothing any more; what waits is cancelled.
@@ -138,7 +206,7 @@ pub(super) async fn delete(
     Ok(done(PART, Notice::EndpointDeleted))
 }
 
-/// Signs its deliveries with a new key and shows the key, once.
+/// Signs its deliveries with a new key and leads to the page that shows the key, once.
 pub(super) async fn sign(
     State(console): State<Console>,
     person: Person,
@@ -146,10 +214,11 @@ pub(super) async fn sign(
 ) -> Result<Response, Failure> {
     let Endpoint { endpoint_id, .. } = find(&console, &person, path).await?;
     let earlier_for = TimeDelta::hours(console.process.config.dispatcher.earlier_secret_hours);
-    let secret = manager(&console, &person).sign(endpoint_id, earlier_for).await?;
-    let endpoint = console.process.store.endpoint_get(person.0.team_id, endpoint_id).await?;
-    let shown = Shown { secret: Some(secret), ..Shown::default() };
-    Ok(page(&detail_page(&console, &person, endpoint, shown).await?))
+    let secret = SigningSecret::random();
+    let kept = keep(&console, &person, &secret).await?;
+    manager(&console, &person).sign(endpoint_id, &secret, earlier_for).await?;
+    let path = format!("{PART}/{endpoint_id}");
+    Ok(kept.with(Redirect::to(&path).into_response(), &path, &console.process.config.console))
 }
 
 /// Signs its deliveries no more.

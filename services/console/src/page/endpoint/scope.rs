@@ -14,10 +14,14 @@ pub(super) struct ScopeForm {
     pub(super) url: String,
     /// Whether only chosen campaigns count.
     pub(super) is_chosen: bool,
+    /// Whether the form does not say which in one word that it has.
+    pub(super) is_unclear: bool,
     /// The chosen ones.
     pub(super) campaigns: Vec<String>,
     /// Whether deliveries are to be signed.
     pub(super) is_signed: bool,
+    /// A fingerprint of the campaigns that were chosen when the form was made.
+    pub(super) seen: String,
 }
 
 /// A campaign that can be chosen.
@@ -33,21 +37,30 @@ pub(super) struct Choice {
 impl ScopeForm {
     /// Reads a form's body.
     pub(super) fn read(body: &[u8]) -> Self {
-        let mut form = Self::default();
+        let (mut form, mut scopes) = (Self::default(), 0);
         for (name, value) in form_urlencoded::parse(body) {
             match &*name {
                 "url" => form.url = value.trim().to_owned(),
-                "scope" => form.is_chosen = value == "chosen",
+                "scope" => {
+                    form.is_unclear = scopes > 0 || !matches!(&*value, "all" | "chosen");
+                    form.is_chosen = value == "chosen";
+                    scopes += 1;
+                }
                 "campaign" => form.campaigns.push(value.into_owned()),
+                "seen" => form.seen = value.into_owned(),
                 "signed" => form.is_signed = true,
                 _ => {}
             }
         }
+        form.is_unclear |= scopes == 0;
         form
     }
 
     /// The campaigns; `None` is all, later ones too.
     pub(super) fn scope(&self) -> Result<Option<Vec<CampaignId>>, String> {
+        if self.is_unclear {
+            return Err("Choose either all campaigns or some of them.".to_owned());
+        }
         if !self.is_chosen {
             return Ok(None);
         }
@@ -91,5 +104,10 @@ mod tests {
         assert_eq!(form.scope(), Ok(Some(chosen.to_vec())));
         assert!(ScopeForm::read(b"scope=chosen").scope().unwrap_err().starts_with("Choose"));
         assert!(ScopeForm::read(b"scope=chosen&campaign=x").scope().is_err());
+        for unclear in
+            ["scope=some", "scope=", "scope=all&scope=chosen&campaign=PA-AAAAAA", "campaign=PA-AAAAAA"]
+        {
+            assert!(ScopeForm::read(unclear.as_bytes()).scope().is_err(), "{unclear}");
+        }
     }
 }

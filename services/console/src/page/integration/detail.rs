@@ -4,26 +4,28 @@ use askama::Template;
 use axum::Form;
 use axum::extract::rejection::{FormRejection, QueryRejection};
 use axum::extract::{Query, State};
+use axum::http::HeaderMap;
 use axum::response::Response;
 use contract::limits::ACTIVE_INTEGRATION_KEYS;
 use contract::push::{PUSH_API, SyncView};
-use secret::KeyText;
 use serde::Deserialize;
-use store::{Availability, Integration, KeySummary, LastRemoval};
+use store::{Availability, HeldBack, Integration, KeySummary, LastRemoval, StoreError};
 
-use super::{OfIntegration, PART, Progress, find, words};
+use super::{OfIntegration, PART, Progress, find, held_back, held_back_words, words};
 use crate::Console;
 use crate::access::Person;
 use crate::answer::{Frame, Notice, Noticed, done, page, refused};
 use crate::failure::Failure;
+use crate::page::key::made_key;
+use crate::seen::{before_and_now, fingerprint};
 
 /// What the page shows beside what is stored.
 #[derive(Default)]
 pub(super) struct Shown {
     /// What has just been done.
     pub(super) notice: Option<Notice>,
-    /// A key that has just been made, shown this once.
-    pub(super) made: Option<KeyText>,
+    /// A key that was made a moment ago, shown this once.
+    pub(super) made: Option<String>,
     /// What is wrong with a key that was to be made.
     pub(super) key_problem: Option<String>,
     /// The share that was typed, and what is wrong with it.
@@ -40,11 +42,13 @@ pub(super) struct DetailPage {
     fields: usize,
     missing: Vec<&'static str>,
     latest: Option<SyncView>,
+    held_back: Option<HeldBack>,
     removal: Option<LastRemoval>,
     keys: Vec<KeySummary>,
     may_make_key: bool,
     most_keys: i64,
     guard: String,
+    guard_seen: String,
     shown: Shown,
     public_url: String,
 }
@@ -60,11 +64,13 @@ pub(super) async fn show(
     State(console): State<Console>,
     person: Person,
     path: OfIntegration,
+    headers: HeaderMap,
     noticed: Result<Query<Noticed>, QueryRejection>,
 ) -> Result<Response, Failure> {
     let integration = find(&console, &person, path).await?;
     let Query(Noticed { notice }) = noticed?;
-    let shown = Shown { notice, ..Shown::default() };
+    let made = made_key(&console, &person, &headers).await?;
+    let shown = Shown { notice, made, ..Shown::default() };
     Ok(page(&detail_page(&console, &person, integration, shown).await?))
 }
 
@@ -85,9 +91,11 @@ pub(super) async fn detail_page(
         next_step: standing.next_step(&PUSH_API),
         missing: standing.missing(),
         fields: progress.fields.len(),
+        held_back: held_back(console, person, integration_id).await?,
         removal: store.sync_last_removal(integration_id).await?,
         may_make_key: person.is_manager() && active < ACTIVE_INTEGRATION_KEYS,
         most_keys: ACTIVE_INTEGRATION_KEYS,
+        guard_seen: fingerprint(&integration.removal_guard_percent),
         guard: shown
             .guard_problem
             .as_ref()
@@ -151,6 +159,9 @@ async fn set_availability(
 #[derive(Deserialize)]
 pub(super) struct GuardForm {
     percent: String,
+    /// The guard that stood there when the form was made.
+    #[serde(default)]
+    seen: String,
 }
 
 /// Sets the share of contacts that a full sync removes without asking; a blank one clears it.
@@ -161,11 +172,10 @@ pub(super) async fn set_guard(
     form: Result<Form<GuardForm>, FormRejection>,
 ) -> Result<Response, Failure> {
     let integration = find(&console, &person, path).await?;
-    let Form(GuardForm { percent: typed }) = form?;
+    let Form(GuardForm { percent: typed, seen }) = form?;
     let Some(percent) = read_percent(&typed) else {
         let problem = "Give a whole number from 0 to 100, or leave it blank.".to_owned();
-        let shown = Shown { guard_problem: Some((typed, problem)), ..Shown::default() };
-        return Ok(refused(&detail_page(&console, &person, integration, shown).await?));
+        return guard_refused(&console, &person, integration, (typed, problem)).await;
     };
     let (action, notice) = match percent {
         Some(_) => ("integration.guarded", Notice::GuardSet),
@@ -174,18 +184,47 @@ pub(super) async fn set_guard(
     let (team_id, integration_id) = (person.0.team_id, integration.integration_id);
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
+    let standing = transaction.integration_guard_locked(team_id, integration_id).await?;
+    if fingerprint(&standing) != seen {
+        drop(transaction);
+        drop(connection);
+        let stands = guard_words(standing);
+        let problem = format!(
+            "Nothing was saved: somebody set the guard meanwhile. It is {stands} now. Save again to replace that."
+        );
+        let integration = Integration { removal_guard_percent: standing, ..integration };
+        return guard_refused(&console, &person, integration, (typed, problem)).await;
+    }
     transaction.integration_set_guard(team_id, integration_id, percent).await?;
-    transaction.activity_add(&person.0, action, &integration.name, console.process.clock.now()).await?;
+    let change = before_and_now(&guard_words(standing), &guard_words(percent));
+    let subject = format!("{}, {change}", integration.name);
+    transaction.activity_add(&person.0, action, &subject, console.process.clock.now()).await?;
     transaction.commit().await?;
     Ok(done(&format!("{PART}/{integration_id}"), notice))
 }
 
+async fn guard_refused(
+    console: &Console,
+    person: &Person,
+    integration: Integration,
+    guard_problem: (String, String),
+) -> Result<Response, Failure> {
+    let shown = Shown { guard_problem: Some(guard_problem), ..Shown::default() };
+    Ok(refused(&detail_page(console, person, integration, shown).await?))
+}
+
+fn guard_words(percent: Option<i16>) -> String {
+    percent.map_or_else(|| "off".to_owned(), |percent| format!("{percent} %"))
+}
+
 /// A share in percent, or none for a blank; `None` for what is neither.
 fn read_percent(typed: &str) -> Option<Option<i16>> {
-    match typed.trim().trim_end_matches('%').trim_end() {
-        "" => Some(None),
-        number => number.parse().ok().filter(|percent| (0..=100).contains(percent)).map(Some),
+    let typed = typed.trim();
+    if typed.is_empty() {
+        return Some(None);
     }
+    let number = typed.strip_suffix('%').unwrap_or(typed).trim_end();
+    number.parse().ok().filter(|percent| (0..=100).contains(percent)).map(Some)
 }
 
 /// Restores what the last removal removed.
@@ -198,7 +237,13 @@ pub(super) async fn undo_removal(
     let now = console.process.clock.now();
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    transaction.sync_undo_removal(integration_id, now).await?;
+    match transaction.sync_undo_removal(integration_id, now).await {
+        Ok(_) => {}
+        Err(StoreError::NotFound(_)) => {
+            return Ok(done(&format!("{PART}/{integration_id}"), Notice::RemovalUndoneBefore));
+        }
+        Err(error) => return Err(error.into()),
+    }
     transaction.activity_add(&person.0, "integration.removal_undone", &name, now).await?;
     transaction.commit().await?;
     Ok(done(&format!("{PART}/{integration_id}"), Notice::RemovalUndone))
@@ -214,7 +259,7 @@ mod tests {
         for (typed, percent) in [("0", 0), (" 25 ", 25), ("100 %", 100)] {
             assert_eq!(read_percent(typed), Some(Some(percent)), "{typed}");
         }
-        for typed in ["-1", "101", "2.5", "many", "99999999"] {
+        for typed in ["-1", "101", "2.5", "many", "99999999", "%", " % ", "5 %%"] {
             assert_eq!(read_percent(typed), None, "{typed}");
         }
     }

@@ -1,6 +1,6 @@
 //! The fields that an integration declares, and the columns of the address book that they fill.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use askama::Template;
 use axum::Form;
@@ -15,6 +15,7 @@ use crate::Console;
 use crate::access::Person;
 use crate::answer::{Frame, Notice, Noticed, done, page, refused};
 use crate::failure::Failure;
+use crate::seen::{before_and_now, fingerprint};
 
 /// A column of the mapping's form.
 struct ColumnLine {
@@ -32,6 +33,10 @@ struct FieldPage {
     integration: Integration,
     fields: Vec<Field>,
     columns: Vec<ColumnLine>,
+    /// A fingerprint of the mapping that stands.
+    seen: String,
+    /// The mapping that stands, when somebody else has saved it meanwhile.
+    overtaken: Option<String>,
     is_mapped: bool,
     public_url: String,
 }
@@ -56,7 +61,7 @@ pub(super) async fn show(
 }
 
 /// The mapping as it is stored, in the form's words.
-fn stored(fields: &[Field]) -> HashMap<String, String> {
+fn stored(fields: &[Field]) -> BTreeMap<String, String> {
     let mapped = fields.iter().filter_map(|field| Some((field.semantic?, field)));
     mapped.map(|(semantic, field)| (semantic.as_str().to_owned(), field.key.clone())).collect()
 }
@@ -66,7 +71,7 @@ async fn field_page(
     person: &Person,
     integration: Integration,
     fields: Vec<Field>,
-    (typed, mut problems): (&HashMap<String, String>, Problems),
+    (typed, mut problems): (&BTreeMap<String, String>, Problems),
 ) -> Result<FieldPage, Failure> {
     let mapped = console.process.store.field_keys_mapped_by_owner(integration.integration_id).await?;
     let columns = Semantic::ALL.map(|semantic| ColumnLine {
@@ -77,6 +82,8 @@ async fn field_page(
     });
     Ok(FieldPage {
         frame: Frame::new(person, PART),
+        seen: fingerprint(&stored(&fields)),
+        overtaken: None,
         columns: columns.into(),
         is_mapped: !mapped.is_empty(),
         public_url: console.process.config.console.public_url.clone(),
@@ -90,14 +97,22 @@ pub(super) async fn map(
     State(console): State<Console>,
     person: Person,
     path: OfIntegration,
-    form: Result<Form<HashMap<String, String>>, FormRejection>,
+    form: Result<Form<BTreeMap<String, String>>, FormRejection>,
 ) -> Result<Response, Failure> {
     let integration = find(&console, &person, path).await?;
     let Form(typed) = form?;
+    refuse_partial(&typed)?;
     let integration_id = integration.integration_id;
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
     let fields = transaction.field_list_locked(integration_id).await?;
+    let standing = stored(&fields);
+    if typed.get("seen") != Some(&fingerprint(&standing)) {
+        drop(transaction);
+        drop(connection);
+        let shown = field_page(&console, &person, integration, fields, (&typed, Problems::new())).await?;
+        return Ok(refused(&FieldPage { overtaken: Some(mapping_words(&standing)), ..shown }));
+    }
     let changes = match changes(&fields, &typed) {
         Ok(changes) => changes,
         Err(problems) => {
@@ -109,14 +124,39 @@ pub(super) async fn map(
     if !changes.is_empty() {
         let now = console.process.clock.now();
         transaction.field_map(integration_id, &changes).await?;
-        transaction.activity_add(&person.0, "integration.mapped", &integration.name, now).await?;
+        let wanted = Semantic::ALL.iter().filter_map(|semantic| typed.get_key_value(semantic.as_str()));
+        let wanted = wanted.filter(|(_, key)| !key.trim().is_empty());
+        let wanted = wanted.map(|(semantic, key)| (semantic.clone(), key.trim().to_owned())).collect();
+        let change = before_and_now(&mapping_words(&standing), &mapping_words(&wanted));
+        let subject = format!("{}, {change}", integration.name);
+        transaction.activity_add(&person.0, "integration.mapped", &subject, now).await?;
         transaction.commit().await?;
     }
     Ok(done(&format!("{PART}/{integration_id}/fields"), Notice::FieldsMapped))
 }
 
+/// Refuses a form that does not name every column: what is not there would be taken for a column that nothing fills.
+fn refuse_partial(typed: &BTreeMap<String, String>) -> Result<(), Failure> {
+    match Semantic::ALL.iter().find(|semantic| !typed.contains_key(semantic.as_str())) {
+        None => Ok(()),
+        Some(missing) => Err(Failure::Invalid(format!(
+            "Nothing was changed: the form came without the column {}. Reload the page and send all of it.",
+            missing.as_str()
+        ))),
+    }
+}
+
+/// A mapping in words.
+fn mapping_words(mapping: &BTreeMap<String, String>) -> String {
+    if mapping.is_empty() {
+        return "no column is filled".to_owned();
+    }
+    let filled = mapping.iter().map(|(semantic, key)| format!("{semantic} from {key}"));
+    filled.collect::<Vec<_>>().join(", ")
+}
+
 /// Which fields get another column, or none, when each column is filled as was typed.
-fn changes(fields: &[Field], typed: &HashMap<String, String>) -> Result<Vec<FieldMapping>, Problems> {
+fn changes(fields: &[Field], typed: &BTreeMap<String, String>) -> Result<Vec<FieldMapping>, Problems> {
     let keys: HashSet<&str> = fields.iter().map(|field| field.key.as_str()).collect();
     let mut wanted: HashMap<&str, Semantic> = HashMap::new();
     let mut problems = Problems::new();
@@ -169,7 +209,7 @@ mod tests {
         Field { key: key.to_owned(), label, field_type: FieldType::Text, options, semantic }
     }
 
-    fn typed(columns: &[(&str, &str)]) -> HashMap<String, String> {
+    fn typed(columns: &[(&str, &str)]) -> BTreeMap<String, String> {
         columns.iter().map(|(name, key)| ((*name).to_owned(), (*key).to_owned())).collect()
     }
 

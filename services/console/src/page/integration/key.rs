@@ -3,7 +3,7 @@
 use axum::Form;
 use axum::extract::rejection::{FormRejection, PathRejection};
 use axum::extract::{Path, State};
-use axum::response::Response;
+use axum::response::{IntoResponse, Redirect, Response};
 use contract::id::{ApiKeyId, IntegrationId};
 use contract::key::KeyKind;
 use serde::Deserialize;
@@ -13,7 +13,7 @@ use super::detail::{Shown, detail_page};
 use super::{OfIntegration, PART, find};
 use crate::Console;
 use crate::access::Person;
-use crate::answer::{Notice, done, page, refused};
+use crate::answer::{Notice, done, refused};
 use crate::failure::Failure;
 use crate::page::key;
 
@@ -22,7 +22,7 @@ pub(super) struct NewKeyForm {
     name: String,
 }
 
-/// Makes a key and shows it, once: the answer is the page itself, and nothing keeps it.
+/// Makes a key and leads to the page that shows it, once.
 pub(super) async fn create(
     State(console): State<Console>,
     person: Person,
@@ -34,8 +34,8 @@ pub(super) async fn create(
     let made = key::make(&console, &person, KeyKind::Integration, Some(&integration), &name).await;
     match made {
         Ok(key) => {
-            let shown = Shown { made: Some(key), ..Shown::default() };
-            Ok(page(&detail_page(&console, &person, integration, shown).await?))
+            let path = format!("{PART}/{}", integration.integration_id);
+            Ok(key.with(Redirect::to(&path).into_response(), &path, &console.process.config.console))
         }
         Err(StoreError::Limit(reason)) => {
             let shown = Shown { key_problem: Some(format!("Not made: {reason}.")), ..Shown::default() };

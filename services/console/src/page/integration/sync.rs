@@ -7,9 +7,9 @@ use axum::response::Response;
 use contract::id::{IntegrationId, SyncId};
 use contract::push::{IssueKind, RejectionItem, SyncView};
 use serde::Deserialize;
-use store::Integration;
+use store::{HeldBack, Integration};
 
-use super::{OfIntegration, PART, find};
+use super::{OfIntegration, PART, find, held_back, held_back_words};
 use crate::Console;
 use crate::access::Person;
 use crate::answer::{Frame, page};
@@ -28,6 +28,7 @@ struct SyncsPage {
     frame: Frame,
     integration: Integration,
     syncs: Vec<SyncView>,
+    is_newest: bool,
     next: Option<SyncId>,
     public_url: String,
 }
@@ -45,7 +46,8 @@ pub(super) async fn list(
     let mut syncs = store.sync_list(integration.integration_id, before, LINES + 1, now).await?;
     let next = cut(&mut syncs).map(|last| last.id);
     let public_url = console.process.config.console.public_url.clone();
-    Ok(page(&SyncsPage { frame: Frame::new(&person, PART), integration, syncs, next, public_url }))
+    let (frame, is_newest) = (Frame::new(&person, PART), before.is_none());
+    Ok(page(&SyncsPage { frame, integration, syncs, is_newest, next, public_url }))
 }
 
 /// A path with the ids of an integration and of one of its syncs.
@@ -78,6 +80,7 @@ struct SyncPage {
     frame: Frame,
     integration: Integration,
     sync: SyncView,
+    held_back: Option<HeldBack>,
     kind: IssueKind,
     issues: Vec<RejectionItem>,
     next: Option<i64>,
@@ -102,7 +105,16 @@ pub(super) async fn show(
     let store = &console.process.store;
     let mut issues = store.issue_list(integration.integration_id, sync.id, kind, after, LINES + 1).await?;
     let next = cut(&mut issues).map(|last| last.id);
-    Ok(page(&SyncPage { frame: Frame::new(&person, PART), integration, sync, kind, issues, next }))
+    let held_back = held_back(&console, &person, integration.integration_id).await?;
+    Ok(page(&SyncPage {
+        frame: Frame::new(&person, PART),
+        held_back: held_back.filter(|held_back| held_back.sync_id == sync.id),
+        integration,
+        sync,
+        kind,
+        issues,
+        next,
+    }))
 }
 
 /// All rejections or warnings of a sync as a file.

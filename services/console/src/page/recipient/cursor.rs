@@ -6,6 +6,8 @@ use chrono::DateTime;
 use store::{FoundCursor, RecipientCursor, RecipientLine};
 use uuid::Uuid;
 
+use crate::show::is_storable;
+
 /// Behind a recipient.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Cursor {
@@ -28,7 +30,7 @@ impl Cursor {
         let entry_id = Uuid::parse_str(entry_id).ok()?;
         match kind {
             "t" => {
-                let received_at = DateTime::from_timestamp_micros(at.parse().ok()?)?;
+                let received_at = DateTime::from_timestamp_micros(at.parse().ok()?).filter(is_storable)?;
                 Some(Self::Received(RecipientCursor { received_at, entry_id }))
             }
             "k" => Some(Self::Found(FoundCursor { key: at.to_owned(), entry_id })),

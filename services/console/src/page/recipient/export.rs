@@ -3,7 +3,6 @@
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::response::Response;
-use chrono::SecondsFormat;
 use contract::id::{CampaignId, TeamId};
 use store::{FoundCursor, RecipientLine, Store};
 use uuid::Uuid;
@@ -14,6 +13,7 @@ use crate::access::Person;
 use crate::download::{LINES_READ, Lines, csv};
 use crate::failure::Failure;
 use crate::page::campaign::{CampaignPath, find};
+use crate::show::Zone;
 
 const HEADINGS: [&str; 8] =
     ["reference", "first_name", "last_name", "address", "status", "reason", "received_at", "removed_at"];
@@ -25,6 +25,7 @@ struct Export {
     campaign_id: CampaignId,
     text: String,
     outcome: Option<&'static str>,
+    zone: Zone,
 }
 
 /// Where the file goes on.
@@ -49,7 +50,8 @@ pub(super) async fn download(
         if text.is_empty() { Place::Entry(Uuid::nil()) } else { Place::Found(FoundCursor::default()) };
     let name = format!("recipients-{campaign_id}.csv");
     let (store, team_id) = (console.process.store.clone(), person.0.team_id);
-    let export = std::sync::Arc::new(Export { store, team_id, campaign_id, text, outcome });
+    let zone = Zone::new(&person.0.time_zone);
+    let export = std::sync::Arc::new(Export { store, team_id, campaign_id, text, outcome, zone });
     Ok(csv(&name, &HEADINGS, start, move |place| {
         let export = export.clone();
         async move { export.read(place).await }
@@ -72,15 +74,14 @@ impl Export {
             }
         };
         let is_wanted = |line: &&RecipientLine| self.outcome.is_none_or(|outcome| line.outcome == outcome);
-        let cells = lines.iter().filter(is_wanted).map(cells).collect();
+        let cells = lines.iter().filter(is_wanted).map(|line| cells(line, self.zone)).collect();
         Ok(Lines { cells, next: last.filter(|_| lines.len() as i64 == LINES_READ) })
     }
 }
 
-fn cells(line: &RecipientLine) -> Vec<String> {
+fn cells(line: &RecipientLine, zone: Zone) -> Vec<String> {
     let RecipientLine { first_name, last_name, address, reference, outcome, received_at, removed_at, .. } =
         line;
-    let time = |moment: &chrono::DateTime<chrono::Utc>| moment.to_rfc3339_opts(SecondsFormat::Secs, true);
     let (status, reason) =
         if outcome == "mailed" { ("mailed", "") } else { ("not_mailed", outcome.as_str()) };
     vec![
@@ -90,7 +91,7 @@ fn cells(line: &RecipientLine) -> Vec<String> {
         address.clone(),
         status.to_owned(),
         reason.to_owned(),
-        time(received_at),
-        removed_at.as_ref().map(time).unwrap_or_default(),
+        zone.stamp(received_at),
+        removed_at.as_ref().map(|moment| zone.stamp(moment)).unwrap_or_default(),
     ]
 }

@@ -5,16 +5,17 @@ use axum::Form;
 use axum::extract::rejection::{FormRejection, QueryRejection};
 use axum::extract::{Query, State};
 use axum::http::HeaderMap;
-use axum::response::Response;
-use chrono::DurationRound;
-use secret::Password;
+use axum::http::header::SET_COOKIE;
+use axum::response::{AppendHeaders, IntoResponse, Response};
+use secret::{Password, Token};
 use serde::Deserialize;
 
 use super::PART;
 use crate::Console;
-use crate::access::{Person, token};
+use crate::access::{Person, session_cookie, token};
 use crate::answer::{Frame, Notice, Noticed, done, page, refused};
 use crate::failure::Failure;
+use crate::page::sign_in::{Allowed, Attempt};
 
 #[derive(Template)]
 #[template(path = "account.html")]
@@ -54,7 +55,7 @@ pub(super) struct PasswordForm {
     new: String,
 }
 
-/// Changes one's own password. Sessions but this one end.
+/// Changes one's own password. All sessions end; the browser at work gets another.
 pub(super) async fn change_password(
     State(console): State<Console>,
     person: Person,
@@ -62,7 +63,12 @@ pub(super) async fn change_password(
     form: Result<Form<PasswordForm>, FormRejection>,
 ) -> Result<Response, Failure> {
     let Form(PasswordForm { present, new }) = form?;
-    let new = match Password::try_from(new) {
+    let is_same = new == present;
+    let new = match Password::chosen(new, &person.0.email) {
+        Ok(_) if is_same => Err("this is your present password".to_owned()),
+        chosen => chosen,
+    };
+    let new = match new {
         Ok(new) => new,
         Err(reason) => {
             let new_problem = Some(format!("Not changed: {reason}."));
@@ -73,34 +79,50 @@ pub(super) async fn change_password(
         return Ok(refused(&AccountPage { present_problem: Some(problem), ..account_page(&person) }));
     }
     let hash = console.passwords.hash(new).await?;
-    let kept = token(&headers).map(|token| token.hash());
-    let now = console.process.clock.now();
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    transaction.password_set(person.0.user_id, &hash, kept.as_ref()).await?;
-    transaction.activity_add(&person.0, "person.password_changed", &person.0.name, now).await?;
-    transaction.commit().await?;
-    Ok(done("/account", Notice::PasswordChanged))
+    let session = set_password(&console, &person, &hash, &headers).await?;
+    let cookie = session_cookie(&console.process.config.console, Some(&session));
+    Ok((AppendHeaders([(SET_COOKIE, cookie)]), done("/account", Notice::PasswordChanged)).into_response())
 }
 
-/// What is wrong with the present password; `None` when it is right. Attempts count as sign-ins do: a session that was
-/// left open is no place to guess.
+/// Sets the password, ends all sessions and begins another in the place of the one at work: whoever had its token with
+/// the old password has none now.
+async fn set_password(
+    console: &Console,
+    person: &Person,
+    hash: &str,
+    headers: &HeaderMap,
+) -> Result<Token, Failure> {
+    let (session, now) = (Token::random(), console.process.clock.now());
+    let replaced = token(headers).map(|token| token.hash());
+    let mut connection = console.process.store.connection().await?;
+    let transaction = connection.begin().await?;
+    transaction.password_set(person.0.user_id, hash, None).await?;
+    transaction.session_begin(person.0.user_id, &session.hash(), replaced.as_ref(), now).await?;
+    transaction.activity_add(&person.0, "person.password_changed", &person.0.name, now).await?;
+    transaction.commit().await?;
+    Ok(session)
+}
+
+/// What is wrong with the present password; `None` when it is right. Wrong ones are counted: a session that was left
+/// open is no place to guess.
 async fn wrong_present(
     console: &Console,
     person: &Person,
     present: String,
 ) -> Result<Option<String>, Failure> {
-    let (settings, now) = (&console.process.config.console, console.process.clock.now());
-    let store = &console.process.store;
-    let window = chrono::TimeDelta::minutes(settings.sign_in_window_minutes);
-    let subject = [b"sign-in:", person.0.email.as_bytes()].concat();
-    let tried = store.window_count(&subject, now.duration_trunc(window).unwrap_or(now)).await?;
-    if tried > settings.sign_ins_per_account {
-        let problem = "There were too many attempts. Wait a quarter of an hour and try again.";
-        return Ok(Some(problem.to_owned()));
-    }
-    let account = store.account_by_email(&person.0.email).await?;
+    let attempt = match Attempt::present_password(console, person.0.user_id).await? {
+        Allowed::Yes(attempt) => attempt,
+        Allowed::In(seconds) => {
+            let minutes = seconds.div_euclid(60) + 1;
+            let problem = format!("There were too many attempts. Wait {minutes} minutes and try again.");
+            return Ok(Some(problem));
+        }
+    };
+    let account = console.process.store.account_by_email(&person.0.email).await?;
     let hash = account.and_then(|account| account.password_hash);
     let is_right = console.passwords.matches(present, hash).await;
-    Ok((!is_right).then(|| "This is not your present password.".to_owned()))
+    if !matches!(is_right, Ok(false)) {
+        attempt.take_back(console).await?;
+    }
+    Ok((!is_right?).then(|| "This is not your present password.".to_owned()))
 }

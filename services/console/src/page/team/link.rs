@@ -55,7 +55,7 @@ pub(super) async fn submit(
     // Nothing is hashed for who has no link.
     let (person, link) = find(&console, path).await?;
     let Form(ChosenPassword { password }) = form?;
-    let password = match Password::try_from(password) {
+    let password = match Password::chosen(password, &person.email) {
         Ok(password) => password,
         Err(reason) => {
             let problem = Some(format!("Not set: {reason}."));
@@ -63,7 +63,7 @@ pub(super) async fn submit(
         }
     };
     let hash = console.passwords.hash(password).await?;
-    let session = use_link(&console, &link, &hash, &headers).await?;
+    let session = use_link(&console, (&link, &person.name), &hash, &headers).await?;
     let cookie = session_cookie(&console.process.config.console, Some(&session));
     Ok((AppendHeaders([(SET_COOKIE, cookie)]), Redirect::to("/")).into_response())
 }
@@ -71,7 +71,7 @@ pub(super) async fn submit(
 /// Uses the link up, once however often it is sent, and begins a session.
 async fn use_link(
     console: &Console,
-    link: &Token,
+    (link, name): (&Token, &str),
     hash: &str,
     headers: &HeaderMap,
 ) -> Result<Token, Failure> {
@@ -79,8 +79,9 @@ async fn use_link(
     let replaced = token(headers).map(|token| token.hash());
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    let user_id = transaction.password_link_use(&link.hash(), now).await?;
+    let (team_id, user_id) = transaction.password_link_use(&link.hash(), now).await?;
     transaction.password_set(user_id, hash, None).await?;
+    transaction.activity_add_of((team_id, user_id, name), "person.password_chosen", name, now).await?;
     transaction.session_begin(user_id, &session.hash(), replaced.as_ref(), now).await?;
     transaction.commit().await?;
     Ok(session)

@@ -5,7 +5,7 @@ use axum::Form;
 use axum::extract::rejection::{FormRejection, PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
-use axum::response::Response;
+use axum::response::{IntoResponse, Redirect, Response};
 use chrono::TimeDelta;
 use contract::id::UserId;
 use contract::limits::PEOPLE_PER_TEAM;
@@ -19,8 +19,9 @@ use crate::Console;
 use crate::access::{Person, token};
 use crate::answer::{Frame, Notice, Noticed, done, page, refused};
 use crate::failure::Failure;
+use crate::once::{OnItsWay, Secret};
 
-/// A link that has just been made, shown this once.
+/// A link that was made a moment ago, shown this once.
 struct MadeLink {
     /// For whom.
     name: String,
@@ -58,10 +59,15 @@ type OfPerson = Result<Path<UserId>, PathRejection>;
 pub(super) async fn show(
     State(console): State<Console>,
     person: Person,
+    headers: HeaderMap,
     noticed: Result<Query<Noticed>, QueryRejection>,
 ) -> Result<Response, Failure> {
     let Query(Noticed { notice }) = noticed?;
-    Ok(page(&team_page(&console, &person, Shown { notice, ..Shown::default() }).await?))
+    let made = match Secret::take(&console, &person, &headers).await? {
+        Some(Secret::Link(name, address)) => Some(MadeLink { name, address }),
+        _ => None,
+    };
+    Ok(page(&team_page(&console, &person, Shown { notice, made, ..Shown::default() }).await?))
 }
 
 async fn team_page(console: &Console, person: &Person, shown: Shown) -> Result<TeamPage, Failure> {
@@ -84,7 +90,7 @@ pub(super) struct NewPerson {
     role: Role,
 }
 
-/// Adds a person and shows the link that sets the first password, once. Nothing is sent by mail: whoever adds somebody
+/// Adds a person and leads to the page that shows the link which sets the first password, once. Nothing is sent by mail: whoever adds somebody
 /// hands the link over.
 pub(super) async fn add(
     State(console): State<Console>,
@@ -93,9 +99,7 @@ pub(super) async fn add(
 ) -> Result<Response, Failure> {
     let Form(typed) = form?;
     match make(&console, &person, &typed).await {
-        Ok(made) => {
-            Ok(page(&team_page(&console, &person, Shown { made: Some(made), ..Shown::default() }).await?))
-        }
+        Ok(link) => Ok(link.with(Redirect::to(PART).into_response(), PART, &console.process.config.console)),
         Err(StoreError::Limit(reason)) => {
             let NewPerson { email, name, .. } = typed;
             let problem = Some(format!("Not added: {reason}."));
@@ -106,7 +110,7 @@ pub(super) async fn add(
     }
 }
 
-async fn make(console: &Console, person: &Person, typed: &NewPerson) -> store::Result<MadeLink> {
+async fn make(console: &Console, person: &Person, typed: &NewPerson) -> store::Result<OnItsWay> {
     let email: Email = typed.email.parse().map_err(StoreError::Limit)?;
     let name: Name = typed.name.parse().map_err(|reason| StoreError::Limit(format!("the name {reason}")))?;
     let now = console.process.clock.now();
@@ -114,7 +118,7 @@ async fn make(console: &Console, person: &Person, typed: &NewPerson) -> store::R
     let transaction = connection.begin().await?;
     let (team_id, name) = (person.0.team_id, name.as_str());
     let user_id = transaction.person_add(team_id, email.as_str(), name, typed.role, now).await?;
-    let made = make_link(console, &transaction, user_id, name).await?;
+    let made = make_link(console, &transaction, person, (user_id, name)).await?;
     let subject = format!("{name} as {}", typed.role.as_str());
     transaction.activity_add(&person.0, "person.added", &subject, now).await?;
     transaction.commit().await?;
@@ -124,15 +128,15 @@ async fn make(console: &Console, person: &Person, typed: &NewPerson) -> store::R
 async fn make_link(
     console: &Console,
     transaction: &Transaction<'_>,
-    user_id: UserId,
-    name: &str,
-) -> store::Result<MadeLink> {
+    person: &Person,
+    (user_id, name): (UserId, &str),
+) -> store::Result<OnItsWay> {
     let (token, now) = (Token::random(), console.process.clock.now());
     let settings = &console.process.config.console;
     let expires_at = now + TimeDelta::hours(settings.password_link_hours);
     transaction.password_link_create(user_id, &token.hash(), expires_at, now).await?;
     let address = format!("{}/password/{}", settings.url.trim_end_matches('/'), token.reveal());
-    Ok(MadeLink { name: name.to_owned(), address })
+    Secret::Link(name.to_owned(), address).keep(transaction, person, now).await
 }
 
 #[derive(Deserialize)]
@@ -153,6 +157,9 @@ pub(super) async fn set_role(
     let transaction = connection.begin().await?;
     let changed = transaction.person_lock(person.0.team_id, user_id).await?;
     let Form(RoleForm { role }) = form?;
+    if changed.role == role {
+        return Ok(done(PART, Notice::NothingChanged));
+    }
     transaction.person_set_role(person.0.team_id, &changed, role).await?;
     // Of one's own sessions the one at work stays.
     let kept = token(&headers).filter(|_| user_id == person.0.user_id).map(|token| token.hash());
@@ -182,7 +189,8 @@ pub(super) async fn remove(
     Ok(done(PART, Notice::PersonRemoved))
 }
 
-/// Takes a person's password away, ends all sessions, and shows the link that sets another one, once.
+/// Takes a person's password away, ends all sessions, and leads to the page that shows the link which sets another
+/// one, once.
 pub(super) async fn reset_password(
     State(console): State<Console>,
     person: Person,
@@ -194,12 +202,11 @@ pub(super) async fn reset_password(
     let locked_out = transaction.person_lock(person.0.team_id, user_id).await?;
     refuse_oneself(&person, user_id, "Change your own password on the page of your account.")?;
     transaction.password_clear(user_id).await?;
-    let made = make_link(&console, &transaction, user_id, &locked_out.name).await?;
+    let link = make_link(&console, &transaction, &person, (user_id, &locked_out.name)).await?;
     let now = console.process.clock.now();
     transaction.activity_add(&person.0, "person.password_reset", &locked_out.name, now).await?;
     transaction.commit().await?;
-    drop(connection);
-    Ok(page(&team_page(&console, &person, Shown { made: Some(made), ..Shown::default() }).await?))
+    Ok(link.with(Redirect::to(PART).into_response(), PART, &console.process.config.console))
 }
 
 fn refuse_oneself(person: &Person, user_id: UserId, sentence: &str) -> Result<(), Failure> {

@@ -12,7 +12,7 @@ use super::tree::{Node, Operand, Part, Tree, Typed, operand};
 use super::{Shown, column_type};
 use crate::Console;
 use crate::access::Person;
-use crate::answer::{Frame, Notice, page};
+use crate::answer::{Frame, Notice, page, refused};
 use crate::failure::Failure;
 use crate::page::campaign::{PART, find};
 
@@ -60,6 +60,8 @@ struct ConditionsPage<'a> {
     suggestions: Vec<&'a str>,
     count: Option<String>,
     problem: Option<&'static str>,
+    seen: String,
+    overtaken: Option<Vec<Sentence>>,
 }
 
 /// What is said above the form when something in it is wrong.
@@ -77,17 +79,21 @@ pub(super) async fn conditions_page(
     notice: Option<Notice>,
 ) -> Result<Response, Failure> {
     let campaign = find(console, person, campaign_id).await?;
-    let Shown { tree, problem, count, is_stored } = shown;
+    let Shown { tree, problem, count, seen, overtaken, is_stored } = shown;
     let own = columns.iter().map(|column| column.name.as_str());
     let suggestions = BuiltIn::ALL.iter().map(|column| column.key()).chain(own).take(SUGGESTED).collect();
-    Ok(page(&ConditionsPage {
+    let is_refused = !is_stored && (problem.is_some() || overtaken.is_some());
+    let shown = ConditionsPage {
         frame: Frame::new(person, PART).with_notice(notice),
         campaign,
         lines: lines(&tree, columns, problem.as_ref()),
         suggestions,
         count: count.map(super::Count::sentence),
         problem: problem.as_ref().map(|_| if is_stored { NOT_USABLE } else { NOT_SAVED }),
-    }))
+        seen,
+        overtaken,
+    };
+    Ok(if is_refused { refused(&shown) } else { page(&shown) })
 }
 
 fn lines<'a>(tree: &'a Tree, columns: &[Column], problem: Option<&'a Problem>) -> Vec<Line<'a>> {

@@ -69,8 +69,17 @@ pub(super) struct Tree {
 
 /// The form does not hold a tree.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("The conditions could not be read. Go back, reload the page and try again.")]
-pub(super) struct Unreadable;
+pub(super) enum Unreadable {
+    /// It was not made by the page.
+    #[error("The conditions could not be read. Go back, reload the page and try again.")]
+    Form,
+    /// There are more parts than a tree may have.
+    #[error("A campaign has {MAX_NODES} groups and conditions at the most. Nothing was saved.")]
+    TooMany,
+    /// A group stands deeper than a tree may go.
+    #[error("Groups stand {MAX_DEPTH} deep in one another at the most. Nothing was saved.")]
+    TooDeep,
+}
 
 impl Default for Tree {
     fn default() -> Self {
@@ -117,12 +126,12 @@ impl Tree {
             else {
                 continue;
             };
-            let position: usize = position.parse().map_err(|_| Unreadable)?;
+            let position: usize = position.parse().map_err(|_| Unreadable::Form)?;
             if name == "parent" {
                 let node = Self::new_node(&nodes, value)?;
                 nodes.push(node);
             }
-            let node = nodes.get_mut(position).ok_or(Unreadable)?;
+            let node = nodes.get_mut(position).ok_or(Unreadable::Form)?;
             match (&mut node.part, name) {
                 (part, "group") => *part = Part::Group { is_any: value == "any" },
                 (Part::Condition(typed), "column") => typed.column.clone_from(value),
@@ -134,21 +143,24 @@ impl Tree {
         }
         match nodes.first() {
             Some(Node { part: Part::Group { .. }, .. }) => Ok(Self { nodes }),
-            _ => Err(Unreadable),
+            _ => Err(Unreadable::Form),
         }
     }
 
     fn new_node(nodes: &[Node], parent: &str) -> Result<Node, Unreadable> {
-        let parent: usize = parent.parse().map_err(|_| Unreadable)?;
+        let parent: usize = parent.parse().map_err(|_| Unreadable::Form)?;
         let depth = match nodes {
             [] => 0,
             nodes => match nodes.get(parent) {
                 Some(Node { part: Part::Group { .. }, depth, .. }) => depth + 1,
-                _ => return Err(Unreadable),
+                _ => return Err(Unreadable::Form),
             },
         };
-        if nodes.len() >= MAX_NODES || depth > MAX_DEPTH {
-            return Err(Unreadable);
+        if nodes.len() >= MAX_NODES {
+            return Err(Unreadable::TooMany);
+        }
+        if depth > MAX_DEPTH {
+            return Err(Unreadable::TooDeep);
         }
         Ok(Node { parent, depth, part: Part::Condition(Typed::default()) })
     }

@@ -97,8 +97,11 @@ fn forms_that_the_page_did_not_make_are_refused() {
         vec![field("part.5.group", "all")],
         vec![field("part.99999999999999999999.parent", "0")],
     ] {
-        assert_eq!(Tree::of_form(&fields), Err(Unreadable), "{fields:?}");
+        assert_eq!(Tree::of_form(&fields), Err(Unreadable::Form), "{fields:?}");
     }
+    let mut fields = vec![field("part.0.parent", "0"), field("part.0.group", "all")];
+    fields.extend((1..=MAX_NODES).map(|position| field(&format!("part.{position}.parent"), "0")));
+    assert_eq!(Tree::of_form(&fields), Err(Unreadable::TooMany));
 }
 
 proptest! {

@@ -12,6 +12,7 @@ use store::CampaignSummary;
 use tokio::sync::{Semaphore, mpsc};
 
 use super::file::{self, Arriving, ReadFile};
+use super::{Refused, Shown, list_page};
 use crate::Console;
 use crate::access::Person;
 use crate::answer::{Frame, page};
@@ -51,9 +52,21 @@ pub(super) async fn take(
 ) -> Result<Response, Failure> {
     let campaign_id = path?.0;
     let campaign = find(&console, &person, &campaign_id).await?;
-    let form = form.map_err(|_| no_file())?;
-    let _turn = READ_AT_A_TIME.acquire().await;
-    let file = receive(form).await?;
+    let turn = READ_AT_A_TIME.acquire().await;
+    let received = match form {
+        Ok(form) => receive(form).await,
+        Err(_) => Err(no_file()),
+    };
+    drop(turn);
+    let file = match received {
+        Ok(file) => file,
+        Err(Failure::Invalid(problem)) => {
+            let what = Refused { file_problem: Some(problem), ..Refused::default() };
+            let frame = Frame::new(&person, PART);
+            return list_page(&console, &person, frame, &campaign_id, Shown::default(), what).await;
+        }
+        Err(failure) => return Err(failure),
+    };
     let added = save(&console, &person, &campaign_id, &campaign.name, &file).await?;
     Ok(page(&UploadedPage {
         frame: Frame::new(&person, PART),

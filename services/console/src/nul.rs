@@ -1,0 +1,122 @@
+//! U+0000 in what people send: no column of the database can hold it, so no page gets to see it. Addresses and forms are
+//! looked at here, once for all routes.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use axum::body::{Body, Bytes};
+use axum::extract::Request;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, Uri};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt as _;
+
+use crate::failure::Failure;
+
+/// The character as addresses and forms write it.
+const ENCODED: &str = "%00";
+
+/// Answers a request that has the character in its address or its form, and hands on all others. A form is looked at
+/// while it arrives: reading it fails at the character, so that no handler gets it whole.
+pub(crate) async fn refuse(request: Request, next: Next) -> Response {
+    if let Some(failure) = of_address(request.uri()) {
+        return failure.into_response();
+    }
+    let was_found = Arc::new(AtomicBool::new(false));
+    let response = next.run(request_with_scanned_body(request, &was_found)).await;
+    // What succeeded did so without the rest of its form.
+    let has_failed = response.status().is_client_error() || response.status().is_server_error();
+    if has_failed && was_found.load(Ordering::Relaxed) {
+        return Failure::Invalid(IN_FORM.to_owned()).into_response();
+    }
+    response
+}
+
+const IN_FORM: &str = "Nothing was changed: what was sent has the character U+0000 in it, which cannot be kept. A file that \
+                       is not in UTF-8 often has many: save it in that encoding and send it again.";
+const IN_QUERY: &str =
+    "Nothing is found: what was asked for has the character U+0000 in it, and nothing here has.";
+
+fn of_address(uri: &Uri) -> Option<Failure> {
+    if uri.path().contains(ENCODED) {
+        return Some(Failure::NotFound);
+    }
+    let is_asked_for = uri.query().is_some_and(|query| query.contains(ENCODED));
+    is_asked_for.then(|| Failure::Invalid(IN_QUERY.to_owned()))
+}
+
+fn request_with_scanned_body(request: Request, was_found: &Arc<AtomicBool>) -> Request {
+    let (parts, body) = request.into_parts();
+    let mut scanner = Scanner { is_encoded: !is_multipart(&parts.headers), matched: 0 };
+    let was_found = was_found.clone();
+    let scanned = body.into_data_stream().map(move |piece| {
+        let piece: Bytes = piece.map_err(io::Error::other)?;
+        if scanner.finds(&piece) {
+            was_found.store(true, Ordering::Relaxed);
+            return Err(io::Error::other("the form has U+0000 in it"));
+        }
+        Ok(piece)
+    });
+    Request::from_parts(parts, Body::from_stream(scanned))
+}
+
+fn is_multipart(headers: &HeaderMap) -> bool {
+    let name = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    name.is_some_and(|name| name.trim_start().to_ascii_lowercase().starts_with("multipart/"))
+}
+
+/// Looks for the character in bytes that arrive piece by piece.
+struct Scanner {
+    /// Whether the bytes are those of a form in which a percent sign begins an encoded byte.
+    is_encoded: bool,
+    /// How many bytes of [`ENCODED`] came last.
+    matched: usize,
+}
+
+impl Scanner {
+    fn finds(&mut self, piece: &[u8]) -> bool {
+        piece.contains(&0) || (self.is_encoded && piece.iter().any(|byte| self.completes(*byte)))
+    }
+
+    fn completes(&mut self, byte: u8) -> bool {
+        self.matched = match (self.matched, byte) {
+            (_, b'%') => 1,
+            (1 | 2, b'0') => self.matched + 1,
+            _ => 0,
+        };
+        self.matched == ENCODED.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_character_is_found_wherever_pieces_end() {
+        let found = |is_encoded: bool, pieces: &[&str]| {
+            let mut scanner = Scanner { is_encoded, matched: 0 };
+            pieces.iter().any(|piece| scanner.finds(piece.as_bytes()))
+        };
+        for pieces in
+            [&["a=%00"][..], &["a=%", "00"], &["a=%0", "0&b"], &["a=%%00"], &["a=%0%00"], &["a", "\0"]]
+        {
+            assert!(found(true, pieces), "{pieces:?}");
+        }
+        for pieces in [&["a=%20%0A0"][..], &["a=%0", "A", "00"], &["%", "25", "00"], &["00", "%"]] {
+            assert!(!found(true, pieces), "{pieces:?}");
+        }
+        assert!(!found(false, &["a file may have %00 in it"]));
+        assert!(found(false, &["a\0b"]));
+    }
+
+    #[test]
+    fn an_address_is_refused_in_its_path_and_its_query() {
+        let of = |address: &str| of_address(&address.parse().unwrap());
+        assert!(matches!(of("/password/%00"), Some(Failure::NotFound)));
+        assert!(matches!(of("/campaigns?after=%00"), Some(Failure::Invalid(_))));
+        assert!(of("/campaigns?after=%2500").is_none());
+    }
+}

@@ -1,0 +1,90 @@
+//! Secrets that are shown once: keys that have just been made, and links that set a password. The action that makes one
+//! leads to a page, as every action does, so that nothing is made twice when that page is loaded again. On the way the
+//! secret is in the database, encrypted with a token that only the browser's cookie holds, for some minutes at the most.
+
+use anyhow::Context;
+use axum::http::HeaderMap;
+use axum::http::header::SET_COOKIE;
+use axum::response::{AppendHeaders, IntoResponse, Response};
+use chrono::{DateTime, TimeDelta, Utc};
+use cookie::{Cookie, SameSite};
+use secret::{Token, seal, unseal};
+use serde::{Deserialize, Serialize};
+use service::config;
+use store::{StoreError, Transaction};
+
+use crate::Console;
+use crate::access::{Person, token_in};
+use crate::failure::Failure;
+
+/// The cookie that holds the token of a secret. It goes to the page that shows it, and only there.
+const COOKIE: &str = "pillarbox_shown_once";
+
+/// Minutes in which the page that shows a secret must be asked for.
+const MINUTES: i64 = 5;
+
+/// What is shown once.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Secret {
+    /// An API key.
+    Key(String),
+    /// A key that signs deliveries.
+    SigningKey(String),
+    /// A link that lets somebody choose a password: for whom, and its address.
+    Link(String, String),
+}
+
+/// A secret on its way to its page.
+pub(crate) struct OnItsWay(Token);
+
+impl Secret {
+    /// Keeps it for the person's next page, from when the transaction is committed.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub(crate) async fn keep(
+        &self,
+        transaction: &Transaction<'_>,
+        person: &Person,
+        now: DateTime<Utc>,
+    ) -> store::Result<OnItsWay> {
+        let token = Token::random();
+        let sealed = seal(&token, &serde_json::to_string(self)?)
+            .map_err(|_| StoreError::Corrupt("a secret cannot be encrypted".to_owned()))?;
+        let expires_at = now + TimeDelta::minutes(MINUTES);
+        transaction.shown_once_put(person.0.user_id, &token.hash(), &sealed, expires_at).await?;
+        Ok(OnItsWay(token))
+    }
+
+    /// The secret that the page which a browser asks for is to show; from now on nobody gets it again.
+    ///
+    /// # Errors
+    /// [`Failure`] when the database cannot be asked.
+    pub(crate) async fn take(
+        console: &Console,
+        person: &Person,
+        headers: &HeaderMap,
+    ) -> Result<Option<Self>, Failure> {
+        let Some(token) = token_in(headers, COOKIE) else { return Ok(None) };
+        let (store, now) = (&console.process.store, console.process.clock.now());
+        let sealed = store.shown_once_take(person.0.user_id, &token.hash(), now).await?;
+        let Some(text) = sealed.and_then(|sealed| unseal(&token, sealed)) else { return Ok(None) };
+        let secret = serde_json::from_str(&text).context("a secret that was kept cannot be read");
+        secret.map(Some).map_err(Failure::Internal)
+    }
+}
+
+impl OnItsWay {
+    /// Lets an answer that leads to the page at this path bring the browser what opens the secret.
+    pub(crate) fn with(self, answer: Response, path: &str, settings: &config::Console) -> Response {
+        let cookie = Cookie::build((COOKIE, self.0.reveal().to_owned()))
+            .path(path.to_owned())
+            .max_age(cookie::time::Duration::minutes(MINUTES))
+            .http_only(true)
+            .same_site(SameSite::Lax)
+            .secure(settings.secure_cookies)
+            .build();
+        (AppendHeaders([(SET_COOKIE, cookie.to_string())]), answer).into_response()
+    }
+}

@@ -1,0 +1,102 @@
+//! Conditions and what is wrong with them, in the words of the form.
+
+use audience::Operator;
+use audience::condition::Problem;
+use serde_json::Value;
+
+use super::form::{Sentence, operator_name};
+
+/// What is wrong with a part of a tree: a sentence without its full stop.
+pub(super) fn problem(problem: &Problem) -> String {
+    match problem {
+        Problem::Column => "Choose a column for this condition".to_owned(),
+        Problem::Operator { column, operator, allowed } => {
+            let name = Operator::from_name(operator)
+                .map_or_else(|| operator.clone(), |operator| plain(&operator).to_owned());
+            let allowed: Vec<String> =
+                allowed.iter().map(|operator| format!("\u{201c}{}\u{201d}", plain(operator))).collect();
+            format!(
+                "{} cannot be compared with \u{201c}{name}\u{201d}; it has {}",
+                label(column),
+                allowed.join(", ")
+            )
+        }
+        Problem::Value { column, operator, expected } => {
+            let expected = expected.replacen("an array of", "a list of", 1);
+            format!("{} \u{201c}{}\u{201d}: the value {expected}", label(column), plain(operator))
+        }
+        Problem::TooDeep => "Groups stand too deep in one another here".to_owned(),
+        Problem::Shape | Problem::UnknownKey(_) | Problem::NotAList(_) | Problem::TooMany => {
+            format!("This cannot be read: it {problem}")
+        }
+    }
+}
+
+/// A column that the team does not have.
+pub(super) fn unknown_column(name: &str) -> String {
+    format!("Your team has no column named \u{201c}{name}\u{201d}")
+}
+
+/// A column as a label has it: `first_name` is First name.
+fn label(column: &str) -> String {
+    let spaced = column.replace('_', " ");
+    let mut letters = spaced.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// An operator without what the form says about the value behind it.
+fn plain(operator: &Operator) -> &'static str {
+    operator_name(operator).trim_end_matches(", so many:")
+}
+
+/// Conditions in one line, for the log.
+pub(super) fn line(conditions: Option<&Value>) -> String {
+    let sentences = conditions.map(Sentence::all).unwrap_or_default();
+    if sentences.is_empty() {
+        return "everybody".to_owned();
+    }
+    let texts = sentences.into_iter().map(|sentence| {
+        let is_group = sentence.text.ends_with(':');
+        if is_group { format!("{} ", sentence.text) } else { format!("{}; ", sentence.text) }
+    });
+    texts.collect::<String>().trim_end_matches("; ").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn problems_are_told_in_the_words_of_the_form() {
+        let operator = Problem::Operator {
+            column: "first_name".to_owned(),
+            operator: "greater".to_owned(),
+            allowed: vec![Operator::Is, Operator::InLastDays],
+        };
+        assert_eq!(
+            problem(&operator),
+            "First name cannot be compared with \u{201c}is greater than\u{201d}; it has \u{201c}is\u{201d}, \u{201c}is in the last days\u{201d}"
+        );
+        let value = Problem::Value {
+            column: "Score".to_owned(),
+            operator: Operator::Between,
+            expected: "must be an array of two values, the lower first".to_owned(),
+        };
+        assert_eq!(
+            problem(&value),
+            "Score \u{201c}is between\u{201d}: the value must be a list of two values, the lower first"
+        );
+    }
+
+    #[test]
+    fn conditions_are_a_line_in_the_log() {
+        let conditions = json!({ "all": [
+            { "column": "city", "operator": "is", "value": "Austin" },
+            { "any": [{ "column": "email", "operator": "is_empty" }] },
+        ] });
+        assert_eq!(line(Some(&conditions)), "All of these: city is Austin; Any of these: email is empty");
+        assert_eq!(line(None), "everybody");
+    }
+}

@@ -1,0 +1,108 @@
+//! How often a password may be tried.
+//!
+//! An attempt is counted before the password is looked at, and taken back when it was right, so that attempts at once
+//! do not outrun the count. What is counted is failures: of a source address, whatever the account, and of an account.
+//! The account's limit does not hold for sources that have signed in to it before, so that nobody who knows an address
+//! can lock its owner out; and when others have used it up, a source that has not failed yet still has one attempt,
+//! [`FRESH_SOURCES`] limits' worth of them all together.
+
+use std::net::IpAddr;
+
+use chrono::{DateTime, DurationRound, TimeDelta, Utc};
+use contract::id::UserId;
+use service::source::subject;
+use uuid::Uuid;
+
+use crate::Console;
+use crate::failure::Failure;
+
+/// How many times an account's limit may fail in all, when each further failure comes from another source.
+const FRESH_SOURCES: i32 = 10;
+
+/// An attempt that is counted as a failure until it is taken back.
+pub(crate) struct Attempt {
+    counted: Vec<Vec<u8>>,
+    window: DateTime<Utc>,
+}
+
+/// Whether an attempt may be made.
+pub(crate) enum Allowed {
+    /// It may, and is counted.
+    Yes(Attempt),
+    /// Not before the window ends, in so many seconds.
+    In(i64),
+}
+
+/// The source in the form in which it is remembered.
+pub(super) fn remembered(source: IpAddr) -> [u8; 32] {
+    *blake3::hash(&subject("sign-in", source)).as_bytes()
+}
+
+impl Attempt {
+    /// Counts an attempt to sign in with this address from this source. An address of nobody's is counted alike.
+    pub(super) async fn sign_in(
+        console: &Console,
+        user_id: Option<UserId>,
+        email: &str,
+        source: IpAddr,
+    ) -> Result<Allowed, Failure> {
+        let (settings, store) = (&console.process.config.console, &console.process.store);
+        let mut attempt = Self::none(console);
+        let by_source = attempt.count(console, subject("sign-in", source)).await?;
+        if by_source > settings.sign_ins_per_source {
+            return Ok(attempt.refused(console));
+        }
+        // Asked for nobody as well: it takes the same time.
+        let user_id = user_id.unwrap_or(UserId(Uuid::nil()));
+        if store.sign_in_source_known(user_id, &remembered(source)).await? {
+            return Ok(Allowed::Yes(attempt));
+        }
+        let account = [b"sign-in:", email.to_lowercase().as_bytes()].concat();
+        let by_account = attempt.count(console, account.clone()).await?;
+        let most = settings.sign_ins_per_account;
+        let is_fresh = by_source == 1 && by_account <= most.saturating_mul(FRESH_SOURCES);
+        if by_account <= most || is_fresh {
+            return Ok(Allowed::Yes(attempt));
+        }
+        // The password is not looked at, so it is no failure of the account.
+        store.window_uncount(&account, attempt.window).await?;
+        Ok(attempt.refused(console))
+    }
+
+    /// Counts an attempt of somebody who is signed in to give the present password.
+    pub(crate) async fn present_password(console: &Console, user_id: UserId) -> Result<Allowed, Failure> {
+        let mut attempt = Self::none(console);
+        let subject = [b"password:", &user_id.0.as_bytes()[..]].concat();
+        let tried = attempt.count(console, subject).await?;
+        let is_allowed = tried <= console.process.config.console.sign_ins_per_source;
+        Ok(if is_allowed { Allowed::Yes(attempt) } else { attempt.refused(console) })
+    }
+
+    fn none(console: &Console) -> Self {
+        let now = console.process.clock.now();
+        Self { counted: Vec::new(), window: now.duration_trunc(length(console)).unwrap_or(now) }
+    }
+
+    async fn count(&mut self, console: &Console, subject: Vec<u8>) -> Result<i32, Failure> {
+        let count = console.process.store.window_count(&subject, self.window).await?;
+        self.counted.push(subject);
+        Ok(count)
+    }
+
+    fn refused(&self, console: &Console) -> Allowed {
+        let left = self.window + length(console) - console.process.clock.now();
+        Allowed::In(left.num_seconds().max(1))
+    }
+
+    /// Counts it as no failure.
+    pub(crate) async fn take_back(self, console: &Console) -> Result<(), Failure> {
+        for subject in &self.counted {
+            console.process.store.window_uncount(subject, self.window).await?;
+        }
+        Ok(())
+    }
+}
+
+fn length(console: &Console) -> TimeDelta {
+    TimeDelta::minutes(console.process.config.console.sign_in_window_minutes)
+}

@@ -1,8 +1,9 @@
 //! Why a recipient was not mailed, as a sentence for a person. Clients never branch on it.
 
 use address::Verdict;
+use audience::column::MAX_VALUE_CHARS;
 use contract::limits::HOMES_PER_REQUEST;
-use contract::send::Reason;
+use contract::send::{Reason, Warning};
 use store::NeighborhoodSettings;
 
 use crate::assess::Assessed;
@@ -69,4 +70,19 @@ fn homes_detail(
         }
         _ => return None,
     })
+}
+
+/// The warning that a value is longer than what is kept of it, added to those of the API contract.
+const VALUE_CUT: &str = "value_cut";
+
+/// What the card prints in the place of something else, and values that were cut.
+pub(crate) fn warnings(assessed: &Assessed<'_>, card: &Card) -> Vec<Warning> {
+    let cut = |field: &&str| Warning {
+        code: VALUE_CUT.to_owned(),
+        field: (*field).to_owned(),
+        detail: format!(
+            "The value of {field:?} is longer than {MAX_VALUE_CHARS} characters; what is beyond them is not kept."
+        ),
+    };
+    card.warnings.iter().cloned().chain(assessed.prepared.cut.iter().map(cut)).collect()
 }

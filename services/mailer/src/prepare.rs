@@ -22,6 +22,8 @@ pub(crate) struct Prepared<'a> {
     built_in: [&'a str; BuiltIn::ALL.len()],
     /// Position of the column in [`Fields::columns`], and the value.
     pub(crate) custom: Vec<(usize, &'a str)>,
+    /// Fields of which only the beginning is kept, as they were sent.
+    pub(crate) cut: Vec<&'a str>,
 }
 
 /// All recipients of a request, and what the summary counts about their values.
@@ -82,13 +84,18 @@ impl<'a> Preparation<'a> {
             reference: recipient.reference.as_deref(),
             built_in: [""; BuiltIn::ALL.len()],
             custom: Vec::new(),
+            cut: Vec::new(),
         };
         for (name, value) in &recipient.fields {
-            let value = Cow::as_ref(value);
-            match self.fields.slot(name) {
-                Slot::BuiltIn(column) => prepared.built_in[column as usize] = kept(value),
+            let sent = Cow::as_ref(value);
+            let value = kept(sent);
+            let slot = self.fields.slot(name);
+            if value.len() < sent.len() && matches!(slot, Slot::BuiltIn(_) | Slot::Custom(_)) {
+                prepared.cut.push(name);
+            }
+            match slot {
+                Slot::BuiltIn(column) => prepared.built_in[column as usize] = value,
                 Slot::Custom(at) => {
-                    let value = kept(value);
                     let column_type = self.fields.columns()[at].column_type;
                     if column_type != ColumnType::Text && !value::fits(column_type, value) {
                         self.unparseable_typed_values += 1;
@@ -156,6 +163,7 @@ mod tests {
         let first = &preparation.recipients[0];
         assert_eq!(first.value(BuiltIn::FirstName), "Ann");
         assert_eq!(first.birth(), Some((3, 7, None)));
+        assert_eq!((&*first.cut, preparation.recipients[1].cut.len()), (&["note"][..], 0));
         let names: Vec<_> = preparation.fields.columns().iter().map(|column| column.name.as_str()).collect();
         assert_eq!(names, ["visits", "tier", "note"]);
         let mut custom = first.custom.clone();

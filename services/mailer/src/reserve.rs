@@ -20,7 +20,7 @@ use crate::ai;
 use crate::assess::{Assessed, piece_rows, recipient_rows};
 use crate::cards::Card;
 use crate::decide::{Candidate, Decision, decide};
-use crate::detail::detail;
+use crate::detail::{detail, warnings};
 use crate::neighborhood::{Mailing, Neighborhoods, Print};
 use crate::prepare::Preparation;
 use crate::rules::{AudienceRules, StepRules};
@@ -255,7 +255,7 @@ fn outcome(
         Decision::Mail => {
             let StepRules { product, step, .. } = plan.step;
             Outcome::mailed(reference, address, product, step.postage, plan.times.mail_by_date)
-                .with_fallbacks(card.warnings.clone(), card.return_address_reason)
+                .with_fallbacks(warnings(assessed, card), card.return_address_reason)
         }
         Decision::Copy => {
             let detail = match plan.neighborhoods {

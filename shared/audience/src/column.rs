@@ -155,10 +155,23 @@ pub fn cut_value(value: &str) -> &str {
     }
 }
 
+/// Whether a value is as long as one can be. It may be the beginning of a longer one, so no link is made of it: it would lead
+/// somewhere else.
+pub fn may_be_cut(value: &str) -> bool {
+    value.len() >= MAX_VALUE_CHARS && value.chars().nth(MAX_VALUE_CHARS - 1).is_some()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_value_of_600_characters_may_have_been_cut() {
+        assert!(!may_be_cut(&"é".repeat(599)));
+        assert!(may_be_cut(&"é".repeat(600)));
+        assert!(may_be_cut(cut_value(&"é".repeat(601))));
+    }
 
     #[test]
     fn names_are_one_column_however_their_characters_are_composed() {

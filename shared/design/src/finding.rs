@@ -144,6 +144,13 @@ impl Warning {
         Self::new(WarningCode::QrFallbackLink, field, detail)
     }
 
+    pub(crate) fn link_cut(field: &str, code: &str) -> Self {
+        let detail = format!(
+            "The value of \"{field}\" is too long for a link, so the QR code \"{code}\" leads to the design's fallback link."
+        );
+        Self::new(WarningCode::QrFallbackLink, field, detail)
+    }
+
     pub(crate) fn link_is_none(field: &str, code: &str) -> Self {
         let detail = format!(
             "What \"{field}\" gives is not a web link, so the QR code \"{code}\" leads to the design's fallback link."

@@ -1,5 +1,6 @@
 //! Links.
 
+use audience::column::may_be_cut;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use url::Url;
@@ -35,13 +36,14 @@ impl Destination {
     }
 
     /// The link with a recipient's values; `None` when a needed field is empty or what comes of it is no http
-    /// or https link, so that the fallback link prints.
+    /// or https link, so that the fallback link prints; also when a value may have been cut.
     ///
     /// A value is text, which is percent-encoded: it stays within the one part of the path or query where the
     /// template has it. Only a value that the link begins with is itself a link, taken as it is.
     pub fn render<'v>(&self, lookup: impl Fn(&str) -> Option<&'v str>) -> Option<String> {
         // No encoding keeps these from leading up the path.
-        let value = |name: &str| lookup(name).filter(|value| !matches!(value.trim(), "." | ".."));
+        let is_usable = |value: &&str| !matches!(value.trim(), "." | "..") && !may_be_cut(value);
+        let value = |name: &str| lookup(name).filter(is_usable);
         let Rendered { text, empty_fields } = self.0.render_with(value, push_value);
         (empty_fields.is_empty() && web_link(&text).is_ok()).then_some(text)
     }

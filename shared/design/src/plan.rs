@@ -1,5 +1,6 @@
 //! A document made ready for many recipients: what is the same for all of them is done once.
 
+use audience::column::may_be_cut;
 use std::sync::Arc;
 
 use crate::document::Document;
@@ -263,6 +264,9 @@ fn link_warning(id: &str, code: &QrCode, recipient: &impl Recipient) -> Option<W
     let rendered = template.render(|field| recipient.value(field));
     if let Some(field) = rendered.empty_fields.first() {
         return Some(Warning::link_needs(field, id));
+    }
+    if let Some(field) = template.fields().find(|field| recipient.value(field).is_some_and(may_be_cut)) {
+        return Some(Warning::link_cut(field, id));
     }
     let is_link = code.destination.render(|field| recipient.value(field)).is_some();
     let field = template.fields().next()?;

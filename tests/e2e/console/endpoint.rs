@@ -189,7 +189,8 @@ async fn a_replay_takes_what_was_cancelled_after_a_failed_attempt_and_not_what_w
     world.scan().await;
     let endpoint_id = world.endpoint(&world.other.url).await.endpoint_id;
     let path = format!("/endpoints/{endpoint_id}");
-    let tried = "SELECT count(*) FROM deliveries WHERE state = 'waiting' AND attempts = 1 AND lease_id IS NULL";
+    let tried =
+        "SELECT count(*) FROM deliveries WHERE state = 'waiting' AND attempts = 1 AND lease_id IS NULL";
     eventually("it has failed once and waits", async || world.stack.count(tried).await == 1).await;
     world.admin.post(&format!("{path}/pause"), &[]).await;
     assert_eq!(world.states(endpoint_id).await, ["cancelled"]);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
+use audience::column::may_be_cut;
 use audience::fold_name;
 use contract::id::TeamId;
 use contract::send::SendError;
@@ -86,9 +87,9 @@ impl DesignPictures {
     }
 }
 
-/// The link in a field, as it is there.
+/// The link in a field, as it is there; none that may have been cut.
 fn link<'p>(values: &'p Values, field: &str) -> Option<&'p str> {
-    values.get(field).map(String::as_str)
+    values.get(field).map(String::as_str).filter(|link| !may_be_cut(link))
 }
 
 /// Looks up the pictures of these steps' designs, which are kept for good once they have been fetched.

@@ -165,7 +165,7 @@ fn read(tree: &Tree, columns: &[Column]) -> Result<Conditions, Problem> {
         Some(name) => {
             let uses = |node: &tree::Node| matches!(&node.part, Part::Condition(typed) if fold_name(&typed.column) == name);
             let position = tree.nodes().iter().position(uses).unwrap_or(0);
-            Err(Problem { position, sentence: words::unknown_column(&name) })
+            Err(Problem { position, sentence: words::unknown_column(name) })
         }
     }
 }

@@ -153,7 +153,12 @@ impl Browser {
     async fn sign_in(url: &str) -> anyhow::Result<Self> {
         let client = reqwest::Client::builder().redirect(Policy::none()).build()?;
         let form = [("email", EMAIL), ("password", PASSWORD)];
-        let answer = client.post(format!("{url}/sign-in")).header("sec-fetch-site", "same-origin").form(&form).send().await?;
+        let answer = client
+            .post(format!("{url}/sign-in"))
+            .header("sec-fetch-site", "same-origin")
+            .form(&form)
+            .send()
+            .await?;
         let cookie = answer.headers().get(SET_COOKIE).context("a session")?.to_str()?;
         let cookie = cookie.split(';').next().unwrap_or_default().to_owned();
         Ok(Self { client, url: url.to_owned(), cookie })

@@ -50,7 +50,8 @@ impl StoreError {
     /// Whether a statement was given what no column can hold, such as a date before the calendar or the character U+0000.
     pub fn is_unstorable(&self) -> bool {
         // Class 22: data exceptions.
-        let code = |error: &tokio_postgres::Error| error.code().is_some_and(|code| code.code().starts_with("22"));
+        let code =
+            |error: &tokio_postgres::Error| error.code().is_some_and(|code| code.code().starts_with("22"));
         matches!(self, Self::Statement(error) if code(error))
     }
 

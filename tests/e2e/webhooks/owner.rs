@@ -1,9 +1,9 @@
 //! What people do with endpoints: scope, test events, redelivery, replay, signatures, provisioning.
 
-use dispatcher::manage::SigningSecret;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chrono::TimeDelta;
+use dispatcher::manage::SigningSecret;
 use pillarbox_tests::{CAMPAIGN, Received, Sink, cards, eventually, people};
 use serde_json::{Value, json};
 use standardwebhooks::Webhook;

@@ -37,7 +37,7 @@ impl Lookup for Recipient<'_> {
     }
 }
 
-fn part<'a>(values: &'a dyn Lookup) -> Option<(&'a str, String)> {
+fn part(values: &dyn Lookup) -> Option<(&str, String)> {
     let (street, unit) = part_unit(values.value(BuiltIn::Address1.key())?);
     let behind = values.value(BuiltIn::Address2.key()).unwrap_or_default();
     match (unit, behind) {

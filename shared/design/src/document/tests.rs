@@ -56,7 +56,7 @@ fn an_unknown_setting_is_answered_with_all_that_there_are() {
         assert!(message.contains(setting), "{message}");
     }
     let message = problem("/front/elements/0/fitt", json!("cover"));
-    assert!(message.contains("one of `id`, `kind`, `area`, `rotation`, `source`, `fit`"), "{message}");
+    assert!(message.contains("allowed: `id`, `kind`, `area`, `rotation`, `source`, `fit`"), "{message}");
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn settings_that_cannot_print_are_refused() {
             "without fields",
         ),
         ("/front/elements/0/source", json!({}), "such as {\"fixed\": {…}}"),
-        ("/front/elements/2/size", json!("28"), "size: invalid type: string \"28\", expected a number"),
+        ("/front/elements/2/size", json!("28"), "size: string \"28\" stands there; it must be a number"),
         (
             "/front/elements/2/text",
             json!(format!("{{{{a|{}}}}}", "default ".repeat(60))),

@@ -122,6 +122,30 @@ async fn a_custom_value_is_stored_up_to_600_characters() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_value_that_is_cut_is_told_in_the_result() {
+    let stack = Stack::start().await;
+    let [mut cut, mut whole] = [person(1), person(2)];
+    cut["note"] = "é".repeat(601).into();
+    whole["note"] = "é".repeat(600).into();
+    let answer = stack.send(&[cut, whole]).await.json();
+    let warnings = &answer["results"][0]["warnings"];
+    assert_eq!((&warnings[0]["code"], &warnings[0]["field"]), (&json!("value_cut"), &json!("note")));
+    assert_eq!(answer["results"][1]["warnings"], Value::Null);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_unit_is_in_address_2_for_conditions_on_whichever_line_it_was_sent() {
+    let stack = Stack::start().await;
+    let houses = json!({"all": [{"column": "address_2", "operator": "is_empty"}]});
+    stack.campaign(json!({ "conditions": houses })).await;
+    let [mut below, mut behind, house] = [person(1), person(2), person(3)];
+    below["address_2"] = "Apt 5".into();
+    behind["address_1"] = format!("{} Apt 5", behind["address_1"].as_str().unwrap()).into();
+    let sent = stack.send(&[below, behind, house]).await;
+    assert_eq!(sent.reasons(), ["filtered_conditions", "filtered_conditions", "mailed"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn birthdays_are_read_in_their_forms_and_kept_as_sent() {
     let stack = Stack::start().await;
     for (number, birthday) in [(1, "3/7"), (2, "1984-02-29"), (3, "someday")] {

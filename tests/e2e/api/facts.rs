@@ -322,7 +322,8 @@ pub(super) const WORDS: &[(&str, &str)] = &[
     ),
     (
         "Warning.code",
-        "variable_image_fallback variable_image_blank qr_fallback_link text_overlap text_unmeasurable text_curve_too_long",
+        "variable_image_fallback variable_image_blank qr_fallback_link text_overlap text_unmeasurable text_curve_too_long \
+         value_cut+",
     ),
     ("Postage", "standard first_class"),
     ("ReturnAddressReason", "missing_token_value unverified_address verification_limit_reached"),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use pillarbox_tests::{Answer, CAMPAIGN, KEY, Options, Stack, people};
+use pillarbox_tests::{Answer, CAMPAIGN, KEY, Options, Stack, eventually, people};
 use serde_json::{Value, json};
 
 async fn validate(stack: &Stack, query: &str, recipients: &[Value]) -> Answer {
@@ -35,6 +35,11 @@ async fn a_dry_run_verifies_filters_and_prices_and_leaves_nothing() {
     recipients[0]["pet"] = "cat".into();
     recipients.push(json!({"reference": "nowhere"}));
     recipients.push(recipients[0].clone());
+    // What the send before leaves to be done later is done.
+    eventually("the send can be searched", async || {
+        stack.count("SELECT count(*) FROM recipients_unsearched").await == 0
+    })
+    .await;
     let before = rows(&stack).await;
     let answer = validate(&stack, "?validate=1", &recipients).await;
     let body = answer.json();

@@ -116,8 +116,8 @@ enum Status {
     WouldMail,
 }
 
-/// A fallback that a card mails with.
-// Contract: Warning codes.
+/// A fallback that a card mails with, or a value that was cut.
+// Contract: Warning codes; `value_cut` is added.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Warning {
     /// What fell back.
@@ -128,6 +128,7 @@ pub struct Warning {
         "text_overlap",
         "text_unmeasurable",
         "text_curve_too_long",
+        "value_cut",
     ]))]
     pub code: String,
     /// The design's field or element it is about.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use chrono::TimeDelta;
 use contract::id::EndpointId;
+use service::purge::Portions;
 use store::{Lane, StoreError};
 
 use crate::Dispatcher;
@@ -21,9 +22,8 @@ const PURGE_INTERVAL: Duration = Duration::from_secs(60);
 /// How long the process that deletes may be silent before another one does.
 const PURGE_LEASE: TimeDelta = TimeDelta::minutes(3);
 
-/// Rows that one statement deletes at the most, and statements of one kind in one go: half a million rows a minute.
-const PURGE_ROWS: i64 = 20_000;
-const PURGE_STATEMENTS: usize = 25;
+/// Half a million rows of a kind a minute.
+const PURGE: Portions = Portions { rows: 20_000, statements: 25 };
 
 /// Events are kept so much longer than deliveries, because a person may have sent an old one again at the last moment.
 const LATE_REDELIVERIES: TimeDelta = TimeDelta::days(7);
@@ -98,29 +98,14 @@ impl Sweep<'_> {
         let (store, config, now) = (&process.store, &process.config, process.clock.now());
         let deliveries_before = now - TimeDelta::days(config.dispatcher.retention_days);
         let events_before = deliveries_before - LATE_REDELIVERIES;
-        in_portions("deliveries", || store.delivery_purge(deliveries_before, PURGE_ROWS)).await?;
-        in_portions("events", || store.event_purge(events_before, PURGE_ROWS)).await?;
+        PURGE.delete("deliveries", |rows| store.delivery_purge(deliveries_before, rows)).await?;
+        PURGE.delete("events", |rows| store.event_purge(events_before, rows)).await?;
         let attempts = config.email.attempts;
-        in_portions("emails", || store.email_purge(deliveries_before, attempts, PURGE_ROWS)).await?;
+        PURGE.delete("emails", |rows| store.email_purge(deliveries_before, attempts, rows)).await?;
         let partitions_end = store.scan_partitions_make(now).await?;
         let ahead = (partitions_end - now).as_seconds_f64();
         metrics::gauge!("pillarbox_partitions_ahead_seconds").set(ahead);
         store.scan_partitions_drop(now - TimeDelta::days(config.scans.retention_days)).await?;
         Ok(())
     }
-}
-
-/// Repeats a bounded deletion while it finds as much as it may delete.
-async fn in_portions<F>(kind: &'static str, mut delete: impl FnMut() -> F) -> Result<(), StoreError>
-where
-    F: Future<Output = Result<u64, StoreError>>,
-{
-    for _ in 0..PURGE_STATEMENTS {
-        let deleted = delete().await?;
-        metrics::counter!("pillarbox_purged_rows_total", "kind" => kind).increment(deleted);
-        if deleted < PURGE_ROWS.unsigned_abs() {
-            break;
-        }
-    }
-    Ok(())
 }

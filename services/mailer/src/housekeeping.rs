@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
+use service::purge::Portions;
 use store::StoreError;
 use uuid::Uuid;
 
@@ -19,9 +20,8 @@ const FILE_PURGE_INTERVAL: Duration = Duration::from_secs(60 * 60);
 /// How long the process that deletes may be silent before another one does.
 const PURGE_LEASE: TimeDelta = TimeDelta::minutes(3);
 
-/// Rows that one statement deletes at the most, and statements of one purge.
-const PURGE_ROWS: u64 = 5_000;
-const PURGE_STATEMENTS: usize = 20;
+/// A hundred thousand rows of a kind a minute.
+const PURGE: Portions = Portions { rows: 5_000, statements: 20 };
 
 /// Rate windows are kept a little longer than they count.
 const RATE_WINDOW_AGE: TimeDelta = TimeDelta::minutes(10);
@@ -100,40 +100,25 @@ async fn purge(mailer: &Mailer) -> Result<(), StoreError> {
     }
     let (store, now) = (&mailer.process.store, mailer.process.clock.now());
     let retention = TimeDelta::days(mailer.process.config.mailer.request_retention_days);
-    in_portions("caches", || store.rate_windows_purge(now - RATE_WINDOW_AGE, PURGE_ROWS as i64)).await?;
-    in_portions("caches", || store.address_answers_purge(now, PURGE_ROWS as i64)).await?;
-    in_portions("caches", || store.pictures_purge(now, PURGE_ROWS as i64)).await?;
-    in_portions("caches", || store.return_addresses_purge(now, PURGE_ROWS as i64)).await?;
-    in_portions("caches", || store.shown_once_purge(now, PURGE_ROWS as i64)).await?;
+    PURGE.delete("caches", |rows| store.rate_windows_purge(now - RATE_WINDOW_AGE, rows)).await?;
+    PURGE.delete("caches", |rows| store.address_answers_purge(now, rows)).await?;
+    PURGE.delete("caches", |rows| store.pictures_purge(now, rows)).await?;
+    PURGE.delete("caches", |rows| store.return_addresses_purge(now, rows)).await?;
+    PURGE.delete("caches", |rows| store.shown_once_purge(now, rows)).await?;
     let sessions = now - TimeDelta::hours(mailer.process.config.console.session_longest_hours);
-    in_portions("caches", || store.session_purge(sessions, PURGE_ROWS as i64)).await?;
+    PURGE.delete("caches", |rows| store.session_purge(sessions, rows)).await?;
     let answers = TimeDelta::days(mailer.process.config.language_model.answer_days);
-    in_portions("caches", || store.ai_purge(now - answers, PURGE_ROWS as i64)).await?;
+    PURGE.delete("caches", |rows| store.ai_purge(now - answers, rows)).await?;
     let days = now.date_naive() - FIGURE_AGE;
-    in_portions("sends", || store.campaign_day_purge(days, PURGE_ROWS as i64)).await?;
-    in_portions("sends", || store.send_purge(now - retention, PURGE_ROWS as i64)).await?;
-    in_portions("sends", || store.send_key_purge(now - retention, PURGE_ROWS as i64)).await
+    PURGE.delete("sends", |rows| store.campaign_day_purge(days, rows)).await?;
+    PURGE.delete("sends", |rows| store.send_purge(now - retention, rows)).await?;
+    PURGE.delete("sends", |rows| store.send_key_purge(now - retention, rows)).await
 }
 
 /// Makes recipients findable by name and address.
 async fn fill_search(mailer: &Mailer) -> Result<(), StoreError> {
     for _ in 0..SEARCH_STATEMENTS {
         if mailer.process.store.recipient_search_fill().await? == 0 {
-            break;
-        }
-    }
-    Ok(())
-}
-
-/// Repeats a bounded deletion while it finds as much as it may delete.
-async fn in_portions<F>(kind: &'static str, mut delete: impl FnMut() -> F) -> Result<(), StoreError>
-where
-    F: Future<Output = Result<u64, StoreError>>,
-{
-    for _ in 0..PURGE_STATEMENTS {
-        let deleted = delete().await?;
-        metrics::counter!("pillarbox_purged_rows_total", "kind" => kind).increment(deleted);
-        if deleted < PURGE_ROWS {
             break;
         }
     }

@@ -3,14 +3,16 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
+use service::purge::Portions;
 use store::StoreError;
 
 use crate::Syncer;
 
-/// Rows that one statement changes at the most, and statements of one kind in one go: with one go every 5 seconds, over a
-/// million rows a minute.
-const ROWS: i64 = 5_000;
-const STATEMENTS: usize = 20;
+/// With one go every 5 seconds, over a million rows of a kind a minute.
+const PURGE: Portions = Portions { rows: 5_000, statements: 20 };
+
+/// Syncs that one statement expires at the most.
+const EXPIRED: i64 = 5_000;
 
 /// How long the process that does it may be silent before another one does.
 const LEASE: TimeDelta = TimeDelta::seconds(30);
@@ -42,25 +44,10 @@ async fn tidy(syncer: &Syncer) -> Result<(), StoreError> {
     }
     let (store, settings) = (&syncer.process.store, &syncer.process.config.syncer);
     let now = syncer.process.clock.now();
-    store.sync_expire(now, ROWS).await?;
+    store.sync_expire(now, EXPIRED).await?;
     store.sync_received_purge(BATCHES).await?;
     let keys_before = now - TimeDelta::days(settings.idempotency_key_days);
-    in_portions("idempotency_keys", || store.idempotency_purge(keys_before, ROWS)).await?;
+    PURGE.delete("idempotency_keys", |rows| store.idempotency_purge(keys_before, rows)).await?;
     let syncs_before = now - TimeDelta::days(settings.sync_retention_days);
-    in_portions("syncs", || store.sync_purge(syncs_before, ROWS)).await
-}
-
-/// Repeats a bounded deletion while it finds as much as it may delete.
-async fn in_portions<F>(kind: &'static str, mut delete: impl FnMut() -> F) -> Result<(), StoreError>
-where
-    F: Future<Output = Result<u64, StoreError>>,
-{
-    for _ in 0..STATEMENTS {
-        let deleted = delete().await?;
-        metrics::counter!("pillarbox_purged_rows_total", "kind" => kind).increment(deleted);
-        if deleted < ROWS.unsigned_abs() {
-            break;
-        }
-    }
-    Ok(())
+    PURGE.delete("syncs", |rows| store.sync_purge(syncs_before, rows)).await
 }

@@ -10,6 +10,7 @@ pub mod http;
 pub mod measure;
 pub mod metric;
 mod process;
+pub mod purge;
 mod report;
 pub mod source;
 mod telemetry;

@@ -49,6 +49,8 @@ pub(crate) enum Parameter {
     Text,
     /// A text, but no yes or no that stands in the formula: spreadsheets have one here.
     Joined,
+    /// What the first argument is compared with.
+    Case,
     /// How the first argument is written as text.
     Format,
     Number,

@@ -52,6 +52,9 @@ impl Shape<'_> {
             Kind::Symbol("-" | "!") if self.wants_value => {}
             Kind::Symbol(_) => self.operator(at),
             Kind::Word if is_in(token) => self.operator(at),
+            Kind::Word if self.is_not_in(at) => {
+                self.report(at, "Not in a list is written !(value in [...]).")
+            }
             Kind::Word if self.is_spelled_out(at) => self.wants_value = true,
             _ => self.value(at),
         }
@@ -166,6 +169,13 @@ impl Shape<'_> {
         let message = format!("Write {works} here, or {word}(...) around the conditions.");
         self.problems.push(token.span.problem(message).suggesting(works));
         true
+    }
+
+    /// NOT before an IN.
+    fn is_not_in(&self, at: usize) -> bool {
+        !self.wants_value
+            && self.tokens[at].source.eq_ignore_ascii_case("not")
+            && self.tokens.get(at + 1).is_some_and(is_in)
     }
 
     fn is_value_next(&self, at: usize) -> bool {

@@ -70,13 +70,14 @@ impl Builder<'_> {
             self.read_dates(&mut arguments);
         }
         let of = self.result_type(definition, &arguments);
-        let formatted = arguments.first().map_or(Type::Blank, |first| first.of);
+        let first = arguments.first().map_or(Type::Blank, |first| first.of);
         let fitted = arguments.into_iter().enumerate();
         let nodes = fitted
             .map(|(at, argument)| {
                 let parameter = (definition.takes.parameter)(at, count);
                 match parameter {
-                    Parameter::Format => self.format(formatted, argument),
+                    Parameter::Format => self.format(first, argument),
+                    Parameter::Case => self.element(argument, first),
                     parameter => self.argument(definition, parameter, of, argument),
                 }
             })
@@ -97,7 +98,7 @@ impl Builder<'_> {
 
     fn argument(&mut self, definition: &Definition, parameter: Parameter, of: Type, argument: Built) -> Node {
         match parameter {
-            Parameter::Any | Parameter::Text | Parameter::Format => argument.node,
+            Parameter::Any | Parameter::Text | Parameter::Format | Parameter::Case => argument.node,
             Parameter::Joined => match argument.node {
                 Node::Constant(Cell::YesNo(_)) => {
                     let message = "TEXTJOIN leaves blanks out by itself and takes no TRUE or FALSE: TEXTJOIN(separator, value, ...).";

@@ -160,8 +160,8 @@ impl Builder<'_> {
         Built { node: Node::OneOf(needle.node.into(), nodes), of: Type::YesNo, span }
     }
 
-    /// A value of a list in which one of this type is looked for.
-    fn element(&mut self, mut element: Built, wanted: Type) -> Node {
+    /// A value of a list, or a case, in which one of this type is looked for.
+    pub(super) fn element(&mut self, mut element: Built, wanted: Type) -> Node {
         match (element.of, wanted) {
             (one, same) if one == same => {}
             (Type::Blank, _) | (_, Type::Blank) => {}

@@ -46,7 +46,9 @@ pub(super) static FUNCTIONS: [Definition; 9] = [
             example: "SWITCH(\"TX\", \"CA\", \"California\", \"TX\", \"Texas\", \"elsewhere\")",
             result: "Texas",
         },
-        takes: Takes::between(3, ANY_NUMBER, |_, _| Parameter::Any),
+        takes: Takes::between(3, ANY_NUMBER, |at, count| {
+            if at % 2 == 1 && at + 1 < count { Parameter::Case } else { Parameter::Any }
+        }),
         gives: Gives::Argument(|at, count| at >= 2 && (at % 2 == 0 || at + 1 == count)),
         run: switch,
     },

@@ -9,7 +9,9 @@ const SYMBOLS: [&str; 22] = [
 ];
 
 /// What others write, what works instead, and why: longer ones before those that they begin with.
-const OTHERS: [(&str, &str, &str); 20] = [
+const OTHERS: [(&str, &str, &str); 22] = [
+    ("===", "==", "Equal is written ==."),
+    ("!==", "!=", "Not equal is written !=."),
     ("<>", "!=", "Not equal is written !=."),
     ("=<", "<=", "Less or equal is written <=."),
     ("=>", ">=", "Greater or equal is written >=."),

@@ -8,6 +8,8 @@ use lapin::message::Delivery;
 use lapin::types::{AMQPValue, FieldTable};
 use uuid::Uuid;
 
+use crate::encoding::{LZ4, decode};
+
 /// Header with the time, in milliseconds since 1970, after which nobody waits for the reply.
 const DEADLINE_HEADER: &str = "deadline_ms";
 
@@ -65,23 +67,27 @@ pub enum CallError {
 }
 
 impl Call {
-    /// The message's properties, without the way back.
-    pub(crate) fn properties(&self, patience: Duration) -> BasicProperties {
+    /// The message's properties, without the way back, with its body compressed or not.
+    pub(crate) fn properties(&self, patience: Duration, is_compressed: bool) -> BasicProperties {
         let mut headers = FieldTable::default();
         headers.insert(DEADLINE_HEADER.into(), AMQPValue::LongLongInt(self.deadline_ms));
         headers.insert(TRACE_HEADER.into(), AMQPValue::LongString(self.trace.as_str().into()));
         headers.insert(CONTEXT_HEADER.into(), AMQPValue::LongString(self.context.as_str().into()));
         headers.insert("team".into(), AMQPValue::LongString(self.team.to_string().into()));
-        BasicProperties::default()
+        let properties = BasicProperties::default()
             .with_correlation_id(self.id.to_string().into())
             .with_type(self.kind.as_str().into())
             .with_headers(headers)
             // A call that nobody waits for any more is not worth a worker's time.
-            .with_expiration(patience.as_millis().to_string().into())
+            .with_expiration(patience.as_millis().to_string().into());
+        if is_compressed { properties.with_content_encoding(LZ4.into()) } else { properties }
     }
 
     /// Reads a delivered message; takes its body. `None` when it is not a call.
-    pub(crate) fn from_delivery(delivery: &mut Delivery) -> Option<Self> {
+    pub(crate) async fn from_delivery(delivery: &mut Delivery) -> Option<Self> {
+        let body = Bytes::from(std::mem::take(&mut delivery.data));
+        let encoding = delivery.properties.content_encoding().as_ref().map(|encoding| encoding.as_str());
+        let body = decode(body, encoding).await?;
         let headers = delivery.properties.headers().as_ref()?.inner();
         let text = |key: &str| match headers.get(key) {
             Some(AMQPValue::LongString(text)) => Some(text.to_string()),
@@ -96,7 +102,7 @@ impl Call {
             trace: text(TRACE_HEADER).unwrap_or_default(),
             deadline_ms: number(DEADLINE_HEADER)?,
             delivery_count: number(DELIVERY_COUNT_HEADER).unwrap_or(0),
-            body: Bytes::from(std::mem::take(&mut delivery.data)),
+            body,
         })
     }
 }

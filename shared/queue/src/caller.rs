@@ -21,6 +21,7 @@ use uuid::Uuid;
 
 use crate::broker::{Broker, Link};
 use crate::call::{Call, CallError, Reply};
+use crate::encoding::encode;
 use crate::topology::{declare, inspect, queue_name};
 
 /// The pseudo-queue of RabbitMQ's direct reply-to.
@@ -118,11 +119,12 @@ impl Caller {
 
     /// Publishes and waits for the broker's confirm: only then is the body let go.
     async fn publish(&self, session: &Session, call: Call, patience: Duration) -> Result<(), CallError> {
-        let properties = call.properties(patience).with_reply_to(REPLY_QUEUE.into());
+        let (body, is_compressed) = encode(call.body.clone()).await;
+        let properties = call.properties(patience, is_compressed).with_reply_to(REPLY_QUEUE.into());
         let options = BasicPublishOptions { mandatory: true, ..BasicPublishOptions::default() };
         let confirm = session
             .channel
-            .basic_publish("".into(), (&*self.queue).into(), options, &call.body, properties)
+            .basic_publish("".into(), (&*self.queue).into(), options, &body, properties)
             .await
             .map_err(|_| CallError::Unavailable)?;
         match confirm.await {

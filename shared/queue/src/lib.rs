@@ -8,6 +8,7 @@ mod announce;
 mod broker;
 mod call;
 mod caller;
+mod encoding;
 mod server;
 mod topology;
 

@@ -214,7 +214,7 @@ impl Transaction<'_> {
     ) -> Result<Vec<i64>> {
         let external_ids: Vec<&str> = upserts.iter().map(|upsert| &*upsert.external_id).collect();
         let fingerprints: Vec<Uuid> =
-            upserts.iter().map(|upsert| Uuid::from_bytes(upsert.values.fingerprint().0)).collect();
+            upserts.iter().map(|upsert| Uuid::from_bytes(upsert.fingerprint.0)).collect();
         let Some(row) = self.row(COMPARE, &[&integration_id.0, &external_ids, &fingerprints]).await? else {
             return Ok(Vec::new());
         };

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
@@ -37,8 +38,23 @@ pub struct Record<'a> {
     pub external_id: Option<&'a RawValue>,
     /// `op`; `None` when absent or null.
     pub operation: Option<&'a RawValue>,
-    /// `fields`; `None` when absent or null.
-    pub fields: Option<&'a RawValue>,
+    /// `fields`; empty when absent or null.
+    pub fields: SentFields<'a>,
+}
+
+/// What a record has as its fields.
+#[derive(Debug)]
+pub enum SentFields<'a> {
+    /// Keys and values as they were sent, a key given twice twice.
+    Read(Vec<(Cow<'a, str>, &'a RawValue)>),
+    /// Something else than an object, or one with a key that has no meaning.
+    Unreadable,
+}
+
+impl Default for SentFields<'_> {
+    fn default() -> Self {
+        Self::Read(Vec::new())
+    }
 }
 
 /// A batch's object. Its records are an array, or whatever is to be refused.
@@ -82,7 +98,12 @@ fn split_carefully(body: &[u8]) -> Result<Records<'_>, PushError> {
 impl<'a> Record<'a> {
     /// Takes a record apart. `None` when it is not an object.
     pub fn read(raw: &'a RawValue) -> Option<Self> {
-        serde_json::Deserializer::from_str(raw.get()).deserialize_map(RecordVisitor).ok()
+        // Nearly every record has an object of fields, and then it is walked over once.
+        Self::read_with::<Fields<'a>>(raw).or_else(|| Self::read_with::<&RawValue>(raw))
+    }
+
+    fn read_with<F: Deserialize<'a> + Into<SentFields<'a>>>(raw: &'a RawValue) -> Option<Self> {
+        serde_json::Deserializer::from_str(raw.get()).deserialize_map(RecordVisitor::<F>(PhantomData)).ok()
     }
 
     /// The operation, an upsert unless it says otherwise; `None` when it is another word.
@@ -94,11 +115,20 @@ impl<'a> Record<'a> {
             Some(_) => None,
         }
     }
+}
 
-    /// Field keys and values as they were sent, a key given twice twice; `None` when `fields` is not an object.
-    pub fn fields(&self) -> Option<Vec<(Cow<'a, str>, &'a RawValue)>> {
-        let Some(raw) = self.fields else { return Some(Vec::new()) };
-        serde_json::Deserializer::from_str(raw.get()).deserialize_map(FieldsVisitor).ok()
+impl<'a> From<Fields<'a>> for SentFields<'a> {
+    fn from(Fields(fields): Fields<'a>) -> Self {
+        Self::Read(fields)
+    }
+}
+
+impl<'a> From<&'a RawValue> for SentFields<'a> {
+    fn from(raw: &'a RawValue) -> Self {
+        if raw.get() == "null" {
+            return Self::default();
+        }
+        serde_json::from_str::<Fields<'a>>(raw.get()).map_or(Self::Unreadable, Self::from)
     }
 }
 
@@ -130,9 +160,10 @@ impl<'de> Visitor<'de> for RecordsVisitor {
     }
 }
 
-struct RecordVisitor;
+/// Reads a record, and its fields as an `F`.
+struct RecordVisitor<F>(PhantomData<F>);
 
-impl<'de> Visitor<'de> for RecordVisitor {
+impl<'de, F: Deserialize<'de> + Into<SentFields<'de>>> Visitor<'de> for RecordVisitor<F> {
     type Value = Record<'de>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -141,12 +172,15 @@ impl<'de> Visitor<'de> for RecordVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut record = Record::default();
-        while let Some((Text(name), value)) = map.next_entry::<Text<'de>, &RawValue>()? {
-            let value = (value.get() != "null").then_some(value);
+        while let Some(Text(name)) = map.next_key()? {
+            if name == "fields" {
+                record.fields = map.next_value::<F>()?.into();
+                continue;
+            }
+            let value = Some(map.next_value::<&RawValue>()?).filter(|value| value.get() != "null");
             match name.as_ref() {
                 "external_id" => record.external_id = value,
                 "op" => record.operation = value,
-                "fields" => record.fields = value,
                 _ => {}
             }
         }
@@ -154,10 +188,19 @@ impl<'de> Visitor<'de> for RecordVisitor {
     }
 }
 
+/// Field keys and values as they were sent.
+struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Fields<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(FieldsVisitor)
+    }
+}
+
 struct FieldsVisitor;
 
 impl<'de> Visitor<'de> for FieldsVisitor {
-    type Value = Vec<(Cow<'de, str>, &'de RawValue)>;
+    type Value = Fields<'de>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("an object of field keys and values")
@@ -168,7 +211,7 @@ impl<'de> Visitor<'de> for FieldsVisitor {
         while let Some((Text(key), value)) = map.next_entry::<Text<'de>, &RawValue>()? {
             fields.push((key, value));
         }
-        Ok(fields)
+        Ok(Fields(fields))
     }
 }
 
@@ -178,6 +221,8 @@ struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn refusal(body: &str) -> PushError {
@@ -216,5 +261,46 @@ mod tests {
         assert_eq!(batch.records.len(), 2);
         assert!(Record::read(batch.records[0]).is_none());
         assert!(Record::read(batch.records[1]).is_some());
+    }
+
+    #[test]
+    fn the_last_of_two_counts_and_fields_are_an_object_or_null() {
+        let fields = |json: &str| {
+            let record = Record::read(serde_json::from_str(json).unwrap()).unwrap();
+            match record.fields {
+                SentFields::Read(fields) => Some(fields.len()),
+                SentFields::Unreadable => None,
+            }
+        };
+        for (json, expected) in [
+            (r#"{"fields":{"a":1,"a":2}}"#, Some(2)),
+            (r#"{"fields":null}"#, Some(0)),
+            (r#"{}"#, Some(0)),
+            (r#"{"fields":[]}"#, None),
+            (r#"{"fields":{"\ud800":1}}"#, None),
+            (r#"{"fields":7,"fields":{"a":1}}"#, Some(1)),
+            (r#"{"fields":{"a":1},"fields":7}"#, None),
+        ] {
+            assert_eq!(fields(json), expected, "{json}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn both_ways_to_read_a_record_agree(
+            parts in prop::collection::vec(
+                (
+                    prop::sample::select(vec!["external_id", "op", "fields", "other", "\\ud800"]),
+                    prop::sample::select(vec!["null", "7", "{}", "[[{}]]", "\"x\"", r#"{"a":"b","a":[1]}"#, r#"{"\ud800":1}"#]),
+                ),
+                0..5,
+            ),
+        ) {
+            let members: Vec<String> = parts.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
+            let json = format!("{{{}}}", members.join(","));
+            let raw: &RawValue = serde_json::from_str(&json).unwrap();
+            let careful = format!("{:?}", Record::read_with::<&RawValue>(raw));
+            prop_assert_eq!(format!("{:?}", Record::read(raw)), careful);
+        }
     }
 }

@@ -6,12 +6,12 @@ use std::collections::{HashMap, HashSet};
 use serde_json::value::RawValue;
 
 use crate::limits::{EXTERNAL_ID_CHARS, FIELD_NAME_CHARS, RECORD_BYTES};
-use crate::push::batch::{Batch, Operation, Record};
+use crate::push::batch::{Batch, Operation, Record, SentFields};
 use crate::push::body::string;
 use crate::push::field::{Field, Semantic};
 use crate::push::issue::{DryRunAnswer, IssueCode, PushAnswer, Rejection, Warning, group_warnings};
 use crate::push::value::{Scalar, is_complete_email};
-use crate::push::values::Values;
+use crate::push::values::{Fingerprint, Values};
 
 /// From so many records on, two threads take less time than one.
 const RECORDS_FOR_TWO: usize = 200;
@@ -30,6 +30,8 @@ pub struct AcceptedUpsert<'a> {
     pub external_id: Cow<'a, str>,
     /// The values to store.
     pub values: Values<'a>,
+    /// Tells these values from others.
+    pub fingerprint: Fingerprint,
 }
 
 /// A batch after the check. `upserts`, `deletes` and `rejections` together are its records.
@@ -72,6 +74,14 @@ impl<'s> Schema<'s> {
         let positions =
             fields.iter().enumerate().map(|(position, field)| (field.key.as_str(), position)).collect();
         Self { fields, positions }
+    }
+
+    /// Where the field of this key stands. Most senders keep to an order: `guess` is where it stands then.
+    fn position(&self, key: &str, guess: usize) -> Option<usize> {
+        match self.fields.get(guess) {
+            Some(field) if field.key == key => Some(guess),
+            _ => self.positions.get(key).copied(),
+        }
     }
 }
 
@@ -118,7 +128,7 @@ impl<'a> CheckedRecord<'a> {
         let (external_id, outcome) = match external_id {
             Ok(external_id) => {
                 let checker = Checker { index, external_id: &external_id, schema };
-                let outcome = checker.check(raw, record.as_ref(), &mut warnings);
+                let outcome = checker.check(raw, record, &mut warnings);
                 (Some(external_id), outcome)
             }
             Err(refusal) => (None, Err(refusal)),
@@ -141,7 +151,7 @@ impl<'a> CheckedRecord<'a> {
 
 /// What an accepted record asks for.
 enum Accepted<'a> {
-    Upsert(Values<'a>),
+    Upsert(Values<'a>, Fingerprint),
     Delete,
 }
 
@@ -150,8 +160,8 @@ impl<'a> CheckedBatch<'a> {
         let CheckedRecord { index, external_id, outcome, warnings } = record;
         self.warnings.extend(warnings);
         match (outcome, external_id) {
-            (Ok(Accepted::Upsert(values)), Some(external_id)) => {
-                self.upserts.push(AcceptedUpsert { external_id, values });
+            (Ok(Accepted::Upsert(values, fingerprint)), Some(external_id)) => {
+                self.upserts.push(AcceptedUpsert { external_id, values, fingerprint });
             }
             (Ok(Accepted::Delete), Some(external_id)) => self.deletes.push(external_id),
             // A record is only accepted by its external id.
@@ -226,7 +236,7 @@ impl<'a> Checker<'_, 'a> {
     fn check(
         &self,
         raw: &'a RawValue,
-        record: Option<&Record<'a>>,
+        record: Option<Record<'a>>,
         warnings: &mut Vec<Warning>,
     ) -> Result<Accepted<'a>, Refusal> {
         let record = record.ok_or_else(not_an_object)?;
@@ -238,8 +248,12 @@ impl<'a> Checker<'_, 'a> {
         match record.operation().ok_or_else(|| invalid("op must be upsert or delete."))? {
             Operation::Delete => Ok(Accepted::Delete),
             Operation::Upsert => {
-                let fields = record.fields().ok_or_else(|| invalid("fields must be an object."))?;
-                self.check_fields(fields, warnings).map(Accepted::Upsert)
+                let SentFields::Read(fields) = record.fields else {
+                    return Err(invalid("fields must be an object."));
+                };
+                let values = self.check_fields(fields, warnings)?;
+                let fingerprint = values.fingerprint();
+                Ok(Accepted::Upsert(values, fingerprint))
             }
         }
     }
@@ -276,12 +290,17 @@ impl<'a> Checker<'_, 'a> {
         sent: Vec<(Cow<'a, str>, &'a RawValue)>,
     ) -> Result<Vec<(usize, &'a RawValue)>, Refusal> {
         let mut found = Vec::with_capacity(sent.len());
+        let mut next = 0;
         for (key, raw) in sent {
-            let position = *self.schema.positions.get(key.as_ref()).ok_or_else(|| {
+            let position = self.schema.position(&key, next).ok_or_else(|| {
                 let message = format!("The field {} was not declared.", shown(&key));
                 Refusal::of_field(IssueCode::UnknownField, &key, message)
             })?;
             found.push((position, raw));
+            next = position + 1;
+        }
+        if found.is_sorted_by(|(one, _), (other, _)| one < other) {
+            return Ok(found);
         }
         // The sort keeps the order of equal ones: from the last to the first.
         found.reverse();

@@ -4,6 +4,7 @@
 mod batch;
 mod client;
 mod complete;
+mod share;
 mod size;
 
 use crate::database::Database;

@@ -26,6 +26,11 @@ impl Samples {
         seconds * 1000.0
     }
 
+    /// The mean in milliseconds; 0 without samples.
+    pub fn mean_ms(&self) -> f64 {
+        self.0.iter().sum::<f64>() * 1000.0 / self.0.len().max(1) as f64
+    }
+
     /// The time in milliseconds that this many of a hundred do not exceed; 0 without samples.
     pub fn percentile_ms(&self, percent: usize) -> f64 {
         let mut sorted = self.0.clone();

@@ -12,6 +12,7 @@ use crate::cpu;
 use crate::figures::Figure;
 use crate::machine;
 use crate::push::client::{Client, Ids, fields};
+use crate::push::share::Marks;
 use crate::push::{BATCH, ROUNDS, Stack};
 use crate::samples::Samples;
 use crate::step;
@@ -28,17 +29,21 @@ pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
     let sql = stack.database.client().await?;
     client.begin().await?;
     let (mut new, mut bare) = (Samples::default(), Samples::default());
+    let marks = Marks::read(stack).await?;
     for round in 0..ROUNDS {
         let numbers = round * BATCH..(round + 1) * BATCH;
         new.push(client.push(numbers.clone()).await?);
         bare.push(insert_bare(&sql, Uuid::nil(), Ids::Spread, numbers).await?);
     }
+    let of_new = marks.figures(stack, new.mean_ms()).await?;
     client.complete().await?;
     client.begin().await?;
+    let marks = Marks::read(stack).await?;
     let mut unchanged = Samples::default();
     for round in 0..ROUNDS {
         unchanged.push(client.push(round * BATCH..(round + 1) * BATCH).await?);
     }
+    let of_unchanged = marks.figures(stack, unchanged.mean_ms()).await?;
     step("push four at a time");
     let first = ROUNDS * BATCH;
     let one = throughput(&[&client], first).await?;
@@ -50,11 +55,15 @@ pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
     let used = cpu_seconds(stack)?;
     client.complete().await?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from) as f64;
-    let mut figures = vec![
-        Figure::new("batch of 1000 new contacts, end to end", new.median_ms(), "ms"),
+    let mut figures = vec![Figure::new("batch of 1000 new contacts, end to end", new.median_ms(), "ms")];
+    figures.extend(of_new);
+    figures.extend([
         Figure::new("bare INSERT ... ON CONFLICT of the same rows", bare.median_ms(), "ms"),
         Figure::new("new batch / bare INSERT", new.median_ms() / bare.median_ms(), "x").at_most(2.5),
         Figure::new("batch of 1000 unchanged contacts", unchanged.median_ms(), "ms"),
+    ]);
+    figures.extend(of_unchanged);
+    figures.extend([
         Figure::new("unchanged / new", unchanged.median_ms() / new.median_ms(), "x").at_most(0.5),
         Figure::new("one pusher", per_second(one), "contacts/s"),
         Figure::new("4 pushers on one sync", per_second(four), "contacts/s"),
@@ -62,7 +71,7 @@ pub async fn measure(stack: &Stack) -> anyhow::Result<Vec<Figure>> {
             .at_most(1.0 / 1.6),
         // What bounds them, clients and servers together on one machine.
         Figure::new("all cores busy with 4 pushers", busy / four.as_secs_f64() / cores * 100.0, "%"),
-    ];
+    ]);
     for (used, before) in used.into_iter().zip(cpu_before) {
         let ms_per_batch = (used.1 - before.1) * 1000.0 / THROUGHPUT_BATCHES as f64;
         figures.push(Figure::new(format!("  processor time of a batch: {}", used.0), ms_per_batch, "ms"));

@@ -1,10 +1,14 @@
 //! Pushing a batch of records.
 
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use contract::id::IntegrationId;
 use contract::push::{
-    CheckedBatch, PushContext, PushError, RequestHash, Schema, SyncMode, check_batch, split_batch,
+    Batch, CheckedBatch, Field, PushContext, PushError, RequestHash, Schema, SyncMode, check_batch,
+    split_batch,
 };
 use futures_util::{TryFutureExt, future};
 use store::{BatchCounts, ContactBatch, Transaction};
@@ -13,30 +17,53 @@ use crate::handler::{Answer, json};
 use crate::once::{Change, Refused, once};
 use crate::{Syncer, internal};
 
-/// A checked batch.
+/// A batch to apply.
 struct Push<'a> {
     integration_id: IntegrationId,
     hash: RequestHash,
-    checked: CheckedBatch<'a>,
+    batch: &'a Batch<'a>,
+    fields: &'a [Field],
+    /// Of each record, in the order sent.
+    external_ids: Vec<Cow<'a, str>>,
+    /// Filled when it is first asked for: a batch that was pushed before is not checked.
+    checked: OnceLock<Checked<'a>>,
+}
+
+/// What the check says of a batch.
+struct Checked<'a> {
+    batch: CheckedBatch<'a>,
     response: Bytes,
 }
 
-/// Checks a batch and applies what it accepts to the open sync. The answer is known before the database is asked.
+/// Checks a batch and applies what it accepts to the open sync.
 pub(crate) async fn push(syncer: &Syncer, context: &PushContext, body: &[u8]) -> Result<Answer, PushError> {
+    let integration_id = context.integration_id;
     // The database looks the fields up while the batch is taken apart.
-    let fields = syncer.process.store.field_list(context.integration_id);
+    let fields = syncer.process.store.field_list(integration_id);
     let batch = async { tokio::task::block_in_place(|| split_batch(body)) };
     let (fields, batch) = future::try_join(fields.map_err(internal), batch).await?;
-    let push = tokio::task::block_in_place(|| {
-        let checked = check_batch(&batch, &Schema::new(&fields));
-        let (hash, response) = (RequestHash::of_records(&batch.records), json(&checked.answer()));
-        Ok::<_, PushError>(Push { integration_id: context.integration_id, hash, checked, response })
-    })?;
+    let push = tokio::task::block_in_place(|| Push {
+        integration_id,
+        hash: RequestHash::of_records(&batch.records),
+        batch: &batch,
+        fields: &fields,
+        external_ids: batch.external_ids(),
+        checked: OnceLock::new(),
+    });
     let answer = once(syncer, context, &push).await?;
     if matches!(answer, Answer::New(_)) {
-        push.count();
+        push.checked().count();
     }
     Ok(answer)
+}
+
+impl<'a> Push<'a> {
+    fn checked(&self) -> &Checked<'a> {
+        self.checked.get_or_init(|| {
+            let batch = check_batch(self.batch, &Schema::new(self.fields));
+            Checked { response: json(&batch.answer()), batch }
+        })
+    }
 }
 
 impl Change for Push<'_> {
@@ -45,28 +72,33 @@ impl Change for Push<'_> {
     }
 
     async fn apply(&self, transaction: &Transaction<'_>, now: DateTime<Utc>) -> Result<Bytes, Refused> {
-        let (integration_id, checked) = (self.integration_id, &self.checked);
+        let integration_id = self.integration_id;
         let sync = transaction.sync_share(integration_id, now).await?.ok_or(PushError::NoOpenSync)?;
+        // The database looks the contacts up while their values are checked.
+        let known = transaction.contact_find(integration_id, &self.external_ids);
+        let checked = async { tokio::task::block_in_place(|| self.checked()) };
+        let (known, Checked { batch: checked, response }) = future::join(known, checked).await;
         let batch = ContactBatch {
             upserts: &checked.upserts,
             deletes: &checked.deletes,
             seen: &checked.rejected_ids,
+            known: &known?,
         };
         let received = transaction.contact_apply(integration_id, sync.id, batch, now).await?;
         let received = if sync.mode == SyncMode::Full { received } else { Vec::new() };
-        let counted = transaction.sync_count(integration_id, sync.id, self.counts(), &received).await?;
+        let counted = transaction.sync_count(integration_id, sync.id, counts(checked), &received).await?;
         if !checked.rejections.is_empty() || !checked.warnings.is_empty() {
             let (rejections, warnings) = (&checked.rejections, &checked.warnings);
             transaction.issue_store(integration_id, sync.id, counted, rejections, warnings).await?;
         }
-        Ok(self.response.clone())
+        Ok(response.clone())
     }
 }
 
-impl Push<'_> {
+impl Checked<'_> {
     /// Counts a committed batch.
     fn count(&self) {
-        let checked = &self.checked;
+        let checked = &self.batch;
         let records = [
             ("upserted", checked.upserts.len()),
             ("deleted", checked.deletes.len()),
@@ -76,16 +108,15 @@ impl Push<'_> {
             metrics::counter!("pillarbox_push_records_total", "result" => result).increment(records as u64);
         }
     }
+}
 
-    fn counts(&self) -> BatchCounts {
-        // A batch has a thousand records, and they at most a body's length of values.
-        let count = |length: usize| i64::try_from(length).unwrap_or(i64::MAX);
-        let checked = &self.checked;
-        BatchCounts {
-            upserted: count(checked.upserts.len()),
-            deleted: count(checked.deletes.len()),
-            rejected: count(checked.rejections.len()),
-            issues: count(checked.rejections.len() + checked.warnings.len()),
-        }
+fn counts(checked: &CheckedBatch<'_>) -> BatchCounts {
+    // A batch has a thousand records, and they at most a body's length of values.
+    let count = |length: usize| i64::try_from(length).unwrap_or(i64::MAX);
+    BatchCounts {
+        upserted: count(checked.upserts.len()),
+        deleted: count(checked.deletes.len()),
+        rejected: count(checked.rejections.len()),
+        issues: count(checked.rejections.len() + checked.warnings.len()),
     }
 }

@@ -84,10 +84,10 @@ impl Call {
     }
 
     /// Reads a delivered message; takes its body. `None` when it is not a call.
-    pub(crate) async fn from_delivery(delivery: &mut Delivery) -> Option<Self> {
+    pub(crate) fn from_delivery(delivery: &mut Delivery) -> Option<Self> {
         let body = Bytes::from(std::mem::take(&mut delivery.data));
         let encoding = delivery.properties.content_encoding().as_ref().map(|encoding| encoding.as_str());
-        let body = decode(body, encoding).await?;
+        let body = decode(body, encoding)?;
         let headers = delivery.properties.headers().as_ref()?.inner();
         let text = |key: &str| match headers.get(key) {
             Some(AMQPValue::LongString(text)) => Some(text.to_string()),

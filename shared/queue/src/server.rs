@@ -121,7 +121,7 @@ impl<H: Handler> Worker<H> {
                 return;
             };
             let reply_to = delivery.properties.reply_to().as_ref().map(ToString::to_string);
-            let reply = match Call::from_delivery(&mut delivery).await {
+            let reply = match Call::from_delivery(&mut delivery) {
                 Some(call) => Work::begin(queue, &call).measure(handler.handle(call)).await,
                 None => None,
             };

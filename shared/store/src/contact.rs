@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use contract::id::{IntegrationId, SyncId};
-use contract::push::AcceptedUpsert;
+use contract::push::{AcceptedUpsert, Fingerprint};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -21,6 +21,17 @@ pub struct ContactBatch<'a> {
     pub deletes: &'a [Cow<'a, str>],
     /// External ids of contacts that only count as received.
     pub seen: &'a [Cow<'a, str>],
+    /// What [`Transaction::contact_find`] found for each record.
+    pub known: &'a [Option<KnownContact>],
+}
+
+/// What a batch has to know of a contact to tell whether a record changes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KnownContact {
+    /// Names it in its integration.
+    pub contact_number: i64,
+    /// That of its last upsert's values; `None` when they are not known or the contact is removed.
+    pub fingerprint: Option<Fingerprint>,
 }
 
 /// A contact.
@@ -56,19 +67,14 @@ fn contact(row: &Row) -> Result<Contact> {
     })
 }
 
-/// Finds each contact by its index and tells what it means to upsert it: nothing, when its last upsert had the same
-/// values. The subquery's LIMIT makes Postgres look contacts up one by one whatever it believes of the table's size.
-const COMPARE: &str = "
-    SELECT coalesce(array_agg(contact_number) FILTER (WHERE is_same), '{}'),
-        coalesce(array_agg(position) FILTER (WHERE NOT is_same), '{}'),
-        coalesce(array_agg(position) FILTER (WHERE contact_number IS NULL), '{}')
-    FROM (
-        SELECT sent.position, stored.contact_number, stored.is_same
-        FROM unnest($2::text[], $3::uuid[]) WITH ORDINALITY AS sent (external_id, fingerprint, position)
-        LEFT JOIN LATERAL (
-            SELECT contact_number, removed_at IS NULL AND fingerprint IS NOT DISTINCT FROM sent.fingerprint AS is_same
-            FROM contacts WHERE integration_id = $1 AND external_id = sent.external_id LIMIT 1) AS stored ON true
-    ) AS compared";
+/// Finds contacts by their ids. The subquery's LIMIT makes Postgres look them up one by one whatever it believes of the
+/// table's size.
+const FIND: &str = "
+    SELECT array_agg(position), array_agg(contact_number), array_agg(fingerprint)
+    FROM unnest($2::text[]) WITH ORDINALITY AS sent (external_id, position)
+    CROSS JOIN LATERAL (
+        SELECT contact_number, CASE WHEN removed_at IS NULL THEN fingerprint END AS fingerprint
+        FROM contacts WHERE integration_id = $1 AND external_id = sent.external_id LIMIT 1) AS stored";
 
 /// Writes contacts that are new or change, and only those. They are written in the order of their ids, deletes among
 /// the upserts: two batches that meet wait for each other and never in a ring. An 'insert' is an upsert of a contact
@@ -128,24 +134,11 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn push_upserts(
-        &mut self,
-        operation: &'a str,
-        upserts: &'a [AcceptedUpsert<'a>],
-        fingerprints: &[Uuid],
-        positions: &[i64],
-    ) -> Result<()> {
-        for position in positions {
-            // Postgres counts from 1.
-            let Some(index) = usize::try_from(*position).ok().and_then(|position| position.checked_sub(1))
-            else {
-                continue;
-            };
-            self.external_ids.push(&upserts[index].external_id);
-            self.operations.push(operation);
-            self.fields.push(serde_json::to_string(&upserts[index].values)?);
-            self.fingerprints.push(Some(fingerprints[index]));
-        }
+    fn push_upsert(&mut self, operation: &'a str, upsert: &'a AcceptedUpsert<'a>) -> Result<()> {
+        self.external_ids.push(&upsert.external_id);
+        self.operations.push(operation);
+        self.fields.push(serde_json::to_string(&upsert.values)?);
+        self.fingerprints.push(Some(Uuid::from_bytes(upsert.fingerprint.0)));
         Ok(())
     }
 
@@ -160,6 +153,33 @@ impl<'a> Rows<'a> {
 }
 
 impl Transaction<'_> {
+    /// What is known of the contacts with these external ids, in the order given; `None` for one that was never there.
+    ///
+    /// # Errors
+    /// [`crate::StoreError`] when the database cannot be asked.
+    pub async fn contact_find(
+        &self,
+        integration_id: IntegrationId,
+        external_ids: &[Cow<'_, str>],
+    ) -> Result<Vec<Option<KnownContact>>> {
+        let mut known = vec![None; external_ids.len()];
+        let row = self.row(FIND, &[&integration_id.0, &external_ids]).await?;
+        let column = |index: usize| row.as_ref().and_then(|row| row.get::<_, Option<Vec<i64>>>(index));
+        let (positions, numbers) = (column(0).unwrap_or_default(), column(1).unwrap_or_default());
+        let fingerprints = row.as_ref().and_then(|row| row.get::<_, Option<Vec<Option<Uuid>>>>(2));
+        for ((position, contact_number), fingerprint) in
+            positions.into_iter().zip(numbers).zip(fingerprints.unwrap_or_default())
+        {
+            // Postgres counts from 1.
+            let index = usize::try_from(position).ok().and_then(|position| position.checked_sub(1));
+            if let Some(found) = index.and_then(|index| known.get_mut(index)) {
+                let fingerprint = fingerprint.map(|fingerprint| Fingerprint(fingerprint.into_bytes()));
+                *found = Some(KnownContact { contact_number, fingerprint });
+            }
+        }
+        Ok(known)
+    }
+
     /// Applies a batch: makes, changes, restores and removes contacts. Returns the numbers of all that stand in it and
     /// exist.
     ///
@@ -172,8 +192,16 @@ impl Transaction<'_> {
         batch: ContactBatch<'_>,
         now: DateTime<Utc>,
     ) -> Result<Vec<i64>> {
-        let mut rows = Rows::default();
-        let mut received = self.contact_compare(integration_id, batch.upserts, &mut rows).await?;
+        let (mut rows, mut received) = (Rows::default(), Vec::new());
+        for upsert in batch.upserts {
+            match batch.known.get(upsert.index).copied().flatten() {
+                None => rows.push_upsert("insert", upsert)?,
+                Some(known) if known.fingerprint == Some(upsert.fingerprint) => {
+                    received.push(known.contact_number);
+                }
+                Some(_) => rows.push_upsert("upsert", upsert)?,
+            }
+        }
         rows.push_others("delete", batch.deletes);
         rows.push_others("see", batch.seen);
         if rows.external_ids.is_empty() {
@@ -203,24 +231,6 @@ impl Transaction<'_> {
             .await?
         };
         Ok(row.map(|row| row.get(0)).unwrap_or_default())
-    }
-
-    /// Returns the numbers of contacts that stand as these upserts want them; adds the other upserts to `rows`.
-    async fn contact_compare<'a>(
-        &self,
-        integration_id: IntegrationId,
-        upserts: &'a [AcceptedUpsert<'a>],
-        rows: &mut Rows<'a>,
-    ) -> Result<Vec<i64>> {
-        let external_ids: Vec<&str> = upserts.iter().map(|upsert| &*upsert.external_id).collect();
-        let fingerprints: Vec<Uuid> =
-            upserts.iter().map(|upsert| Uuid::from_bytes(upsert.fingerprint.0)).collect();
-        let Some(row) = self.row(COMPARE, &[&integration_id.0, &external_ids, &fingerprints]).await? else {
-            return Ok(Vec::new());
-        };
-        rows.push_upserts("upsert", upserts, &fingerprints, &row.get::<_, Vec<i64>>(1))?;
-        rows.push_upserts("insert", upserts, &fingerprints, &row.get::<_, Vec<i64>>(2))?;
-        Ok(row.get(0))
     }
 }
 

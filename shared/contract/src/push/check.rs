@@ -13,9 +13,6 @@ use crate::push::issue::{DryRunAnswer, IssueCode, PushAnswer, Rejection, Warning
 use crate::push::value::{Scalar, is_complete_email};
 use crate::push::values::{Fingerprint, Values};
 
-/// From so many records on, two threads take less time than one.
-const RECORDS_FOR_TWO: usize = 200;
-
 /// The declared fields.
 pub struct Schema<'s> {
     fields: &'s [Field],
@@ -26,6 +23,8 @@ pub struct Schema<'s> {
 /// A contact to make or to change. Fields that are absent keep their stored values.
 #[derive(Debug, PartialEq, Eq)]
 pub struct AcceptedUpsert<'a> {
+    /// The record's place in the batch, from 0.
+    pub index: usize,
     /// The caller's id of the contact.
     pub external_id: Cow<'a, str>,
     /// The values to store.
@@ -85,29 +84,22 @@ impl<'s> Schema<'s> {
     }
 }
 
-/// Checks each record of a batch by itself: half of them in a thread of their own, when there are many.
+/// Checks each record of a batch by itself.
 pub fn check_batch<'a>(batch: &Batch<'a>, schema: &Schema<'a>) -> CheckedBatch<'a> {
-    let middle = if batch.records.len() < RECORDS_FOR_TWO { 0 } else { batch.records.len() / 2 };
-    let (first, second) = batch.records.split_at(middle);
-    std::thread::scope(|scope| {
-        let first = (middle > 0).then(|| scope.spawn(|| check_records(0, first, schema)));
-        let second = check_records(middle, second, schema);
-        let mut checked = CheckedBatch::default();
-        let mut seen = HashSet::new();
-        // A thread that could not end well is not made up for: its panic goes on here.
-        let first = first.map_or_else(Vec::new, |first| {
-            first.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        });
-        for record in first.into_iter().chain(second) {
-            checked.take(record.unless_seen(&mut seen));
-        }
-        checked
-    })
+    let mut checked = CheckedBatch::default();
+    let mut seen = HashSet::new();
+    for (index, raw) in batch.records.iter().enumerate() {
+        checked.take(CheckedRecord::of(index, raw, schema).unless_seen(&mut seen));
+    }
+    checked
 }
 
-/// Checks records, the first of which stands at `index` in its batch.
-fn check_records<'a>(index: usize, records: &[&'a RawValue], schema: &Schema<'a>) -> Vec<CheckedRecord<'a>> {
-    records.iter().zip(index..).map(|(raw, index)| CheckedRecord::of(index, raw, schema)).collect()
+impl<'a> Batch<'a> {
+    /// The external id of each record, in the order sent; blank for one without. No more of a record is read.
+    pub fn external_ids(&self) -> Vec<Cow<'a, str>> {
+        let read = |raw: &&'a RawValue| read_external_id(&Record::read_outline(raw)?).ok();
+        self.records.iter().map(|raw| read(raw).unwrap_or_default()).collect()
+    }
 }
 
 /// What became of one record.
@@ -161,7 +153,7 @@ impl<'a> CheckedBatch<'a> {
         self.warnings.extend(warnings);
         match (outcome, external_id) {
             (Ok(Accepted::Upsert(values, fingerprint)), Some(external_id)) => {
-                self.upserts.push(AcceptedUpsert { external_id, values, fingerprint });
+                self.upserts.push(AcceptedUpsert { index, external_id, values, fingerprint });
             }
             (Ok(Accepted::Delete), Some(external_id)) => self.deletes.push(external_id),
             // A record is only accepted by its external id.

@@ -94,7 +94,6 @@ fn invalid_email() {
     assert_eq!(answer(&[json!({"external_id": "a", "fields": {"mail": " "}})])["accepted"], 1);
 }
 
-/// A batch of two threads has duplicates across its halves, and its rejections and warnings in the order sent.
 #[test]
 fn a_large_batch_fares_as_its_records_do() {
     let record = |index: usize| match index % 5 {

@@ -193,7 +193,8 @@ fn read_field(raw: &RawValue) -> Result<Field, String> {
     if !raw.get().starts_with('{') {
         return Err("a field must be an object".to_owned());
     }
-    let sent: SentField = serde_json::from_str(raw.get()).map_err(|error| error.to_string())?;
+    let sent: SentField = serde_json::from_str(raw.get())
+        .map_err(|_| "key, label, type and semantic must be texts, options a list of texts")?;
     let key = sent.key.filter(|key| !key.trim().is_empty()).ok_or("a field needs a key that is not empty")?;
     refuse_unstorable("key", &key, FIELD_NAME_CHARS)?;
     let label = sent.label.filter(|label| !label.trim().is_empty()).unwrap_or_else(|| key.clone());
@@ -293,7 +294,9 @@ mod tests {
             (r#"{"fields":[7]}"#, "fields[0]: a field must be an object"),
             (r#"{"fields":[{"key":"a"},{}]}"#, "fields[1]: a field needs a key"),
             (r#"{"fields":[{"key":" "}]}"#, "fields[0]: a field needs a key"),
-            (r#"{"fields":[{"key":7}]}"#, "fields[0]: invalid type"),
+            (r#"{"fields":[{"key":7}]}"#, "fields[0]: key, label, type and semantic must be texts"),
+            (r#"{"fields":[{"key":"a","type":"choice","options":[7]}]}"#, "options a list of texts."),
+            (r#"{"fields":[{"key":"a","type":"choice","options":"b"}]}"#, "options a list of texts."),
             (r#"{"fields":[{"key":"a\u0000"}]}"#, "U+0000"),
             (r#"{"fields":[{"key":"a","type":"int"}]}"#, "type must be text"),
             (r#"{"fields":[{"key":"a","semantic":"fax"}]}"#, "there is no semantic fax"),

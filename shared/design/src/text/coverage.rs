@@ -16,8 +16,8 @@ const TEXT_SELECTOR: char = '\u{fe0e}';
 /// Makes a key of the digit before it.
 const KEYCAP: char = '\u{20e3}';
 
-/// What a program writes for a character that it could not read.
-const REPLACEMENT: char = '\u{fffd}';
+/// What a program writes for a picture within a text, and for a character that it could not read.
+const STAND_INS: [char; 2] = ['\u{fffc}', '\u{fffd}'];
 
 /// The font that prints what a reader sees as one character: the wanted one, else the first of its fallbacks.
 pub(crate) fn font_of(font: Font, character: &str) -> Option<Font> {
@@ -38,7 +38,8 @@ fn choices(font: Font) -> impl Iterator<Item = Font> {
 /// Whether it is made of characters that are printed with a font at all.
 fn is_text(character: &str) -> bool {
     let is_picture = !character.contains(TEXT_SELECTOR) && character.chars().any(is_emoji);
-    !is_picture && character.chars().all(|character| character != REPLACEMENT && has_meaning(character))
+    !is_picture
+        && character.chars().all(|character| !STAND_INS.contains(&character) && has_meaning(character))
 }
 
 /// Emoji are colour pictures; the black shapes that some fonts have in their place are not what was sent.

@@ -93,7 +93,10 @@ fn what_no_font_prints_is_found() {
     // One picture to the reader, several characters to the computer.
     assert_eq!(unsupported("a👩‍👩‍👧b"), ["👩‍👩‍👧"]);
     assert_eq!(unsupported("🇺🇸 1️⃣ ❤️"), ["🇺🇸", "1️⃣", "❤️"]);
-    assert_eq!(unsupported("\u{7}\u{e000}\u{fffd}\u{378}"), ["\u{7}", "\u{e000}", "\u{fffd}", "\u{378}"]);
+    assert_eq!(
+        unsupported("\u{7}\u{e000}\u{fffc}\u{fffd}\u{378}"),
+        ["\u{7}", "\u{e000}", "\u{fffc}", "\u{fffd}", "\u{378}"]
+    );
 }
 
 #[test]

@@ -49,6 +49,9 @@ impl Print {
         if !self.public_url.is_empty() && !is_link {
             return Err("print.public_url must begin with https:// or http://");
         }
+        if self.public_url.contains(['?', '#']) {
+            return Err("print.public_url must not have a query or a fragment: codes are put behind it");
+        }
         if !(1..=1_000_000).contains(&self.cards_per_run) || !(0..=365).contains(&self.lead_days) {
             return Err("print.cards_per_run must be 1 to 1000000, print.lead_days 0 to 365");
         }

@@ -88,11 +88,27 @@ pub fn read_arguments<T: DeserializeOwned>(tool: FormulaTool, arguments: &[u8]) 
         ),
     };
     match (misfit, read) {
-        (None, Some(arguments)) => serde_json::from_value(arguments).map_err(|_| {
+        (None, Some(arguments)) => serde_json::from_value(with_whole_limit(arguments)).map_err(|_| {
             FormulaError::InvalidRequest("The arguments are not those of the tool's inputSchema.".to_owned())
         }),
         (misfit, _) => Err(FormulaError::InvalidRequest(misfit.unwrap_or_default())),
     }
+}
+
+/// A number without a fraction is a whole one however it is written: JSON Schema takes 2.0 for an integer, and so do
+/// clients.
+fn whole(value: &Value) -> Option<u64> {
+    let fits = |number: &f64| number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(number);
+    value.as_u64().or_else(|| value.as_f64().filter(fits).map(|number| number as u64))
+}
+
+fn with_whole_limit(mut arguments: Value) -> Value {
+    if let Some(limit) = arguments.get_mut("limit")
+        && let Some(number) = whole(limit)
+    {
+        *limit = number.into();
+    }
+    arguments
 }
 
 /// The first argument that is missing or of another type than the schema has. Null is absent.
@@ -106,7 +122,7 @@ fn misfit(schema: &Value, arguments: &Value) -> Option<String> {
     properties.filter_map(|(name, property)| Some((name, property, given(name)?))).find_map(
         |(name, property, value)| match property["type"].as_str() {
             Some("string") if !value.is_string() => Some(format!("{name} must be a text.")),
-            Some("integer") if !value.is_u64() => Some(format!("{name} must be a whole number.")),
+            Some("integer") if whole(value).is_none() => Some(format!("{name} must be a whole number.")),
             Some("array") => not_a_list_of_objects(name, value),
             _ => None,
         },
@@ -152,6 +168,11 @@ mod tests {
                 .to_string()
         };
         assert_eq!(preview(r#"{"limit":1.5}"#), "limit must be a whole number.");
+        assert_eq!(preview(r#"{"limit":-1}"#), "limit must be a whole number.");
+        assert_eq!(preview(r#"{"limit":1e300}"#), "limit must be a whole number.");
+        let two: ListColumnsArguments =
+            read_arguments(FormulaTool::ListColumns, br#"{"limit":2.0}"#).unwrap();
+        assert_eq!(two.limit, Some(2));
         assert_eq!(preview(r#"{"rows":{}}"#), "rows must be a list.");
         assert_eq!(preview(r#"{"rows":[{},1]}"#), "rows[1] must be an object with values by column name.");
         let lists: ListColumnsArguments =

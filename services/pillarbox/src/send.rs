@@ -11,10 +11,13 @@ use crate::client::{Client, Request};
 use crate::report::{Report, table};
 use crate::sender_command::SendCommand;
 use crate::sheet::{Columns, RECIPIENT, Row, Sheet, Unknown, map_columns};
-use crate::upload::{Batch, Envelope, Job, Progress, RowResult, Run, Uploaded};
+use crate::upload::{Batch, Envelope, Job, Progress, RESULTS_SUFFIX, RowResult, Run, Uploaded};
 
 /// Where recipients are posted.
 const RECIPIENTS_PATH: &str = "/api/v1/recipients";
+
+/// Where recipients are posted to learn what would come of them.
+const DRY_RUN_PATH: &str = "/api/v1/recipients?validate=1";
 
 /// What a card needs.
 const REQUIRED: [&str; 4] = ["address_1", "city", "state", "zip"];
@@ -46,7 +49,7 @@ pub(crate) async fn send(command: &SendCommand) -> anyhow::Result<Report> {
     let progress = run.progress();
     run.post_all(&mut sending, &progress).await?;
     drop(progress);
-    describe(&run.finish()?)
+    describe(&run.finish()?, command.validate)
 }
 
 fn check_types(command: &SendCommand, columns: &Columns) -> anyhow::Result<()> {
@@ -104,7 +107,11 @@ impl Job for Sending<'_> {
     }
 
     fn fingerprint(&self) -> Value {
-        json!([self.client.base(), self.columns.fields])
+        json!([self.client.base(), self.columns.fields, self.command.validate])
+    }
+
+    fn results_suffix(&self) -> &'static str {
+        if self.command.validate { ".validated.csv" } else { RESULTS_SUFFIX }
     }
 
     async fn post(
@@ -113,7 +120,11 @@ impl Job for Sending<'_> {
         key: String,
         progress: &Progress,
     ) -> anyhow::Result<Vec<RowResult>> {
-        let request = Request::post(RECIPIENTS_PATH, batch.body.clone()).once(key);
+        let request = match self.command.validate {
+            // It changes nothing, and takes no key.
+            true => Request::post(DRY_RUN_PATH, batch.body.clone()),
+            false => Request::post(RECIPIENTS_PATH, batch.body.clone()).once(key),
+        };
         let answer: Answer = self.client.ask(&request, progress).await?;
         let references: Vec<String> = batch.rows.iter().map(|row| self.reference(row)).collect();
         Ok(answer.for_each(&references))
@@ -133,11 +144,15 @@ pub(crate) fn describe_columns(sheet: &Sheet, columns: &Columns, rows: u64) -> a
     Report::new(&json!({"rows": rows, "columns": mapped}), text)
 }
 
-fn describe(uploaded: &Uploaded) -> anyhow::Result<Report> {
+fn describe(uploaded: &Uploaded, is_dry_run: bool) -> anyhow::Result<Report> {
     let Uploaded { tally, rows, results } = uploaded;
-    let mailed = tally.get(answer::MAILED).copied().unwrap_or_default();
-    let mut text = format!("{mailed} of {rows} rows were mailed.");
-    for (outcome, count) in tally.iter().filter(|(outcome, _)| *outcome != answer::MAILED) {
+    let (mailed, verb) = match is_dry_run {
+        true => (answer::WOULD_MAIL, "would be mailed. Nobody was"),
+        false => (answer::MAILED, "were mailed"),
+    };
+    let count = tally.get(mailed).copied().unwrap_or_default();
+    let mut text = format!("{count} of {rows} rows {verb}.");
+    for (outcome, count) in tally.iter().filter(|(outcome, _)| *outcome != mailed) {
         text.push_str(&format!("\n{count:>8} {outcome}"));
     }
     text.push_str(&format!("\nEach row's outcome is in {}.", results.display()));

@@ -63,6 +63,9 @@ pub struct SendCommand {
     /// Type of a custom column: `--type 'Visits=number'`; text, number, date or yes_no. Repeatable.
     #[arg(long = "type", value_name = "FIELD=TYPE", value_parser = field_type)]
     pub types: Vec<(String, String)>,
+    /// Ask the service what would come of each row, batch by batch: mails nobody, charges nothing, keeps nothing.
+    #[arg(long, conflicts_with = "dry_run")]
+    pub validate: bool,
     /// Do not mail a recipient whose variable image cannot be used.
     #[arg(long)]
     pub require_variable_images: bool,

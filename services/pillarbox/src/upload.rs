@@ -23,8 +23,8 @@ use crate::client::RequestError;
 use crate::sender_command::Upload;
 use crate::sheet::{Row, Sheet};
 
-/// What is added to the file's name when nothing else was said.
-const RESULTS_SUFFIX: &str = ".results.csv";
+/// What is usually added to the file's name for the results.
+pub(crate) const RESULTS_SUFFIX: &str = ".results.csv";
 
 /// What came of one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +44,11 @@ pub(crate) trait Job {
 
     /// A row as JSON.
     fn encode(&self, row: &Row) -> String;
+
+    /// What is added to the file's name for the results, when nothing else was said.
+    fn results_suffix(&self) -> &'static str {
+        RESULTS_SUFFIX
+    }
 
     /// What else must be the same when the upload goes on, besides the file.
     fn fingerprint(&self) -> Value;
@@ -92,7 +97,7 @@ impl<'s> Run<'s> {
         let plan = json!([J::KIND, job.fingerprint(), envelope.describe()]);
         let header =
             Header::new(J::KIND, sheet.hash()?, blake3::hash(plan.to_string().as_bytes()).to_hex().as_str());
-        let path = results_path(upload);
+        let path = results_path(upload, job.results_suffix());
         let journal = Journal::open(&path, header)?;
         let results = Results::open(path, J::HEADINGS, journal.results_bytes())?;
         Ok(Self { sheet, envelope, journal, results, rows })
@@ -155,10 +160,10 @@ impl<'s> Run<'s> {
 /// How to take an upload up again.
 const GO_ON: &str = "the same command goes on from there";
 
-fn results_path(upload: &Upload) -> PathBuf {
+fn results_path(upload: &Upload, suffix: &str) -> PathBuf {
     upload.results.clone().unwrap_or_else(|| {
         let stem = upload.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        upload.file.with_file_name(stem + RESULTS_SUFFIX)
+        upload.file.with_file_name(stem + suffix)
     })
 }
 

@@ -43,6 +43,20 @@ async fn every_row_of_a_file_gets_its_outcome() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_validation_tells_what_would_come_of_each_row_and_mails_nobody() {
+    let stack = Stack::start().await;
+    let desk = Desk::with(&(people_file(1..4) + "c9,Ann,Hill,,Austin,TX,78701\n"));
+    let arguments = send(&["--validate", "--results", "people.results.csv"]);
+    let said = desk.run(&stack.url, KEY, &arguments).await;
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(said.json()["outcomes"], serde_json::json!({"would_mail": 3, "invalid_address": 1}));
+    assert_eq!(desk.column(STATUS), ["would_mail", "would_mail", "would_mail", "not_mailed"]);
+    let said = desk.run(&stack.url, KEY, &send(&["--validate"])).await;
+    assert!(said.code == Some(0) && desk.has("people.validated.csv"), "{said:?}");
+    assert_eq!(pieces(&stack).await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_answer_that_is_lost_is_asked_for_again_with_the_same_key_and_body() {
     let stack = Stack::start().await;
     let between = Between::start(&stack.url).await;

@@ -57,14 +57,14 @@ async fn list(store: &Store, team: &str) -> anyhow::Result<Report> {
 }
 
 async fn set_password(store: &Store, email: &Email) -> anyhow::Result<Report> {
-    let hash = read_password()?.hash().context("cannot hash the password")?;
+    let hash = read_password(email)?.hash().context("cannot hash the password")?;
     store.user_set_password(email.as_str(), &hash).await?;
     Report::new(&json!({ "email": email.as_str() }), format!("{} has a new password.", email.as_str()))
 }
 
 /// From the environment or the first line of standard input: never from the command line, which every user of the
 /// machine can see, and never from a terminal, which would show it.
-fn read_password() -> anyhow::Result<Password> {
+fn read_password(email: &Email) -> anyhow::Result<Password> {
     let text = match std::env::var(PASSWORD_VARIABLE) {
         Ok(text) => text,
         Err(_) if std::io::stdin().is_terminal() => {
@@ -72,7 +72,7 @@ fn read_password() -> anyhow::Result<Password> {
         }
         Err(_) => first_line(std::io::stdin().lock())?,
     };
-    Password::try_from(text).map_err(anyhow::Error::msg)
+    Password::chosen(text, email.as_str()).map_err(anyhow::Error::msg)
 }
 
 fn first_line(input: impl BufRead) -> anyhow::Result<String> {

@@ -23,6 +23,9 @@ pub(super) const HEADINGS: &[&str] = &[
 /// What a mailed row counts as.
 pub(super) const MAILED: &str = "mailed";
 
+/// What a row counts as that would be mailed, in the answer to a dry run.
+pub(super) const WOULD_MAIL: &str = "would_mail";
+
 /// What a row counts as that a shortened answer does not tell of.
 const UNKNOWN: &str = "unknown";
 
@@ -33,6 +36,9 @@ pub(super) struct Answer {
     results: Vec<Outcome>,
     #[serde(default)]
     results_truncated: bool,
+    /// Whether it answers a dry run.
+    #[serde(default)]
+    validated: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -74,7 +80,8 @@ impl Answer {
         if !self.results_truncated {
             return self.results.iter().map(Outcome::result).collect();
         }
-        let is_mailed = |outcome: &Outcome| outcome.status == MAILED;
+        let mailed = if self.validated { WOULD_MAIL } else { MAILED };
+        let is_mailed = |outcome: &Outcome| outcome.status == mailed;
         let told_not_mailed = self.results.iter().filter(|outcome| !is_mailed(outcome)).count();
         let all_told = told_not_mailed == self.summary.not_mailed;
         let mut told = self.results.iter().peekable();
@@ -83,19 +90,19 @@ impl Answer {
             .map(|reference| {
                 let own = told.next_if(|outcome| outcome.reference.as_deref() == Some(reference));
                 // Before the last one that is told of, and when everybody is, who is left out was mailed.
-                let left_out = || Outcome::left_out(reference, all_told || told.peek().is_some());
-                own.map_or_else(left_out, Outcome::clone).result()
+                let status = if all_told || told.peek().is_some() { mailed } else { UNKNOWN };
+                own.map_or_else(|| Outcome::left_out(reference, status), Outcome::clone).result()
             })
             .collect()
     }
 }
 
 impl Outcome {
-    fn left_out(reference: &str, is_mailed: bool) -> Self {
+    fn left_out(reference: &str, status: &str) -> Self {
         Self {
             reference: Some(reference.to_owned()),
-            status: if is_mailed { MAILED } else { UNKNOWN }.to_owned(),
-            detail: "The answer was too long to tell more: the campaign's page does.".to_owned(),
+            status: status.to_owned(),
+            detail: "The answer was too long to tell more of this row.".to_owned(),
             ..Self::default()
         }
     }
@@ -155,5 +162,8 @@ mod tests {
         assert_eq!(counted(whole, &references), ["mailed", "do_not_mail", "mailed", "mailed", "mailed"]);
         let cut_off = json!({"summary": {"notMailed": 2}, "results": results, "results_truncated": true});
         assert_eq!(counted(cut_off, &references), ["mailed", "do_not_mail", "mailed", "mailed", "unknown"]);
+        let results = json!([{"reference": "b", "status": "would_mail"}]);
+        let dry = json!({"validated": true, "summary": {"notMailed": 0}, "results": results, "results_truncated": true});
+        assert_eq!(counted(dry, &["a", "b", "c"]), ["would_mail"; 3]);
     }
 }

@@ -51,6 +51,31 @@ async fn a_slow_body_is_invalid_payload() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_never_comes_and_shows_no_key_holds_up_nobody_who_shows_one() {
+    // Room for one body of the largest size, and more patience than the test has.
+    let memory = contract::limits::BODY_BYTES.to_string();
+    let settings = vec![
+        ("GATEWAY__BODY_MEMORY_BYTES", memory),
+        ("GATEWAY__BODY_TIMEOUT_MS", "600000".to_owned()),
+        ("GATEWAY__TRUSTED_PROXIES", "127.0.0.0/8".to_owned()),
+    ];
+    let stack = Stack::with(Options { settings, ..Options::default() }).await;
+    stack.campaign(json!({})).await;
+    let mut silent = Vec::new();
+    for source in 1..5 {
+        let mut stream = open(&stack).await;
+        let length = contract::limits::BODY_BYTES;
+        let head = format!(
+            "POST /api/v1/recipients HTTP/1.1\r\nhost: x\r\nx-forwarded-for: 192.0.2.{source}\r\ncontent-length: {length}\r\n\r\n{{"
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        silent.push(stream);
+    }
+    let answer = tokio::time::timeout(Duration::from_secs(60), stack.send(&people(0..1))).await;
+    assert_eq!(answer.expect("an answer").status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_body_that_is_cut_off_changes_nothing() {
     let stack = impatient().await;
     let mut stream = open(&stack).await;

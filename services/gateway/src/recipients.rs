@@ -122,7 +122,7 @@ async fn receive(
     }
     let body = match too_large {
         Some(error) => Err(error),
-        None => gateway.bodies.read(body).await,
+        None => gateway.bodies.read_anonymous(source, body).await,
     };
     let key = body.as_ref().ok().and_then(|body| send::api_key_in(body));
     let too_large = body.as_ref().err().filter(|refusal| **refusal == Refusal::BodyTooLarge).cloned();

@@ -126,6 +126,8 @@ async fn preview_formula_computes_given_rows_and_people_of_the_address_book() {
     assert_eq!(server.failure("preview_formula", json!({"name": "city"})).await, "not_a_formula_column");
     let many = json!({"formula": "1", "rows": vec![json!({}); 101]});
     assert_eq!(server.failure("preview_formula", many).await, "invalid_request");
+    let long = json!({"formula": "1", "padding": " ".repeat(256 * 1024)});
+    assert_eq!(server.failure("preview_formula", long).await, "invalid_request");
     let failure = server.call("preview_formula", json!({"formula": "first_nam"})).await.unwrap_err();
     assert_eq!(failure["error"], "invalid_formula");
     assert!(failure["details"]["problems"][0].to_string().contains("first_name"), "{failure}");

@@ -27,8 +27,37 @@ static FORMULA_TOOLS: LazyLock<Vec<Tool>> =
 pub(super) struct Request<'a> {
     pub(super) gateway: &'a Gateway,
     pub(super) access: Access,
-    pub(super) body: &'a Bytes,
     pub(super) identity: &'a RequestIdentity,
+}
+
+/// What a request asks for.
+pub(super) enum Wanted {
+    /// With its parameters.
+    Initialize(Option<Box<RawValue>>),
+    Ping,
+    ListTools,
+    /// A tool by its name, and its arguments: their own bytes, which hold the body's memory.
+    CallTool(String, Bytes),
+}
+
+impl Wanted {
+    /// Reads the method and parameters of a request that came in this body.
+    pub(super) fn read(body: &Bytes, method: &str, params: Option<&RawValue>) -> Result<Self, RpcError> {
+        let known = Method::from_name(method).ok_or_else(|| RpcError::UnknownMethod(shown(method)))?;
+        Ok(match known {
+            Method::Initialize => Self::Initialize(params.map(ToOwned::to_owned)),
+            Method::Ping => Self::Ping,
+            Method::ListTools => Self::ListTools,
+            Method::CallTool => {
+                let call = ToolCall::read(params)?;
+                let arguments = match call.arguments {
+                    Some(arguments) => body.slice_ref(arguments.get().as_bytes()),
+                    None => Bytes::from_static(b"{}"),
+                };
+                Self::CallTool(call.name.to_string(), arguments)
+            }
+        })
+    }
 }
 
 /// Why a tool has no answer.
@@ -41,18 +70,12 @@ pub(super) enum Unanswered {
 
 impl Request<'_> {
     /// Answers the request with this id.
-    pub(super) async fn dispatch(
-        self,
-        id: &RawValue,
-        method: &str,
-        params: Option<&RawValue>,
-    ) -> Result<Outcome, RpcError> {
-        let known = Method::from_name(method).ok_or_else(|| RpcError::UnknownMethod(shown(method)))?;
-        Ok(match known {
-            Method::Initialize => answered(id, &self.initialize(params)),
-            Method::Ping => answered(id, &serde_json::json!({})),
-            Method::ListTools => answered(id, &ToolList { tools: self.tools() }),
-            Method::CallTool => self.call(id, &ToolCall::read(params)?).await?,
+    pub(super) async fn dispatch(self, id: &RawValue, wanted: Wanted) -> Result<Outcome, RpcError> {
+        Ok(match wanted {
+            Wanted::Initialize(params) => answered(id, &self.initialize(params.as_deref())),
+            Wanted::Ping => answered(id, &serde_json::json!({})),
+            Wanted::ListTools => answered(id, &ToolList { tools: self.tools() }),
+            Wanted::CallTool(name, arguments) => self.call(id, &name, arguments).await?,
         })
     }
 
@@ -71,28 +94,19 @@ impl Request<'_> {
         }
     }
 
-    async fn call(self, id: &RawValue, call: &ToolCall<'_>) -> Result<Outcome, RpcError> {
-        let arguments = self.arguments(call);
-        let unknown = || RpcError::UnknownTool(shown(&call.name));
+    async fn call(self, id: &RawValue, name: &str, arguments: Bytes) -> Result<Outcome, RpcError> {
+        let unknown = || RpcError::UnknownTool(shown(name));
         let result = match self.access {
             Access::Integration(access) => {
-                let tool = IntegrationTool::from_name(&call.name).ok_or_else(unknown)?;
+                let tool = IntegrationTool::from_name(name).ok_or_else(unknown)?;
                 (tool.name(), integrations::call(self, access, tool, arguments).await)
             }
             Access::Team(access) => {
-                let tool = FormulaTool::from_name(&call.name).ok_or_else(unknown)?;
+                let tool = FormulaTool::from_name(name).ok_or_else(unknown)?;
                 (tool.name(), formulas::call(self, access, tool, arguments).await)
             }
         };
         tool_outcome(id, result)
-    }
-
-    /// The arguments' own bytes; they hold the body's memory.
-    fn arguments(self, call: &ToolCall<'_>) -> Bytes {
-        match call.arguments {
-            Some(arguments) => self.body.slice_ref(arguments.get().as_bytes()),
-            None => Bytes::from_static(b"{}"),
-        }
     }
 }
 

@@ -10,6 +10,9 @@ use queue::{Call, CallError};
 use crate::mcp::admit::TeamAccess;
 use crate::mcp::dispatch::{Request, Unanswered};
 
+/// Bytes of a call's arguments: a hundred rows of sixty columns are less, and calls that wait for their team's turn are to hold little.
+pub(super) const ARGUMENTS_BYTES: usize = 256 * 1024;
+
 /// Does what a tool is for.
 pub(super) async fn call(
     request: Request<'_>,
@@ -21,6 +24,13 @@ pub(super) async fn call(
     let patience = Duration::from_millis(process.config.gateway.mcp_call_deadline_ms);
     let deadline = process.clock.now() + patience;
     let begun = tokio::time::Instant::now();
+    if arguments.len() > ARGUMENTS_BYTES {
+        let why = format!("The arguments of a tool have at most {ARGUMENTS_BYTES} bytes.");
+        return Err(unanswered(FormulaError::InvalidRequest(why)));
+    }
+    // A call that waits for its turn holds no place among the bodies: it goes on with a copy.
+    let body = Bytes::from(arguments.to_vec());
+    drop(arguments);
     let Some(_turn) = request.gateway.formula_turns.wait(access.team_id, patience).await else {
         return Err(unanswered(FormulaError::DeadlinePassed));
     };
@@ -34,7 +44,7 @@ pub(super) async fn call(
         trace: request.identity.trace.header(),
         deadline_ms: deadline.timestamp_millis(),
         delivery_count: 0,
-        body: arguments,
+        body,
     };
     match request.gateway.formulas.call(call, patience).await {
         Ok(reply) if reply.kind == REPLY_OK => Ok(reply.body),

@@ -27,6 +27,7 @@ use contract::mcp::{self, IdScan, Message, RpcError};
 use crate::body::{declared_too_large, drain, pass_over};
 use crate::mcp::admit::Access;
 use crate::mcp::denied::Denied;
+use crate::mcp::dispatch::Wanted;
 pub(crate) use crate::mcp::turns::Turns;
 use crate::push::answer::json_response;
 use crate::refusal::Refusal;
@@ -120,7 +121,7 @@ async fn handle(
         return Ok(too_large(body).await);
     }
     match gateway.bodies.read(body).await {
-        Ok(body) => Ok(answer(gateway, access, &body, identity).await),
+        Ok(body) => Ok(answer(gateway, access, body, identity).await),
         Err(refusal) => Ok(Outcome::failed(None, &unread(refusal))),
     }
 }
@@ -143,20 +144,22 @@ fn unread(refusal: Refusal) -> RpcError {
 async fn answer(
     gateway: &Gateway,
     access: Result<Access, RpcError>,
-    body: &Bytes,
+    body: Bytes,
     identity: &RequestIdentity,
 ) -> Outcome {
-    let (id, method, params) = match Message::read(body) {
-        Ok(Message::Request { id, method, params }) => (id, method, params),
+    let (id, wanted) = match Message::read(&body) {
+        Ok(Message::Request { id, method, params }) => {
+            let wanted = access.and_then(|access| Ok((access, Wanted::read(&body, &method, params)?)));
+            (id.to_owned(), wanted)
+        }
         Ok(Message::Notification) => return Outcome::Accepted,
         Err((id, error)) => return Outcome::failed(id, &error),
     };
-    let result = match access {
-        Ok(access) => {
-            let request = dispatch::Request { gateway, access, body, identity };
-            request.dispatch(id, &method, params).await
-        }
+    // From here on the arguments of a call alone hold the body's memory.
+    drop(body);
+    let result = match wanted {
+        Ok((access, wanted)) => dispatch::Request { gateway, access, identity }.dispatch(&id, wanted).await,
         Err(error) => Err(error),
     };
-    result.unwrap_or_else(|error| Outcome::failed(Some(id), &error))
+    result.unwrap_or_else(|error| Outcome::failed(Some(&id), &error))
 }

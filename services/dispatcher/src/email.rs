@@ -102,6 +102,10 @@ pub(crate) async fn run(process: &Process, mail: &Mail) {
 async fn send_due(process: &Process, mail: &Mail) -> Result<(), StoreError> {
     let (store, settings) = (&process.store, &process.config.email);
     for _ in 0..EMAILS {
+        // A server that hangs costs each e-mail its whole time.
+        if process.shutdown.is_cancelled() {
+            break;
+        }
         let now = process.clock.now();
         let Some(email) = store.email_take(now, now + LEASE, settings.attempts).await? else { break };
         let (team_id, email_id) = (email.team_id, email.email_id);

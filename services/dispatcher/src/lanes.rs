@@ -105,7 +105,10 @@ impl Lanes {
         let mut claims = Vec::new();
         let mut braked = self.braked_attempts();
         for _ in 0..self.ready.len() {
-            let Some(lane) = self.ready.pop_front().filter(|_| claims.len() < LANES_PER_CLAIM) else { break };
+            if claims.len() >= LANES_PER_CLAIM {
+                break;
+            }
+            let Some(lane) = self.ready.pop_front() else { break };
             let is_braked = self.is_braked(lane);
             let room = if is_braked { self.braked_room(lane, braked) } else { self.room(lane) };
             match room {
@@ -210,6 +213,8 @@ impl Lanes {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use contract::id::EndpointId;
     use proptest::prelude::*;
     use uuid::Uuid;
@@ -320,6 +325,21 @@ mod tests {
         assert_eq!(lanes.begin_claim().len(), 1);
         lanes.end_claim(lane(1), claims[0].1, 0);
         assert!(lanes.lanes.is_empty() && lanes.begin_claim().is_empty(), "nothing is left behind");
+    }
+
+    #[test]
+    fn lanes_that_one_claim_has_no_place_for_are_in_the_next() {
+        let mut lanes = Lanes::new(LIMITS);
+        let all: HashSet<Lane> = (0..200).map(lane).collect();
+        all.iter().for_each(|lane| lanes.hear(*lane));
+        let mut claimed = HashSet::new();
+        for _ in 0..all.len().div_ceil(LANES_PER_CLAIM) {
+            for (lane, asked) in lanes.begin_claim() {
+                lanes.end_claim(lane, asked, 0);
+                claimed.insert(lane);
+            }
+        }
+        assert_eq!(claimed, all);
     }
 
     proptest! {

@@ -73,6 +73,10 @@ pub async fn serve<H: Handler>(broker: &Broker, consumption: Consumption, handle
             tokio::time::sleep(SESSION_PAUSE).await;
         }
     }
+    // Stopped without a channel: nobody gets the replies, but what was begun ends well, and the replies are in the database.
+    if !worker.tasks.is_closed() {
+        worker.finish_begun().await;
+    }
 }
 
 struct Worker<H> {
@@ -84,7 +88,7 @@ struct Worker<H> {
 
 impl<H: Handler> Worker<H> {
     async fn run_session(&self, broker: &Broker, link: &Arc<Link>) -> lapin::Result<()> {
-        let Consumption { queue, concurrency, shutdown, grace, is_consuming } = &self.consumption;
+        let Consumption { queue, concurrency, shutdown, is_consuming, .. } = &self.consumption;
         let channel = link.connection.create_channel().await?;
         channel.basic_qos(*concurrency, BasicQosOptions::default()).await?;
         declare(&channel, &broker.namespace, queue).await?;
@@ -105,11 +109,17 @@ impl<H: Handler> Worker<H> {
         }
         // No new calls; those begun are answered over the channel that they came on.
         channel.basic_cancel(CONSUMER_TAG.into(), BasicCancelOptions::default()).await?;
+        self.finish_begun().await;
+        Ok(())
+    }
+
+    /// Waits for calls that were begun, as long as the grace lasts.
+    async fn finish_begun(&self) {
+        let Consumption { queue, grace, .. } = &self.consumption;
         self.tasks.close();
         if tokio::time::timeout(*grace, self.tasks.wait()).await.is_err() {
             tracing::warn!(queue, "stopping with calls unfinished; they go back to the queue");
         }
-        Ok(())
     }
 
     fn take(&self, channel: &Channel, mut delivery: Delivery) {

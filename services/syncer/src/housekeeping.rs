@@ -17,8 +17,8 @@ const EXPIRED: i64 = 5_000;
 /// How long the process that does it may be silent before another one does.
 const LEASE: TimeDelta = TimeDelta::seconds(30);
 
-/// Batches of an ended sync that one statement forgets at the most.
-const BATCHES: i64 = 1_000;
+/// The same for batches of ended syncs, each of which has the numbers of a thousand contacts.
+const BATCHES: Portions = Portions { rows: 1_000, statements: 20 };
 
 /// Runs until the process is to stop.
 pub(crate) async fn run(syncer: &Syncer) {
@@ -45,7 +45,7 @@ async fn tidy(syncer: &Syncer) -> Result<(), StoreError> {
     let (store, settings) = (&syncer.process.store, &syncer.process.config.syncer);
     let now = syncer.process.clock.now();
     store.sync_expire(now, EXPIRED).await?;
-    store.sync_received_purge(BATCHES).await?;
+    BATCHES.delete("syncs", |rows| store.sync_received_purge(rows)).await?;
     let keys_before = now - TimeDelta::days(settings.idempotency_key_days);
     PURGE.delete("idempotency_keys", |rows| store.idempotency_purge(keys_before, rows)).await?;
     let syncs_before = now - TimeDelta::days(settings.sync_retention_days);

@@ -1,5 +1,7 @@
 //! What was wrong with single records of a sync.
 
+use std::ops::Range;
+
 use contract::id::{IntegrationId, SyncId};
 use contract::push::{ContactIssue, IssueKind, Rejection, RejectionItem, Warning};
 use tokio_postgres::Row;
@@ -7,6 +9,9 @@ use tokio_postgres::Row;
 use crate::error::{Result, StoreError};
 use crate::pool::{Store, Transaction};
 use crate::sync::CountedBatch;
+
+/// Issues that one statement stores: a batch can have half a million, of eight bytes of its body each.
+const ISSUES: usize = 20_000;
 
 const COLUMNS: &str = "issue, batch, index, external_id, code, field, message";
 
@@ -54,6 +59,11 @@ impl<'a> Rows<'a> {
         }
         rows
     }
+
+    fn portions(&self) -> impl Iterator<Item = Range<usize>> {
+        let all = self.kinds.len();
+        (0..all).step_by(ISSUES).map(move |start| start..all.min(start + ISSUES))
+    }
 }
 
 /// A position in a batch, which has a thousand at the most.
@@ -75,6 +85,22 @@ impl Transaction<'_> {
         warnings: &[Warning],
     ) -> Result<()> {
         let rows = Rows::new(rejections, warnings);
+        for portion in rows.portions() {
+            self.issue_store_portion(integration_id, sync_id, counted, &rows, portion).await?;
+        }
+        Ok(())
+    }
+
+    async fn issue_store_portion(
+        &self,
+        integration_id: IntegrationId,
+        sync_id: SyncId,
+        counted: CountedBatch,
+        rows: &Rows<'_>,
+        portion: Range<usize>,
+    ) -> Result<()> {
+        // A batch has at most as many issues as its body has bytes.
+        let issues_before = counted.issues_before + portion.start as i64;
         self.execute(
             "INSERT INTO sync_issues
                  (integration_id, sync_id, kind, issue, batch, index, external_id, code, field, message)
@@ -84,14 +110,14 @@ impl Transaction<'_> {
             &[
                 &integration_id.0,
                 &sync_id.0,
-                &counted.issues_before,
+                &issues_before,
                 &counted.batch,
-                &rows.kinds,
-                &rows.indexes,
-                &rows.external_ids,
-                &rows.codes,
-                &rows.fields,
-                &rows.messages,
+                &&rows.kinds[portion.clone()],
+                &&rows.indexes[portion.clone()],
+                &&rows.external_ids[portion.clone()],
+                &&rows.codes[portion.clone()],
+                &&rows.fields[portion.clone()],
+                &&rows.messages[portion],
             ],
         )
         .await?;

@@ -11,6 +11,9 @@ use crate::error::{Result, StoreError};
 use crate::integration::lock_name;
 use crate::pool::{Store, Transaction};
 
+/// Syncs that one statement looks at when it forgets old ones: many have nothing to forget but themselves.
+const SYNCS: i64 = 100;
+
 /// What one batch adds to a sync's counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BatchCounts {
@@ -159,17 +162,20 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
     pub async fn sync_expire(&self, now: DateTime<Utc>, limit: i64) -> Result<u64> {
-        // A push or complete that is under way began before the time passed; it finds the row as it left it.
+        // A push or complete that is under way began before the time passed and is to end well: it holds the
+        // integration, whose sync is left for another time.
         self.execute(
             "UPDATE syncs SET status = 'expired' WHERE (integration_id, sync_id) IN (
-                 SELECT integration_id, sync_id FROM syncs WHERE status = 'open' AND expires_at <= $1
-                 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)",
+                 SELECT integration_id, sync_id FROM (
+                     SELECT integration_id, sync_id FROM syncs WHERE status = 'open' AND expires_at <= $1
+                     ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED) AS passed
+                 WHERE pg_try_advisory_xact_lock(hashtextextended('integration/' || integration_id, 0)))",
             &[&now, &limit],
         )
         .await
     }
 
-    /// Forgets what ended syncs received, at most `limit` batches. Returns how many.
+    /// Forgets what ended syncs received, at most `limit` batches of [`SYNCS`] syncs. Returns how many rows went.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
@@ -178,7 +184,7 @@ impl Store {
             .row(
                 "WITH ended AS (
                      SELECT integration_id, sync_id FROM syncs WHERE status <> 'open' AND NOT is_purged
-                     ORDER BY begun_at LIMIT 1 FOR UPDATE SKIP LOCKED
+                     ORDER BY begun_at LIMIT $2 FOR UPDATE SKIP LOCKED
                  ), forgotten AS (
                      DELETE FROM sync_received WHERE ctid = ANY (ARRAY(
                          SELECT sync_received.ctid FROM ended JOIN sync_received USING (integration_id, sync_id)
@@ -191,14 +197,14 @@ impl Store {
                      RETURNING 1
                  )
                  SELECT (SELECT count(*) FROM forgotten) + (SELECT count(*) FROM done)",
-                &[&limit],
+                &[&limit, &SYNCS],
             )
             .await?;
         Ok(row.map_or(0, |row| row.get::<_, i64>(0).unsigned_abs()))
     }
 
-    /// Forgets one ended sync that was begun before `before` and is not its integration's latest: its issues, at most
-    /// `limit` at a time, then itself. Returns how many rows went.
+    /// Forgets up to [`SYNCS`] ended syncs that were begun before `before` and are not their integration's latest: their issues,
+    /// at most `limit` at a time, then themselves. Returns how many rows went.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
@@ -210,7 +216,7 @@ impl Store {
                      WHERE begun_at < $1 AND is_purged AND EXISTS (
                          SELECT 1 FROM syncs AS later
                          WHERE later.integration_id = syncs.integration_id AND later.sync_id > syncs.sync_id)
-                     ORDER BY begun_at LIMIT 1 FOR UPDATE SKIP LOCKED
+                     ORDER BY begun_at LIMIT $3 FOR UPDATE SKIP LOCKED
                  ), forgotten AS (
                      DELETE FROM sync_issues WHERE ctid = ANY (ARRAY(
                          SELECT sync_issues.ctid FROM old JOIN sync_issues USING (integration_id, sync_id) LIMIT $2))
@@ -222,7 +228,7 @@ impl Store {
                      RETURNING 1
                  )
                  SELECT (SELECT count(*) FROM forgotten) + (SELECT count(*) FROM done)",
-                &[&before, &limit],
+                &[&before, &limit, &SYNCS],
             )
             .await?;
         Ok(row.map_or(0, |row| row.get::<_, i64>(0).unsigned_abs()))

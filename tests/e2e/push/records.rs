@@ -100,3 +100,21 @@ async fn one_bad_record_never_stops_the_rest() {
     assert_eq!(codes, ["invalid_external_id", "invalid_type", "missing_external_id"]);
     assert_eq!(crm.ids().await, ["a", "d"]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_of_tens_of_thousands_of_warnings_has_a_row_for_each() {
+    const FIELDS: usize = 25;
+    let crm = Crm::start().await;
+    let keys: Vec<String> = (0..FIELDS).map(|number| format!("n{number}")).collect();
+    let fields: Vec<Value> = keys.iter().map(|key| json!({"key": key, "type": "number"})).collect();
+    assert_eq!(crm.declare(json!(fields)).await.status, 200);
+    crm.begin("delta").await;
+    let values: serde_json::Map<String, Value> = keys.iter().map(|key| (key.clone(), json!([]))).collect();
+    let batch: Vec<Value> =
+        (0..1000).map(|number| json!({"external_id": number.to_string(), "fields": values})).collect();
+    let answer = crm.push(&batch).await.json();
+    assert_eq!(answer["accepted"], 1000, "{answer}");
+    assert_eq!(answer["warnings"].as_array().unwrap().len(), FIELDS);
+    let issues = "SELECT count(DISTINCT (issue, external_id, field)) FROM sync_issues WHERE kind = 'warning' AND issue <= 25000";
+    assert_eq!(crm.stack.count(issues).await, 25_000);
+}

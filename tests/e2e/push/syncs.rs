@@ -133,6 +133,35 @@ async fn the_periodic_job_writes_expiry_down_and_forgets_what_ended_syncs_receiv
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn many_old_syncs_are_forgotten_together_and_one_whose_integration_is_held_expires_later() {
+    // The periodic job looks once, before there is anything.
+    let crm = Crm::with(vec![("SYNCER__JOB_INTERVAL_MS", "3600000".to_owned())]).await;
+    for number in 0..5 {
+        crm.sync("full", &[json!({"external_id": "a"}), json!(number)]).await;
+    }
+    let store = &crm.stack.store;
+    assert_eq!(store.sync_received_purge(100).await.unwrap(), 5 + 5, "what they received, and their marks");
+    let later = crm.stack.clock.now() + TimeDelta::days(91);
+    assert_eq!(store.sync_purge(later, 2).await.unwrap(), 2, "two issues, and more to come");
+    assert_eq!(
+        store.sync_purge(later, 100).await.unwrap(),
+        2 + 4,
+        "the rest of them, and the syncs but the latest"
+    );
+    assert_eq!(store.sync_purge(later, 100).await.unwrap(), 0);
+    crm.begin("full").await;
+    let team = store.team_by_name("Test").await.unwrap();
+    let integration_id = store.integration_by_name(team.team_id, "CRM").await.unwrap().integration_id;
+    let mut connection = store.connection().await.unwrap();
+    let complete = connection.begin().await.unwrap();
+    complete.integration_hold(integration_id).await.unwrap();
+    assert_eq!(store.sync_expire(later, 100).await.unwrap(), 0, "what is under way ends well");
+    drop(complete);
+    eventually("the integration is free again", async || store.sync_expire(later, 100).await.unwrap() == 1)
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn pushes_to_one_sync_run_in_parallel_and_complete_waits_for_them() {
     let crm = Crm::start().await;
     crm.sync("full", &records(&["old"])).await;

@@ -1,7 +1,9 @@
 //! Which records of a batch are accepted, and with which values (contract: Rejection codes).
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
@@ -18,6 +20,8 @@ pub struct Schema<'s> {
     fields: &'s [Field],
     /// Where each stands, by key.
     positions: HashMap<&'s str, usize>,
+    /// Of each, the key and the sentence of its warnings, once there are any.
+    misfits: Vec<OnceCell<(Arc<str>, Arc<str>)>>,
 }
 
 /// A contact to make or to change. Fields that are absent keep their stored values.
@@ -72,7 +76,7 @@ impl<'s> Schema<'s> {
     pub fn new(fields: &'s [Field]) -> Self {
         let positions =
             fields.iter().enumerate().map(|(position, field)| (field.key.as_str(), position)).collect();
-        Self { fields, positions }
+        Self { fields, positions, misfits: vec![OnceCell::new(); fields.len()] }
     }
 
     /// Where the field of this key stands. Most senders keep to an order: `guess` is where it stands then.
@@ -267,11 +271,14 @@ impl<'a> Checker<'_, 'a> {
                 None if field.semantic.is_some() => {
                     return Err(Refusal::of_field(IssueCode::InvalidType, &field.key, misfit(field)));
                 }
-                None => dropped.push(field),
+                None => dropped.push(position),
             }
         }
         // Only an accepted record has warnings.
-        warnings.extend(dropped.into_iter().map(|field| self.warning(field)));
+        if !dropped.is_empty() {
+            let external_id: Arc<str> = self.external_id.into();
+            warnings.extend(dropped.into_iter().map(|position| self.warning(&external_id, position)));
+        }
         Ok(values)
     }
 
@@ -301,14 +308,12 @@ impl<'a> Checker<'_, 'a> {
         Ok(found)
     }
 
-    fn warning(&self, field: &Field) -> Warning {
-        Warning {
-            index: self.index,
-            external_id: self.external_id.to_owned(),
-            code: IssueCode::InvalidType,
-            field: field.key.clone(),
-            message: misfit(field),
-        }
+    fn warning(&self, external_id: &Arc<str>, position: usize) -> Warning {
+        let field = &self.schema.fields[position];
+        let texts = || (field.key.as_str().into(), misfit(field).into());
+        let (key, message) = self.schema.misfits[position].get_or_init(texts).clone();
+        let (index, external_id) = (self.index, external_id.clone());
+        Warning { index, external_id, code: IssueCode::InvalidType, field: key, message }
     }
 }
 

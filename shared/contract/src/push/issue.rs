@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,19 +60,19 @@ pub struct Rejection {
     pub message: String,
 }
 
-/// A value that was dropped from an accepted record.
+/// A value that was dropped from an accepted record. A batch can have half a million of them: their texts are shared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
     /// Position in the batch.
     pub index: usize,
     /// The record's `external_id`.
-    pub external_id: String,
+    pub external_id: Arc<str>,
     /// Why.
     pub code: IssueCode,
     /// The field that lost its value.
-    pub field: String,
+    pub field: Arc<str>,
     /// A sentence for people; the same for each value of a field.
-    pub message: String,
+    pub message: Arc<str>,
 }
 
 /// The dropped values of one field and code.
@@ -169,10 +170,10 @@ pub fn group_warnings(warnings: &[Warning]) -> Vec<WarningGroup> {
         let place = *places.entry((&warning.field, warning.code)).or_insert_with(|| {
             groups.push(WarningGroup {
                 index: warning.index,
-                external_id: warning.external_id.clone(),
+                external_id: warning.external_id.to_string(),
                 code: warning.code,
-                field: warning.field.clone(),
-                message: warning.message.clone(),
+                field: warning.field.to_string(),
+                message: warning.message.to_string(),
                 count: 0,
                 external_ids: Vec::new(),
             });
@@ -181,7 +182,7 @@ pub fn group_warnings(warnings: &[Warning]) -> Vec<WarningGroup> {
         let group = &mut groups[place];
         group.count += 1;
         if group.external_ids.len() < WARNING_EXAMPLES {
-            group.external_ids.push(warning.external_id.clone());
+            group.external_ids.push(warning.external_id.to_string());
         }
     }
     groups

@@ -36,6 +36,9 @@ impl From<StoreError> for Refused {
         match error {
             // The sync ended between the look and the change.
             StoreError::LeaseLost => Self::Request(PushError::NoOpenSync),
+            // Another request of the integration holds its sync, such as a complete of millions. Nothing was done: the
+            // same request can be sent again.
+            StoreError::Busy => Self::Request(PushError::InProgress),
             error => Self::Store(error),
         }
     }

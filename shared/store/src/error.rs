@@ -23,6 +23,9 @@ pub enum StoreError {
     /// Two transactions were in each other's way; the same work can be tried again.
     #[error("the transaction met another one")]
     Conflict(#[source] tokio_postgres::Error),
+    /// Somebody held what this needs for longer than it may wait. Nothing was done.
+    #[error("somebody else holds it for too long")]
+    Busy,
     /// A rule of the schema refused the work; the name of the constraint tells which.
     #[error("the database refused it: {constraint}")]
     Refused {
@@ -69,6 +72,9 @@ impl From<tokio_postgres::Error> for StoreError {
         let code = database.code();
         if [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED].contains(code) {
             return Self::Conflict(error);
+        }
+        if *code == SqlState::LOCK_NOT_AVAILABLE {
+            return Self::Busy;
         }
         // Class 57: the server is going down, or ended this session. Class 53: it is out of something.
         if code.code().starts_with("57P") || code.code().starts_with("53") {

@@ -208,12 +208,14 @@ impl Transaction<'_> {
         Ok(IntegrationId(row.get(0)))
     }
 
-    /// Holds an integration's syncs alone until the transaction ends; waits for all who share them.
+    /// Holds an integration's syncs alone until the transaction ends; waits for all who share them, 20 seconds at the most.
     ///
     /// # Errors
-    /// [`StoreError`] when the database cannot be asked.
+    /// [`StoreError::Busy`] when they take longer; [`StoreError`] when the database cannot be asked.
     pub async fn integration_hold(&self, integration_id: IntegrationId) -> Result<()> {
-        let sql = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))";
+        let sql =
+            "SELECT set_config('lock_timeout', '20s', true), pg_advisory_xact_lock(hashtextextended($1, 0)),
+                       set_config('lock_timeout', '0', true)";
         self.row(sql, &[&lock_name(integration_id)]).await?;
         Ok(())
     }

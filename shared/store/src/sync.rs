@@ -250,16 +250,17 @@ impl Transaction<'_> {
 
     /// The open sync whose time has not passed, shared with others until the transaction ends. Waits for who holds the
     /// integration's syncs alone, and behind who waits for that: completing is not starved by pushes that keep coming,
-    /// as it would be by locks on the sync's row.
+    /// as it would be by locks on the sync's row. Three seconds at the most: who waits keeps a worker from other integrations.
     ///
     /// # Errors
-    /// [`StoreError`] when the database cannot be asked.
+    /// [`StoreError::Busy`] when it takes longer; [`StoreError`] when the database cannot be asked.
     pub async fn sync_share(
         &self,
         integration_id: IntegrationId,
         now: DateTime<Utc>,
     ) -> Result<Option<SyncView>> {
-        let lock = "SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))";
+        let lock = "SELECT set_config('lock_timeout', '3s', true), pg_advisory_xact_lock_shared(hashtextextended($1, 0)),
+                        set_config('lock_timeout', '0', true)";
         let name = lock_name(integration_id);
         let [_, open] = self.row_each((lock, &[&name]), (&open_sync(), &[&integration_id.0, &now])).await?;
         open.as_ref().map(sync).transpose()

@@ -155,6 +155,7 @@ async fn many_old_syncs_are_forgotten_together_and_one_whose_integration_is_held
     let mut connection = store.connection().await.unwrap();
     let complete = connection.begin().await.unwrap();
     complete.integration_hold(integration_id).await.unwrap();
+    assert_eq!(crm.push(&records(&["a"])).await.push_error(), (409, "in_progress".to_owned()));
     assert_eq!(store.sync_expire(later, 100).await.unwrap(), 0, "what is under way ends well");
     drop(complete);
     eventually("the integration is free again", async || store.sync_expire(later, 100).await.unwrap() == 1)

@@ -6,11 +6,13 @@ use std::time::{Duration, Instant};
 
 use pillarbox_tests::{
     CAMPAIGN, Gate, KEY, Options, Server, ServerKind, Servers, Slow, Spawned, Stack, Strike, World,
-    eventually, free_port, people,
+    eventually, free_port, people, settings_for,
 };
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use serde_json::{Value, json};
+use service::{Config, Process};
+use tokio_util::sync::CancellationToken;
 
 fn quick_leases() -> Vec<(&'static str, String)> {
     vec![("MAILER__LEASE_MS", "1500".to_owned()), ("MAILER__JOB_PAUSE_MS", "200".to_owned())]
@@ -183,6 +185,48 @@ async fn a_mailer_told_to_stop_finishes_what_it_began() {
     assert!(ended_well);
     assert_eq!(answer.reasons(), vec!["mailed"; 1000]);
     stack.assert_consistent().await;
+}
+
+/// A mailer in this process that can be told to stop; returns when it has.
+async fn mail_until(stack: &Stack, stop: CancellationToken) {
+    let config = Config::with(settings_for("mailer", &stack.settings)).unwrap();
+    let process = Process::new("mailer", config, stack.clock.clone(), stop).unwrap();
+    let background = process.background.clone();
+    mailer::run(process).await.unwrap();
+    background.cancel();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mailer_told_to_stop_begins_no_further_open_send() {
+    let stack = without_mailer().await;
+    // Nobody has set up the provider: both sends are left open.
+    let by_card =
+        "UPDATE teams SET payment = 'stripe', stripe_customer = 'cus_1', stripe_payment_method = 'pm_1'";
+    stack.sql.execute(by_card, &[]).await.unwrap();
+    let stop = CancellationToken::new();
+    tokio::join!(mail_until(&stack, stop.clone()), async {
+        for number in [1, 2] {
+            let send = async || stack.send(&people([number])).await.status == 504;
+            eventually("the send is left open", send).await;
+        }
+        stop.cancel();
+    });
+    stack.sql.execute("UPDATE charges SET payment = 'balance'", &[]).await.unwrap();
+    let hold = "BEGIN; SELECT 1 FROM ledger_accounts WHERE account = 'prepaid' FOR UPDATE";
+    stack.sql.batch_execute(hold).await.unwrap();
+    stack.clock.advance(chrono::TimeDelta::minutes(1));
+    let stop = CancellationToken::new();
+    tokio::join!(mail_until(&stack, stop.clone()), async {
+        let waiting = "SELECT count(*) FROM pg_locks
+             WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))";
+        eventually("the first payment waits", async || stack.count(waiting).await == 1).await;
+        stop.cancel();
+        stack.sql.batch_execute("COMMIT").await.unwrap();
+    });
+    for state in ["finished", "reserved"] {
+        let sends = format!("SELECT count(*) FROM sends WHERE state = '{state}'");
+        assert_eq!(stack.count(&sends).await, 1, "{state}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

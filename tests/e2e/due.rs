@@ -1,7 +1,7 @@
 //! What happens later: steps after the first, the daily re-check.
 
 use chrono::TimeDelta;
-use pillarbox_tests::{ADDRESS, Stack, eventually, people, person};
+use pillarbox_tests::{ADDRESS, Options, Stack, eventually, people, person};
 use serde_json::{Value, json};
 
 fn scored(number: usize, score: i64) -> Value {
@@ -184,4 +184,105 @@ async fn a_later_step_waits_while_the_campaign_is_paused() {
     stack.clock.advance(TimeDelta::hours(2));
     until_steps_are_done(&stack).await;
     assert_eq!(stack.count("SELECT count(*) FROM pieces WHERE step = 2").await, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_whose_campaign_is_paused_in_its_middle_mails_the_rest_afterwards() {
+    let stack = Stack::start().await;
+    stack.campaign(two_steps()).await;
+    assert_eq!(stack.send(&people(1..1501)).await.reasons(), vec!["mailed"; 1500]);
+    // The first portion gets no further than its payment.
+    let hold = "BEGIN; SELECT 1 FROM ledger_accounts WHERE account = 'prepaid' FOR UPDATE";
+    stack.sql.batch_execute(hold).await.unwrap();
+    stack.clock.advance(TimeDelta::days(11));
+    let open = "SELECT count(*) FROM jobs WHERE open_charge IS NOT NULL";
+    eventually("the first portion is reserved", async || stack.count(open).await == 1).await;
+    stack.sql.batch_execute("UPDATE campaigns SET status = 'paused'; COMMIT").await.unwrap();
+    until_steps_are_done(&stack).await;
+    assert_eq!(stack.count("SELECT count(*) FROM pieces WHERE step = 2").await, 1000);
+    stack.campaign(two_steps()).await;
+    stack.clock.advance(TimeDelta::hours(2));
+    until_steps_are_done(&stack).await;
+    assert_eq!(stack.count("SELECT count(*) FROM pieces WHERE step = 2").await, 1500);
+    assert_eq!(stack.count("SELECT count(DISTINCT address_id) FROM pieces WHERE step = 2").await, 1500);
+    assert_eq!(stack.count("SELECT count(*) FROM jobs").await, 0);
+    stack.assert_consistent().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_recheck_whose_campaign_is_paused_in_its_middle_looks_at_everybody_on_the_next_day() {
+    let stack = with_conditions(json!({})).await;
+    let waiting: Vec<_> = (1..1501).map(|number| scored(number, 5)).collect();
+    stack.send(&waiting).await;
+    let everybody = json!({"column": "score", "operator": "less", "value": 10});
+    stack.campaign(json!({"conditions": everybody, "budget": "$0.80"})).await;
+    let hold = "BEGIN; SELECT 1 FROM ledger_accounts WHERE account = 'prepaid' FOR UPDATE";
+    stack.sql.batch_execute(hold).await.unwrap();
+    stack.clock.advance(TimeDelta::days(1));
+    let open = "SELECT count(*) FROM jobs WHERE open_charge IS NOT NULL";
+    eventually("the first portion is reserved", async || stack.count(open).await == 1).await;
+    stack.sql.batch_execute("UPDATE campaigns SET status = 'paused'; COMMIT").await.unwrap();
+    let rests = "SELECT count(*) FROM jobs WHERE lease_id IS NULL AND open_charge IS NULL";
+    eventually("the re-check rests", async || stack.count(rests).await == 1).await;
+    // The budget took one of the first portion; its others are looked at on the next day too.
+    stack.campaign(json!({"conditions": everybody})).await;
+    next_recheck(&stack).await;
+    assert_eq!(pieces(&stack).await, 1500);
+    stack.assert_consistent().await;
+}
+
+/// A stack that gives a job up after two tries, with a second step that is due tomorrow.
+async fn soon_given_up() -> Stack {
+    let settings = vec![("MAILER__JOB_ATTEMPTS", "2".to_owned())];
+    let stack = Stack::with(Options { settings, ..Options::default() }).await;
+    stack.campaign(two_steps()).await;
+    assert_eq!(stack.send(&people(1..3)).await.reasons(), ["mailed", "mailed"]);
+    stack.clock.advance(TimeDelta::days(9));
+    stack
+}
+
+/// Lets more time pass than there are tries, and sees that the job is tried each time.
+async fn is_tried_again_and_again(stack: &Stack) {
+    for _ in 0..4 {
+        let now = stack.now();
+        eventually("the job is tried and put off", async || {
+            let put_off = "SELECT count(*) FROM jobs WHERE due_at > $1 AND lease_id IS NULL";
+            stack.sql.query_one(put_off, &[&now]).await.unwrap().get::<_, i64>(0) == 1
+        })
+        .await;
+        stack.clock.advance(TimeDelta::minutes(2));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_that_cannot_be_paid_for_now_is_never_given_up() {
+    let stack = soon_given_up().await;
+    // Nobody has set up the provider.
+    let by_card =
+        "UPDATE teams SET payment = 'stripe', stripe_customer = 'cus_1', stripe_payment_method = 'pm_1'";
+    stack.sql.execute(by_card, &[]).await.unwrap();
+    stack.clock.advance(TimeDelta::days(2));
+    is_tried_again_and_again(&stack).await;
+    assert_eq!(stack.count("SELECT count(*) FROM charges WHERE state = 'reserved'").await, 1);
+    // Nor is one whose worker has died with it too often.
+    let paid =
+        "UPDATE jobs SET attempts = 50; UPDATE charges SET payment = 'balance' WHERE state = 'reserved'";
+    stack.sql.batch_execute(paid).await.unwrap();
+    stack.clock.advance(TimeDelta::minutes(2));
+    eventually("the step is paid", async || stack.count("SELECT count(*) FROM jobs").await == 0).await;
+    assert_eq!(pieces(&stack).await, 4);
+    stack.assert_consistent().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_whose_design_cannot_print_waits_for_its_owner() {
+    let stack = soon_given_up().await;
+    stack.sql.execute("UPDATE designs SET ai_draft = true", &[]).await.unwrap();
+    stack.clock.advance(TimeDelta::days(2));
+    is_tried_again_and_again(&stack).await;
+    stack.sql.execute("UPDATE designs SET ai_draft = false", &[]).await.unwrap();
+    stack.clock.advance(TimeDelta::minutes(2));
+    eventually("the step is mailed", async || stack.count("SELECT count(*) FROM jobs").await == 0).await;
+    assert_eq!(pieces(&stack).await, 4);
+    stack.assert_consistent().await;
 }

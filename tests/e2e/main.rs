@@ -19,6 +19,7 @@ mod errors;
 mod formula_ai;
 mod formula_columns;
 mod limits;
+mod lists;
 mod lost;
 mod mcp;
 mod money;

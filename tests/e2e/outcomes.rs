@@ -1,5 +1,6 @@
 //! Reasons a recipient was not mailed, and the order in which they are decided.
 
+use chrono::TimeDelta;
 use pillarbox_tests::{ADDRESS, Stack, people, person};
 use serde_json::{Value, json};
 
@@ -154,6 +155,26 @@ async fn payment_failed_when_the_balance_does_not_cover_the_whole_request() {
     // What the balance covers is mailed, and nothing of the declined request stands in its way.
     assert_eq!(send(people(1..3)).await.reasons(), ["mailed", "mailed"]);
     stack.assert_consistent().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_recipient_stays_mailed_when_a_later_payment_fails() {
+    let stack = Stack::start().await;
+    assert_eq!(stack.send(&people(1..3)).await.reasons(), ["mailed", "mailed"]);
+    stack.clock.advance(TimeDelta::days(31));
+    let drain = "UPDATE ledger_accounts SET balance_cents = 10 WHERE account = 'prepaid'";
+    stack.sql.execute(drain, &[]).await.unwrap();
+    assert_eq!(stack.send(&people(2..4)).await.reasons(), ["payment_failed", "payment_failed"]);
+    let outcome = async |reference: &str| {
+        let sql = "SELECT coalesce(recipient.reason, recipient.status), charge.state
+             FROM recipients recipient LEFT JOIN charges charge USING (team_id, charge_id) WHERE reference = $1";
+        let row = stack.sql.query_one(sql, &[&reference]).await.unwrap();
+        (row.get::<_, String>(0), row.get::<_, Option<String>>(1))
+    };
+    let mailed = ("mailed".to_owned(), Some("settled".to_owned()));
+    assert_eq!(outcome("r1").await, mailed);
+    assert_eq!(outcome("r2").await, mailed, "its first card is on its way");
+    assert_eq!(outcome("r3").await, ("payment_failed".to_owned(), None));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -73,11 +73,10 @@ impl Judgement<'_> {
         let Verdict::Deliverable(verified) = assessed.verdict else {
             return refused(Reason::InvalidAddress);
         };
-        if self.facts.removed.contains(&address_id) {
-            return refused(Reason::RemovedBySender);
-        }
-        if !self.are_centers && self.facts.do_not_mail.contains(&address_id) {
-            return refused(Reason::DoNotMail);
+        let listed = self.facts.refusal(address_id);
+        if let Some(reason) = listed.filter(|reason| !self.are_centers || *reason == Reason::RemovedBySender)
+        {
+            return refused(reason);
         }
         let values = self.values(assessed);
         let profile = profile(assessed, verified, &values);

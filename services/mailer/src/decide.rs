@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 
 use contract::send::Reason;
+use store::RecipientFacts;
 use uuid::Uuid;
 
 /// A recipient on its way to an outcome.
@@ -23,6 +24,12 @@ impl Candidate {
     /// The first reason that is known already.
     pub(crate) fn refusal(&self) -> Option<Reason> {
         self.before_duplicates.or(self.after_duplicates)
+    }
+
+    /// The candidate with what else the lists say of its address by now.
+    pub(crate) fn listed(self, facts: &RecipientFacts) -> Self {
+        let before_duplicates = self.before_duplicates.or_else(|| facts.refusal(self.address_id));
+        Self { before_duplicates, ..self }
     }
 }
 

@@ -15,9 +15,10 @@ use contract::send::{Reason, SendError};
 use service::fail_point;
 use store::{Campaign, Job, JobKind, StoreError, retry};
 use uuid::Uuid;
+use verification::VerifyError;
 
 use self::people::next_people;
-use self::portion::Portion;
+use self::portion::{Portion, Taken};
 use crate::Mailer;
 use crate::calendar::next_local_hour;
 use crate::cards::{CardsError, find_design_pictures};
@@ -40,6 +41,19 @@ enum JobError {
     Cards(#[from] CardsError),
     #[error("{0}")]
     Campaign(SendError),
+}
+
+impl JobError {
+    /// Whether the job waits for somebody else: a provider that is away, an owner whose design cannot print. That may take
+    /// days, and no try of it says that the job is at fault.
+    fn is_others_to_mend(&self) -> bool {
+        matches!(
+            self,
+            Self::Campaign(_)
+                | Self::Settle(SettleError::Payment(_))
+                | Self::Cards(CardsError::Verify(VerifyError::Unavailable(_)))
+        )
+    }
 }
 
 /// Takes due jobs, one at a time, until the process is to stop.
@@ -77,7 +91,10 @@ async fn take_one(mailer: &Mailer) -> Result<bool, StoreError> {
     if let Err(error) = work(mailer, job).await {
         tracing::error!(job_id = %lease.job_id, %error, "a job failed and is tried again");
         let due_at = mailer.process.clock.now() + TimeDelta::milliseconds(settings.job_pause_ms);
-        store.job_put_back(lease, due_at).await?;
+        match error.is_others_to_mend() {
+            true => store.job_postpone(lease, due_at).await?,
+            false => store.job_put_back(lease, due_at).await?,
+        }
     }
     Ok(true)
 }
@@ -98,7 +115,7 @@ async fn work(mailer: &Mailer, mut job: Job) -> Result<(), JobError> {
         return Ok(finish(mailer, &job).await?);
     };
     if !campaign.is_active {
-        return Ok(postpone(mailer, &job, &campaign).await?);
+        return Ok(rest(mailer, &job, &campaign).await?);
     }
     let mut step = step_rules(step, &mailer.process.config, &mailer.designs).map_err(JobError::Campaign)?;
     let steps = std::slice::from_mut(&mut step);
@@ -112,20 +129,26 @@ async fn work(mailer: &Mailer, mut job: Job) -> Result<(), JobError> {
             return Ok(finish_or_repeat(mailer, &job, &campaign).await?);
         };
         let portion = Portion { job: &job, campaign: &campaign, step: &step, rules: &rules, people: &people };
-        while_held(mailer, job.lease, mail(mailer, &portion)).await?;
+        if !while_held(mailer, job.lease, mail(mailer, &portion)).await? {
+            return Ok(rest(mailer, &job, &campaign).await?);
+        }
         job.progress = last;
     }
     // Stopping: another worker goes on from here at once.
     Ok(store.job_put_back(job.lease, mailer.process.clock.now()).await?)
 }
 
-/// Mails a portion and closes its charge.
-async fn mail(mailer: &Mailer, portion: &Portion<'_>) -> Result<(), JobError> {
-    if let Some(charge_id) = portion.reserve_again_on_conflict(mailer).await? {
-        fail_point::pass("job.reserved");
-        close(mailer, portion.job, charge_id, Some(portion.campaign)).await?;
+/// Mails a portion and closes its charge. False when the campaign was paused meanwhile: the portion is still to be done.
+async fn mail(mailer: &Mailer, portion: &Portion<'_>) -> Result<bool, JobError> {
+    match portion.reserve_again_on_conflict(mailer).await? {
+        Taken::Open(charge_id) => {
+            fail_point::pass("job.reserved");
+            close(mailer, portion.job, charge_id, Some(portion.campaign)).await?;
+        }
+        Taken::Nobody => {}
+        Taken::Paused => return Ok(false),
     }
-    Ok(())
+    Ok(true)
 }
 
 async fn close(
@@ -163,13 +186,15 @@ async fn finish_or_repeat(mailer: &Mailer, job: &Job, campaign: &Campaign) -> Re
     .await
 }
 
-/// A paused campaign mails nobody: its re-check waits for the next day, its steps a while.
-async fn postpone(mailer: &Mailer, job: &Job, campaign: &Campaign) -> Result<(), StoreError> {
-    let due_at = match job.kind {
-        JobKind::Recheck => next_recheck(mailer, campaign),
-        JobKind::Step { .. } => mailer.process.clock.now() + PAUSED_REST,
-    };
-    mailer.process.store.job_postpone(job.lease, due_at).await
+/// A paused campaign mails nobody: its re-check begins anew on the next day, its steps go on where they are after a while.
+async fn rest(mailer: &Mailer, job: &Job, campaign: &Campaign) -> Result<(), StoreError> {
+    match job.kind {
+        JobKind::Recheck => finish_or_repeat(mailer, job, campaign).await,
+        JobKind::Step { .. } => {
+            let due_at = mailer.process.clock.now() + PAUSED_REST;
+            mailer.process.store.job_postpone(job.lease, due_at).await
+        }
+    }
 }
 
 fn next_recheck(mailer: &Mailer, campaign: &Campaign) -> chrono::DateTime<Utc> {

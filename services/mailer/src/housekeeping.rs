@@ -32,7 +32,7 @@ const FIGURE_AGE: TimeDelta = TimeDelta::days(400);
 /// Statements that make recipients findable before the stop is looked at again.
 const SEARCH_STATEMENTS: usize = 50;
 
-/// Open sends that are finished in one go before the stop is looked at again.
+/// Open sends that are finished in one go before the rest has its turn.
 const ADOPTIONS: usize = 100;
 
 /// Runs until the process is to stop.
@@ -80,6 +80,10 @@ fn failed() {
 async fn finish_open_sends(mailer: &Mailer) -> Result<(), StoreError> {
     let store = &mailer.process.store;
     for _ in 0..ADOPTIONS {
+        // Each may wait for a payment provider that hangs.
+        if mailer.process.shutdown.is_cancelled() {
+            break;
+        }
         let now = mailer.process.clock.now();
         let leased_until = now + TimeDelta::milliseconds(mailer.process.config.mailer.lease_ms);
         let Some(reserved) = store.send_adopt(Uuid::now_v7(), now, leased_until).await? else { break };

@@ -23,6 +23,7 @@ const HOME_VERIFICATION: &str = "delivery_point";
 /// A center on its way to its homes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Center {
+    pub(crate) address_id: Uuid,
     /// Why it is not looked around.
     pub(crate) refusal: Option<Reason>,
     /// Degrees north and east, when it has been located.
@@ -41,10 +42,24 @@ pub(crate) struct Print<'a> {
 /// The homes around a center.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Around {
+    /// The center's own address.
+    center: Uuid,
     refusal: Option<Reason>,
     found: usize,
     /// Positions in [`Neighborhoods::homes`], nearest first.
     homes: Vec<usize>,
+}
+
+impl Around {
+    /// What is left of it when these centers have been removed since.
+    fn without(&self, removed: &HashSet<Uuid>) -> Self {
+        match self.refusal {
+            None if removed.contains(&self.center) => {
+                Self { refusal: Some(Reason::RemovedBySender), homes: Vec::new(), ..*self }
+            }
+            _ => self.clone(),
+        }
+    }
 }
 
 /// The homes around all centers of a request, each home once.
@@ -92,28 +107,23 @@ impl Neighborhoods {
             let mut around = around.into_iter();
             for center in part {
                 let neighborhood = open_place(center).and_then(|_| around.next()).unwrap_or_default();
-                found.add(center.refusal, neighborhood, &mut known);
+                found.add(center, neighborhood, &mut known);
             }
         }
         Ok(found)
     }
 
     /// Adds the homes of the next center. `known` has the positions of those that are there.
-    fn add(
-        &mut self,
-        refusal: Option<Reason>,
-        neighborhood: store::Neighborhood,
-        known: &mut HashMap<Uuid, usize>,
-    ) {
+    fn add(&mut self, center: &Center, neighborhood: store::Neighborhood, known: &mut HashMap<Uuid, usize>) {
         let store::Neighborhood { found, homes } = neighborhood;
         let new = homes.iter().filter(|home| !known.contains_key(&home.address_id)).count();
-        let refusal = match refusal {
+        let refusal = match center.refusal {
             Some(refusal) => Some(refusal),
             None if homes.is_empty() => Some(Reason::NoHomesFound),
             None if self.homes.len() + new > HOMES_PER_REQUEST => Some(Reason::RequestCapacityReached),
             None => None,
         };
-        let mut around = Around { refusal, found, homes: Vec::new() };
+        let mut around = Around { center: center.address_id, refusal, found, homes: Vec::new() };
         if refusal.is_none() {
             for home in homes {
                 let position = *known.entry(home.address_id).or_insert_with(|| {
@@ -132,17 +142,17 @@ impl Neighborhoods {
         self.homes.iter().map(|home| home.address_id).collect()
     }
 
+    /// The addresses of all homes and centers.
+    pub(crate) fn listable_ids(&self) -> Vec<Uuid> {
+        let centers = self.around.iter().map(|around| around.center);
+        self.homes.iter().map(|home| home.address_id).chain(centers).collect()
+    }
+
     /// Judges the homes by the lists and the area.
     pub(crate) fn judge(&mut self, rules: &AudienceRules, facts: &RecipientFacts) {
         let candidate = |home: &Home| {
             let address_id = home.address_id;
-            let before_duplicates = if facts.removed.contains(&address_id) {
-                Some(Reason::RemovedBySender)
-            } else if facts.do_not_mail.contains(&address_id) {
-                Some(Reason::DoNotMail)
-            } else {
-                None
-            };
+            let before_duplicates = facts.refusal(address_id);
             let is_inside = rules.is_inside(Some(home.place), &home.zip);
             let after_duplicates = (!is_inside).then_some(Reason::FilteredLocation);
             Candidate { address_id, before_duplicates, after_duplicates }
@@ -165,19 +175,22 @@ impl Neighborhoods {
         Ok(())
     }
 
-    /// Decides all centers under the campaign's lock: homes are mailed in the order of the centers, nearest first.
+    /// Decides all centers under the campaign's lock: homes are mailed in the order of the centers, nearest first. `facts`
+    /// tell who was removed or listed since the homes were judged.
     pub(crate) fn decide(
         &self,
+        facts: &RecipientFacts,
         mailed: &HashSet<Uuid>,
         budget_left_cents: Option<i64>,
         price_cents: i64,
     ) -> Vec<Mailing> {
-        let homes = self.around.iter().flat_map(|around| &around.homes);
-        let candidates: Vec<Candidate> = homes.map(|home| self.candidates[*home]).collect();
+        let arounds: Vec<Around> = self.around.iter().map(|around| around.without(&facts.removed)).collect();
+        let homes = arounds.iter().flat_map(|around| &around.homes);
+        let candidates: Vec<Candidate> = homes.map(|home| self.candidates[*home].listed(facts)).collect();
         let decisions = decide(&candidates, mailed, budget_left_cents, price_cents);
         let mut rest = decisions.as_slice();
-        let mut mailings = Vec::with_capacity(self.around.len());
-        for around in &self.around {
+        let mut mailings = Vec::with_capacity(arounds.len());
+        for around in &arounds {
             let (here, behind) = rest.split_at(around.homes.len());
             mailings.push(mailing(around, here));
             rest = behind;

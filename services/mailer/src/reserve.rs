@@ -11,7 +11,7 @@ use contract::id::{CampaignId, ChargeId};
 use contract::send::{Outcome, Reason, SendError, SendResponse, write_response};
 use store::{
     Campaign, ChargeKind, EntryRow, Figure, Lease, LockedCampaign, NewCharge, PieceBatch, PieceRow,
-    ReservedSend, StoreError, Transaction,
+    RecipientFacts, ReservedSend, StoreError, Transaction,
 };
 use uuid::Uuid;
 
@@ -167,6 +167,12 @@ pub(crate) async fn decide_with(
             .collect(),
     };
     let campaign = plan.campaign;
+    let facts = match plan.neighborhoods {
+        Some(neighborhoods) => {
+            listed_since(transaction, campaign, locked, &neighborhoods.listable_ids()).await?
+        }
+        None => listed_since(transaction, campaign, locked, &open).await?,
+    };
     let mailed = if open.is_empty() {
         HashSet::new()
     } else {
@@ -176,15 +182,31 @@ pub(crate) async fn decide_with(
     let (budget, price) = (locked.budget_left_cents, plan.step.price_cents);
     Ok(match plan.neighborhoods {
         None => {
-            let decisions = decide(plan.candidates, &mailed, budget, price);
+            let candidates: Vec<Candidate> =
+                plan.candidates.iter().map(|candidate| candidate.listed(&facts)).collect();
+            let decisions = decide(&candidates, &mailed, budget, price);
             Decided { decisions, mailings: Vec::new() }
         }
         Some(neighborhoods) => {
-            let mailings = neighborhoods.decide(&mailed, budget, price);
+            let mailings = neighborhoods.decide(&facts, &mailed, budget, price);
             let decisions = mailings.iter().map(|mailing| mailing.decision).collect();
             Decided { decisions, mailings }
         }
     })
+}
+
+/// Who of these addresses was removed or listed, read again under the campaign's lock when anybody was since the campaign was
+/// loaded: whoever was told that he is has no card made afterwards. Nothing else is read, and mostly nothing at all.
+pub(crate) async fn listed_since(
+    transaction: &Transaction<'_>,
+    campaign: &Campaign,
+    locked: LockedCampaign,
+    address_ids: &[Uuid],
+) -> Result<RecipientFacts, StoreError> {
+    if locked.list_changes == campaign.list_changes || address_ids.is_empty() {
+        return Ok(RecipientFacts::default());
+    }
+    transaction.recipient_facts(campaign.team_id, &campaign.campaign_id, address_ids).await
 }
 
 /// The answer as if the charge succeeds.

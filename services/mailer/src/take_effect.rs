@@ -242,7 +242,11 @@ async fn look_around(
     let centers: Vec<Center> = assessed
         .iter()
         .zip(candidates)
-        .map(|(one, candidate)| Center { refusal: candidate.refusal(), place: one.place() })
+        .map(|(one, candidate)| Center {
+            address_id: one.address_id,
+            refusal: candidate.refusal(),
+            place: one.place(),
+        })
         .collect();
     let mut neighborhoods = Neighborhoods::find(store, settings, &centers).await?;
     let ids = neighborhoods.address_ids();

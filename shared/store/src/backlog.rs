@@ -70,12 +70,14 @@ const WAITING: &str = "
     UNION ALL
     SELECT 'jobs_due', count(*), min(since) FROM (
         SELECT due_at AS since FROM jobs
-        WHERE due_at <= $1 AND attempts < $4 AND (leased_until IS NULL OR leased_until < $1)
+        WHERE due_at <= $1 AND (attempts < $4 OR open_charge IS NOT NULL)
+            AND (leased_until IS NULL OR leased_until < $1)
         ORDER BY due_at LIMIT $2) found
     UNION ALL
     SELECT 'jobs_given_up', count(*), min(since) FROM (
         SELECT due_at AS since FROM jobs
-        WHERE due_at <= $1 AND attempts >= $4 AND (leased_until IS NULL OR leased_until < $1)
+        WHERE due_at <= $1 AND attempts >= $4 AND open_charge IS NULL
+            AND (leased_until IS NULL OR leased_until < $1)
         ORDER BY due_at LIMIT $2) found
     UNION ALL
     SELECT 'deliveries_due', count(*), min(since) FROM (

@@ -70,6 +70,8 @@ pub struct Campaign {
     pub payment: String,
     /// In order, from step 1.
     pub steps: Vec<Step>,
+    /// How often its lists were added to.
+    pub list_changes: i64,
 }
 
 /// A step of a campaign.
@@ -161,19 +163,23 @@ pub struct LockedCampaign {
     pub is_active: bool,
     /// Cents left of the budget; `None` without a limit.
     pub budget_left_cents: Option<i64>,
+    /// How often its lists were added to. Where it is as before, what was read of them before still holds.
+    pub list_changes: i64,
 }
 
 const GLANCE: &str = "
-    SELECT status = 'active', budget_cents - committed_cents FROM campaigns WHERE team_id = $1 AND campaign_id = $2";
+    SELECT status = 'active', budget_cents - committed_cents, list_changes FROM campaigns
+    WHERE team_id = $1 AND campaign_id = $2";
 
 const LOCK: &str = "
-    SELECT status = 'active', budget_cents - committed_cents FROM campaigns WHERE team_id = $1 AND campaign_id = $2
+    SELECT status = 'active', budget_cents - committed_cents, list_changes FROM campaigns
+    WHERE team_id = $1 AND campaign_id = $2
     FOR NO KEY UPDATE";
 
 const GET: &str = "
     SELECT campaign.name, campaign.status, campaign.audience, campaign.resend_protection_days, campaign.area,
         campaign.conditions, campaign.strictness, campaign.radius_metres, campaign.homes_per_center,
-        team.time_zone, team.payment
+        campaign.list_changes, team.time_zone, team.payment
     FROM campaigns campaign JOIN teams team USING (team_id)
     WHERE campaign.team_id = $1 AND campaign.campaign_id = $2";
 
@@ -215,6 +221,7 @@ impl Store {
             time_zone: row.get("time_zone"),
             payment: row.get("payment"),
             steps: steps.iter().map(step).collect::<Result<_>>()?,
+            list_changes: row.get("list_changes"),
         }))
     }
 
@@ -383,7 +390,18 @@ impl Transaction<'_> {
             .row(sql, &[&team_id.0, &campaign_id.as_str()])
             .await?
             .ok_or_else(|| StoreError::NotFound(format!("the campaign {campaign_id}")))?;
-        Ok(LockedCampaign { is_active: row.get(0), budget_left_cents: row.get(1) })
+        Ok(LockedCampaign { is_active: row.get(0), budget_left_cents: row.get(1), list_changes: row.get(2) })
+    }
+
+    /// Locks the campaign's row as [`Self::campaign_lock`] does, and notes that its lists are added to: whoever makes cards
+    /// later sees it, whoever has made some before is through.
+    pub(crate) async fn campaign_change_lists(&self, campaign_id: &CampaignId) -> Result<()> {
+        self.execute(
+            "UPDATE campaigns SET list_changes = list_changes + 1 WHERE campaign_id = $1",
+            &[&campaign_id.as_str()],
+        )
+        .await?;
+        Ok(())
     }
 
     /// Reads what [`Self::campaign_lock`] reads without holding anybody up: it may change at any time.

@@ -66,7 +66,8 @@ impl Store {
 }
 
 impl Transaction<'_> {
-    /// Puts addresses (id and one line) on the campaign's do-not-mail list; those on it stay.
+    /// Puts addresses (id and one line) on the campaign's do-not-mail list; those on it stay. The campaign stays locked until
+    /// the transaction ends.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
@@ -78,6 +79,7 @@ impl Transaction<'_> {
     ) -> Result<u64> {
         let ids: Vec<Uuid> = addresses.iter().map(|(id, _)| *id).collect();
         let lines: Vec<&str> = addresses.iter().map(|(_, line)| line.as_str()).collect();
+        self.campaign_change_lists(campaign_id).await?;
         self.execute(
             "INSERT INTO do_not_mail (campaign_id, address_id, address, added_at)
              SELECT $1, address_id, address, $2 FROM unnest($3::uuid[], $4::text[]) AS new (address_id, address)

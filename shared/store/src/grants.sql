@@ -36,7 +36,7 @@ GRANT SELECT (state, leased_until) ON sends
     TO pillarbox_gateway, pillarbox_mailer, pillarbox_syncer, pillarbox_dispatcher, pillarbox_console;
 GRANT SELECT (state, created_at) ON charges
     TO pillarbox_gateway, pillarbox_mailer, pillarbox_syncer, pillarbox_dispatcher, pillarbox_console;
-GRANT SELECT (due_at, attempts, leased_until) ON jobs
+GRANT SELECT (due_at, attempts, leased_until, open_charge) ON jobs
     TO pillarbox_gateway, pillarbox_mailer, pillarbox_syncer, pillarbox_dispatcher, pillarbox_console;
 GRANT SELECT (state, endpoint_id, is_retry, due_at) ON deliveries
     TO pillarbox_gateway, pillarbox_mailer, pillarbox_syncer, pillarbox_dispatcher, pillarbox_console;
@@ -167,7 +167,7 @@ GRANT UPDATE (state) ON top_up_requests TO pillarbox_console;
 GRANT SELECT (team_id, piece_id, campaign_id, charge_id, step, postage, price_cents) ON pieces TO pillarbox_console;
 -- Campaigns: whom they mail and whether they run, not what they may spend.
 GRANT SELECT ON campaigns, campaign_steps, campaign_days TO pillarbox_console;
-GRANT UPDATE (status, area, conditions, updated_at) ON campaigns TO pillarbox_console;
+GRANT UPDATE (status, area, conditions, updated_at, list_changes) ON campaigns TO pillarbox_console;
 GRANT SELECT, INSERT, DELETE ON do_not_mail TO pillarbox_console;
 GRANT SELECT, INSERT, UPDATE ON designs TO pillarbox_console;
 GRANT SELECT, INSERT ON design_versions TO pillarbox_console;

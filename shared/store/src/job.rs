@@ -78,7 +78,7 @@ fn job(row: &Row, lease_id: Uuid) -> Result<Job> {
 
 impl Store {
     /// Takes one due job that nobody holds and that was not tried more than `max_attempts` times without
-    /// progress. `None` when there is none.
+    /// progress. One with an open charge is taken however often it was tried: money hangs on it. `None` when there is none.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
@@ -94,7 +94,8 @@ impl Store {
                 "UPDATE jobs SET lease_id = $1, leased_until = $3, attempts = attempts + 1
                  WHERE (team_id, job_id) IN (
                      SELECT team_id, job_id FROM jobs
-                     WHERE due_at <= $2 AND (leased_until IS NULL OR leased_until < $2) AND attempts < $4
+                     WHERE due_at <= $2 AND (leased_until IS NULL OR leased_until < $2)
+                         AND (attempts < $4 OR open_charge IS NOT NULL)
                      ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
                  RETURNING team_id, job_id, campaign_id, charge_id, step, progress, open_charge, attempts",
                 &[&lease_id, &now, &leased_until, &max_attempts],
@@ -130,7 +131,7 @@ impl Store {
         Ok(())
     }
 
-    /// Gives a job back that cannot be done yet, to be looked at again at `due_at`. It counts as progress.
+    /// Gives a job back that waits for somebody else, to be looked at again at `due_at`. However often, it is not given up.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
@@ -149,7 +150,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
     pub async fn job_count_given_up(&self, now: DateTime<Utc>, max_attempts: i32) -> Result<i64> {
-        let sql = "SELECT count(*) FROM jobs WHERE due_at <= $1 AND attempts >= $2";
+        let sql = "SELECT count(*) FROM jobs WHERE due_at <= $1 AND attempts >= $2 AND open_charge IS NULL";
         Ok(self.row(sql, &[&now, &max_attempts]).await?.map_or(0, |row| row.get(0)))
     }
 }

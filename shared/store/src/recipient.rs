@@ -47,6 +47,32 @@ pub struct RecipientFacts {
     pub waiting: HashSet<Uuid>,
 }
 
+impl RecipientFacts {
+    /// Why nobody at this address is mailed, whoever it is: removed before listed, in the contract's order.
+    pub fn refusal(&self, address_id: Uuid) -> Option<Reason> {
+        if self.removed.contains(&address_id) {
+            Some(Reason::RemovedBySender)
+        } else if self.do_not_mail.contains(&address_id) {
+            Some(Reason::DoNotMail)
+        } else {
+            None
+        }
+    }
+}
+
+fn facts(rows: &[Row]) -> RecipientFacts {
+    let mut facts = RecipientFacts::default();
+    for row in rows {
+        let address_id: Uuid = row.get(1);
+        match row.get(0) {
+            "removed" => facts.removed.insert(address_id),
+            "do_not_mail" => facts.do_not_mail.insert(address_id),
+            _ => facts.waiting.insert(address_id),
+        };
+    }
+    facts
+}
+
 /// A recipient that waits on filter conditions.
 #[derive(Debug, Clone)]
 pub struct WaitingRecipient {
@@ -114,17 +140,7 @@ impl Store {
         campaign_id: &CampaignId,
         address_ids: &[Uuid],
     ) -> Result<RecipientFacts> {
-        let rows = self.rows(FACTS, &[&team_id.0, &campaign_id.as_str(), &address_ids]).await?;
-        let mut facts = RecipientFacts::default();
-        for row in &rows {
-            let address_id: Uuid = row.get(1);
-            match row.get(0) {
-                "removed" => facts.removed.insert(address_id),
-                "do_not_mail" => facts.do_not_mail.insert(address_id),
-                _ => facts.waiting.insert(address_id),
-            };
-        }
-        Ok(facts)
+        Ok(facts(&self.rows(FACTS, &[&team_id.0, &campaign_id.as_str(), &address_ids]).await?))
     }
 
     /// Removes the recipients at an address from the campaign: they are not mailed again, and no later step mails them. Cards
@@ -225,6 +241,20 @@ const WAITING: &str = "
     ORDER BY recipient.address_id, recipient.entry_id LIMIT $4";
 
 impl Transaction<'_> {
+    /// What is known of these addresses. Who is removed and who is listed is true until the transaction ends when the
+    /// campaign is locked.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn recipient_facts(
+        &self,
+        team_id: TeamId,
+        campaign_id: &CampaignId,
+        address_ids: &[Uuid],
+    ) -> Result<RecipientFacts> {
+        Ok(facts(&self.rows(FACTS, &[&team_id.0, &campaign_id.as_str(), &address_ids]).await?))
+    }
+
     /// Removes the recipients at an address from the campaign. Returns how many.
     pub(crate) async fn recipients_remove(
         &self,
@@ -233,6 +263,7 @@ impl Transaction<'_> {
         address_id: Uuid,
         now: DateTime<Utc>,
     ) -> Result<u64> {
+        self.campaign_change_lists(campaign_id).await?;
         let address = AddressId::from(address_id);
         let house = (address.house().as_uuid(), address.last_of_house().as_uuid());
         let by_house = self.removal(team_id, campaign_id, address_id, house, now).await?;
@@ -321,8 +352,8 @@ impl Transaction<'_> {
         .await
     }
 
-    /// What a declined charge leaves of the recipients that hung on it: this reason. Returns how many of them were mailed, and
-    /// how many were copies of these.
+    /// What a declined charge leaves of the recipients that hung on it: this reason, and mailed where an earlier card of theirs
+    /// is paid. Returns how many of them were to be mailed, and how many were copies of these.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
@@ -332,22 +363,29 @@ impl Transaction<'_> {
         charge_id: ChargeId,
         reason: Reason,
     ) -> Result<(i64, i64)> {
-        let row = self
-            .row(
-                "WITH declined AS (
-                     UPDATE recipients recipient SET status = 'not_mailed', reason = $3, charge_id = NULL
-                     FROM (SELECT campaign_id, entry_id, status FROM recipients
-                         WHERE team_id = $1 AND charge_id = $2) before
-                     WHERE recipient.team_id = $1 AND recipient.campaign_id = before.campaign_id
-                         AND recipient.entry_id = before.entry_id
-                     RETURNING before.status = 'mailed' AS was_mailed)
-                 SELECT count(*) FILTER (WHERE was_mailed), count(*) FILTER (WHERE NOT was_mailed) FROM declined",
-                &[&team_id.0, &charge_id.0, &reason.as_str()],
-            )
-            .await?;
+        let row = self.row(DECLINE, &[&team_id.0, &charge_id.0, &reason.as_str()]).await?;
         Ok(row.map_or((0, 0), |row| (row.get(0), row.get(1))))
     }
 }
+
+/// A center's earlier cards are looked for at its own address, the nearest home to it: no index has them by their center.
+const DECLINE: &str = "
+    WITH declined AS (
+        UPDATE recipients recipient SET charge_id = before.paid_by,
+            status = CASE WHEN before.paid_by IS NULL THEN 'not_mailed' ELSE 'mailed' END,
+            reason = CASE WHEN before.paid_by IS NULL THEN $3 END
+        FROM (SELECT hanging.campaign_id, hanging.entry_id, hanging.status, paid.charge_id AS paid_by
+            FROM recipients hanging LEFT JOIN LATERAL (
+                SELECT piece.charge_id FROM pieces piece JOIN charges charge USING (team_id, charge_id)
+                WHERE piece.team_id = $1 AND piece.campaign_id = hanging.campaign_id
+                    AND piece.address_id = hanging.address_id AND charge.state = 'settled'
+                    AND coalesce(piece.center_entry_id, piece.entry_id) = hanging.entry_id
+                ORDER BY piece.created_at DESC LIMIT 1) paid ON true
+            WHERE hanging.team_id = $1 AND hanging.charge_id = $2) before
+        WHERE recipient.team_id = $1 AND recipient.campaign_id = before.campaign_id
+            AND recipient.entry_id = before.entry_id
+        RETURNING before.status = 'mailed' AS was_mailed)
+    SELECT count(*) FILTER (WHERE was_mailed), count(*) FILTER (WHERE NOT was_mailed) FROM declined";
 
 /// That the recipients are to be found by name and address is only noted here; see [`Store::recipient_search_fill`].
 const SAVE: &str = "

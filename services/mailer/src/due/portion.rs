@@ -18,7 +18,7 @@ use crate::Mailer;
 use crate::cards::{Card, CardsError, Deciding, decide_cards};
 use crate::decide::{Candidate, Decision, decide};
 use crate::neighborhood::{Center, Neighborhoods, Print};
-use crate::reserve::{batch, charge, make_cards};
+use crate::reserve::{batch, charge, listed_since, make_cards};
 use crate::rules::{AudienceRules, StepRules};
 use crate::times::{Times, time_zone, times};
 
@@ -40,6 +40,16 @@ struct Judged {
     neighborhoods: Option<Neighborhoods>,
 }
 
+/// What came of a portion.
+pub(super) enum Taken {
+    /// Cards wait for this charge.
+    Open(ChargeId),
+    /// None of its people is mailed.
+    Nobody,
+    /// The campaign is paused: the portion is still to be done.
+    Paused,
+}
+
 /// What is to be mailed.
 struct Chosen<'a> {
     pieces: Vec<PieceRow<'a>>,
@@ -48,17 +58,9 @@ struct Chosen<'a> {
 }
 
 impl Portion<'_> {
-    pub(super) async fn reserve_again_on_conflict(
-        &self,
-        mailer: &Mailer,
-    ) -> Result<Option<ChargeId>, JobError> {
-        let people = self.people.iter();
-        let address_ids: Vec<Uuid> = people
-            .flat_map(|person| [Some(person.address_id), person.center.as_ref().map(|one| one.address_id)])
-            .flatten()
-            .collect();
+    pub(super) async fn reserve_again_on_conflict(&self, mailer: &Mailer) -> Result<Taken, JobError> {
         let (team_id, campaign_id) = (self.campaign.team_id, &self.campaign.campaign_id);
-        let facts = mailer.process.store.recipient_facts(team_id, campaign_id, &address_ids).await?;
+        let facts = mailer.process.store.recipient_facts(team_id, campaign_id, &self.address_ids()).await?;
         let today = mailer.process.clock.now().with_timezone(&time_zone(self.campaign)).date_naive();
         let candidates: Vec<_> =
             self.people.iter().map(|person| self.candidate(person, &facts, today)).collect();
@@ -101,6 +103,13 @@ impl Portion<'_> {
         Ok(Judged { candidates, cards, neighborhoods })
     }
 
+    /// The addresses of the people and of the centers that they live around.
+    fn address_ids(&self) -> Vec<Uuid> {
+        let centers = self.people.iter().filter_map(|person| person.center.as_ref());
+        let centers = centers.map(|center| center.address_id);
+        self.people.iter().map(|person| person.address_id).chain(centers).collect()
+    }
+
     fn are_centers(&self) -> bool {
         self.job.kind == JobKind::Recheck && self.campaign.neighborhood.is_some()
     }
@@ -108,15 +117,7 @@ impl Portion<'_> {
     /// The same checks as for a send, but that nobody waits on conditions here: they are what is looked at.
     fn candidate(&self, person: &Person, facts: &RecipientFacts, today: NaiveDate) -> Candidate {
         let center = person.center.as_ref();
-        let is_removed = facts.removed.contains(&person.address_id)
-            || center.is_some_and(|center| facts.removed.contains(&center.address_id));
-        let before_duplicates = if is_removed {
-            Some(Reason::RemovedBySender)
-        } else if !self.are_centers() && facts.do_not_mail.contains(&person.address_id) {
-            Some(Reason::DoNotMail)
-        } else {
-            None
-        };
+        let before_duplicates = self.listed(person, facts);
         let is_outside = !self.are_centers() && !self.rules.is_inside(person.place(), &person.entry.zip);
         // Conditions are about the center, not about the homes around it.
         let profile = match center {
@@ -131,6 +132,17 @@ impl Portion<'_> {
         Candidate { address_id: person.address_id, before_duplicates, after_duplicates }
     }
 
+    /// What the lists say of a person: a home is out when its center was removed, and a center may stand on the do-not-mail
+    /// list.
+    fn listed(&self, person: &Person, facts: &RecipientFacts) -> Option<Reason> {
+        let is_removed = |address_id: Uuid| facts.removed.contains(&address_id);
+        if person.center.as_ref().is_some_and(|center| is_removed(center.address_id)) {
+            return Some(Reason::RemovedBySender);
+        }
+        let listed = facts.refusal(person.address_id);
+        listed.filter(|reason| !self.are_centers() || *reason == Reason::RemovedBySender)
+    }
+
     async fn look_around(
         &self,
         mailer: &Mailer,
@@ -141,7 +153,11 @@ impl Portion<'_> {
         };
         let centers = self.people.iter().zip(candidates);
         let centers: Vec<Center> = centers
-            .map(|(person, candidate)| Center { refusal: candidate.refusal(), place: person.place() })
+            .map(|(person, candidate)| Center {
+                address_id: person.address_id,
+                refusal: candidate.refusal(),
+                place: person.place(),
+            })
             .collect();
         let store = &mailer.process.store;
         let mut neighborhoods = Neighborhoods::find(store, settings, &centers).await?;
@@ -151,28 +167,24 @@ impl Portion<'_> {
         Ok(Some(neighborhoods))
     }
 
-    /// One transaction: decide under the campaign's lock, make the cards, note the progress. Returns the charge
-    /// when there is one.
-    async fn reserve(
-        &self,
-        mailer: &Mailer,
-        judged: &Judged,
-        times: Times,
-    ) -> Result<Option<ChargeId>, StoreError> {
+    /// One transaction: decide under the campaign's lock, make the cards, note the progress.
+    async fn reserve(&self, mailer: &Mailer, judged: &Judged, times: Times) -> Result<Taken, StoreError> {
         let (team_id, campaign_id) = (self.campaign.team_id, &self.campaign.campaign_id);
         let mut connection = mailer.process.store.connection().await?;
         let transaction = connection.begin().await?;
         let locked = transaction.campaign_lock(team_id, campaign_id).await?;
+        if !locked.is_active {
+            return Ok(Taken::Paused);
+        }
         let chosen = self.choose(&transaction, judged, locked, times).await?;
-        let is_anybody = locked.is_active && !chosen.pieces.is_empty();
-        let charge_id = is_anybody.then(ChargeId::new);
+        let charge_id = (!chosen.pieces.is_empty()).then(ChargeId::new);
         if let Some(charge_id) = charge_id {
             self.make_cards(&transaction, charge_id, &chosen, times).await?;
         }
         let progress = self.people.last().map_or(self.job.progress, |person| person.position);
         transaction.job_advance(self.job.lease, progress, charge_id, times.leased_until).await?;
         transaction.commit().await?;
-        Ok(charge_id)
+        Ok(charge_id.map_or(Taken::Nobody, Taken::Open))
     }
 
     async fn choose<'c>(
@@ -182,10 +194,14 @@ impl Portion<'_> {
         locked: LockedCampaign,
         times: Times,
     ) -> Result<Chosen<'c>, StoreError> {
-        let ids: Vec<Uuid> = match &judged.neighborhoods {
-            Some(neighborhoods) => neighborhoods.address_ids(),
-            None => judged.candidates.iter().map(|candidate| candidate.address_id).collect(),
+        let (ids, listable_ids) = match &judged.neighborhoods {
+            Some(neighborhoods) => (neighborhoods.address_ids(), neighborhoods.listable_ids()),
+            None => {
+                let ids = judged.candidates.iter().map(|candidate| candidate.address_id).collect();
+                (ids, self.address_ids())
+            }
         };
+        let facts = listed_since(transaction, self.campaign, locked, &listable_ids).await?;
         let (team_id, campaign_id) = (self.campaign.team_id, &self.campaign.campaign_id);
         let mailed = match self.job.kind {
             JobKind::Recheck => {
@@ -203,7 +219,16 @@ impl Portion<'_> {
                 .collect()
         };
         let Some(neighborhoods) = &judged.neighborhoods else {
-            let decisions = decide(&judged.candidates, &mailed, budget, price);
+            let candidates: Vec<Candidate> = self
+                .people
+                .iter()
+                .zip(&judged.candidates)
+                .map(|(person, candidate)| Candidate {
+                    before_duplicates: candidate.before_duplicates.or_else(|| self.listed(person, &facts)),
+                    ..*candidate
+                })
+                .collect();
+            let decisions = decide(&candidates, &mailed, budget, price);
             let people = self.people.iter().zip(&judged.cards).zip(&decisions);
             let pieces = people
                 .filter(|(_, decision)| **decision == Decision::Mail)
@@ -211,7 +236,7 @@ impl Portion<'_> {
                 .collect();
             return Ok(Chosen { pieces, entry_ids: entry_ids(&decisions) });
         };
-        let mailings = neighborhoods.decide(&mailed, budget, price);
+        let mailings = neighborhoods.decide(&facts, &mailed, budget, price);
         let decisions: Vec<Decision> = mailings.iter().map(|mailing| mailing.decision).collect();
         let centers = self.people.iter().map(|person| person.entry_id);
         let print = Print { links: &self.step.cards.design.links, rules: self.rules, today: times.today };

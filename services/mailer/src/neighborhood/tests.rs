@@ -14,12 +14,17 @@ fn home(number: u128) -> Home {
     }
 }
 
+/// A center that stands nowhere near a home, so that its address is none of theirs.
+fn center(number: usize) -> Center {
+    Center { address_id: Uuid::from_u128(1_000_000 + number as u128), refusal: None, place: None }
+}
+
 /// Centers with these homes around them, nothing judged against any home but those in `do_not_mail`.
 fn neighborhoods(centers: &[Vec<u128>], do_not_mail: &[u128]) -> Neighborhoods {
     let (mut all, mut known) = (Neighborhoods::default(), HashMap::new());
-    for homes in centers {
+    for (number, homes) in centers.iter().enumerate() {
         let homes: Vec<Home> = homes.iter().copied().map(home).collect();
-        all.add(None, store::Neighborhood { found: homes.len(), homes }, &mut known);
+        all.add(&center(number), store::Neighborhood { found: homes.len(), homes }, &mut known);
     }
     let listed: Vec<Uuid> = do_not_mail.iter().copied().map(Uuid::from_u128).collect();
     all.candidates = all
@@ -41,7 +46,8 @@ fn outcomes(mailings: &[Mailing]) -> Vec<(Decision, usize, usize)> {
 #[test]
 fn homes_are_mailed_nearest_first_while_the_budget_lasts_and_once_each() {
     let all = neighborhoods(&[vec![1, 2, 3], vec![2, 3, 4, 5], vec![1, 2]], &[5]);
-    let mailings = all.decide(&HashSet::from([Uuid::from_u128(2)]), Some(79 * 3), 79);
+    let mailings =
+        all.decide(&RecipientFacts::default(), &HashSet::from([Uuid::from_u128(2)]), Some(79 * 3), 79);
     let copy = Decision::Copy;
     assert_eq!(outcomes(&mailings), [(Decision::Mail, 3, 2), (Decision::Mail, 4, 1), (copy, 2, 0)]);
     let (links, rules) = (Links::default(), AudienceRules::default());
@@ -54,7 +60,7 @@ fn homes_are_mailed_nearest_first_while_the_budget_lasts_and_once_each() {
 #[test]
 fn a_center_without_a_card_has_the_reason_of_the_home_that_came_furthest() {
     let all = neighborhoods(&[vec![1], vec![2], vec![1, 2], vec![3]], &[1]);
-    let mailings = all.decide(&HashSet::from([Uuid::from_u128(2)]), Some(10), 79);
+    let mailings = all.decide(&RecipientFacts::default(), &HashSet::from([Uuid::from_u128(2)]), Some(10), 79);
     let reasons: Vec<_> = mailings.iter().map(|mailing| mailing.decision).collect();
     use Decision::Refuse;
     use Reason::{BudgetExceeded, DoNotMail, DuplicateRecent};
@@ -65,12 +71,29 @@ fn a_center_without_a_card_has_the_reason_of_the_home_that_came_furthest() {
 }
 
 #[test]
+fn who_was_removed_or_listed_since_gets_no_card_and_a_center_takes_its_homes_with_it() {
+    let all = neighborhoods(&[vec![1, 2], vec![2, 3, 4, 5]], &[]);
+    let facts = RecipientFacts {
+        removed: HashSet::from([center(0).address_id, Uuid::from_u128(3)]),
+        do_not_mail: HashSet::from([center(1).address_id, Uuid::from_u128(4)]),
+        ..RecipientFacts::default()
+    };
+    let mailings = all.decide(&facts, &HashSet::new(), Some(79 * 2), 79);
+    let removed = Decision::Refuse(Reason::RemovedBySender);
+    assert_eq!(outcomes(&mailings), [(removed, 2, 0), (Decision::Mail, 4, 2)]);
+    assert_eq!(
+        mailings[1].mailed.iter().map(|home| all.homes[*home].address_id.as_u128()).collect::<Vec<_>>(),
+        [2, 5]
+    );
+}
+
+#[test]
 fn a_center_without_homes_and_one_past_the_capacity_have_their_reasons() {
     let many: Vec<u128> = (1..=9_000).collect();
     let more: Vec<u128> = (5_000..=11_000).collect();
     let few: Vec<u128> = (9_001..=10_000).collect();
     let all = neighborhoods(&[many, Vec::new(), more, few], &[]);
-    let mailings = all.decide(&HashSet::new(), None, 79);
+    let mailings = all.decide(&RecipientFacts::default(), &HashSet::new(), None, 79);
     use Decision::{Mail, Refuse};
     assert_eq!(
         outcomes(&mailings),
@@ -98,7 +121,7 @@ proptest! {
     ) {
         let all = neighborhoods(&centers, &[]);
         let mailed: HashSet<_> = mailed.into_iter().map(Uuid::from_u128).collect();
-        let mailings = all.decide(&mailed, budget, 79);
+        let mailings = all.decide(&RecipientFacts::default(), &mailed, budget, 79);
         let (links, rules) = (Links::default(), AudienceRules::default());
         let print = Print { links: &links, rules: &rules, today: NaiveDate::default() };
         let rows = all.piece_rows(&mailings, std::iter::repeat(Uuid::nil()), print);

@@ -78,8 +78,10 @@ impl Transaction<'_> {
         person(&row.ok_or_else(|| StoreError::NotFound(format!("the person {user_id}")))?)
     }
 
-    async fn people_lock(&self, team_id: TeamId) -> Result<()> {
-        self.row("SELECT 1 FROM teams WHERE team_id = $1 FOR UPDATE", &[&team_id.0]).await?;
+    /// Locks the team against other changes of its people. Whoever only refers to it goes on: a sign-in, which has its person
+    /// locked, notes itself in the team's log.
+    pub(crate) async fn people_lock(&self, team_id: TeamId) -> Result<()> {
+        self.row("SELECT 1 FROM teams WHERE team_id = $1 FOR NO KEY UPDATE", &[&team_id.0]).await?;
         Ok(())
     }
 
@@ -203,7 +205,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Uses a link up. Returns the team, and whose it was.
+    /// Uses a link up, with its person locked. Returns the team, and whose it was.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when it was used, replaced or has expired.
@@ -212,14 +214,13 @@ impl Transaction<'_> {
         token_hash: &[u8; 32],
         now: DateTime<Utc>,
     ) -> Result<(TeamId, UserId)> {
-        let row = self
-            .row(
-                "DELETE FROM password_links USING users
-                 WHERE password_links.user_id = users.user_id AND token_hash = $1 AND expires_at > $2
-                 RETURNING team_id, users.user_id",
-                &[&&token_hash[..], &now],
-            )
-            .await?;
-        row.map(|row| (TeamId(row.get(0)), UserId(row.get(1)))).ok_or_else(no_link)
+        // The person first, as whoever sets or resets a password does. The link may have been replaced meanwhile.
+        let sql = "SELECT team_id, user_id FROM users JOIN password_links USING (user_id)
+             WHERE token_hash = $1 AND expires_at > $2 FOR NO KEY UPDATE OF users";
+        let row = self.row(sql, &[&&token_hash[..], &now]).await?.ok_or_else(no_link)?;
+        match self.execute("DELETE FROM password_links WHERE token_hash = $1", &[&&token_hash[..]]).await? {
+            0 => Err(no_link()),
+            _ => Ok((TeamId(row.get(0)), UserId(row.get(1)))),
+        }
     }
 }

@@ -139,8 +139,8 @@ impl Store {
     }
 
     /// Recipients whose last name, name (last, then first) or address begins with this text, whatever its case, in the order
-    /// of what they were found by, behind `after`; at most `limit`. One that was received a moment ago may not be among them
-    /// yet.
+    /// of what they were found by, behind `after`; at most `limit`. Whoever is found by name and address is there once, by the
+    /// first of the two. One that was received a moment ago may not be among them yet.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
@@ -152,16 +152,23 @@ impl Store {
         after: &FoundCursor,
         limit: i64,
     ) -> Result<Vec<FoundRecipient>> {
-        // One lower bound: with two of them the index is entered at the one of the cursor, however far before the text.
+        // One lower bound: with two of them the index is entered at the one of the cursor, however far before the text. A
+        // recipient's keys are made of it as FILL makes them: to ask the table for its others would take another index.
         let sql = format!(
             "SELECT found.key, {COLUMNS}
-             FROM (SELECT key, entry_id FROM recipient_search
-                 WHERE team_id = $1 AND campaign_id = $2 AND key < lower($3) || chr(1114111)
-                     AND (key, entry_id) > (greatest($4, lower($3) COLLATE \"C\"), $5)
-                 ORDER BY key, entry_id LIMIT $6) found
-             CROSS JOIN LATERAL (SELECT * FROM recipients
-                 WHERE team_id = $1 AND campaign_id = $2 AND entry_id = found.entry_id LIMIT 1) recipient
-             ORDER BY found.key, found.entry_id"
+             FROM recipient_search found
+             CROSS JOIN LATERAL (
+                 SELECT * FROM recipients
+                 WHERE team_id = $1 AND campaign_id = $2 AND entry_id = found.entry_id
+                     AND found.key = (
+                         SELECT min(key) FROM (VALUES
+                             (lower(address) COLLATE \"C\"),
+                             (lower(trim(last_name || ' ' || first_name)) COLLATE \"C\")) AS own (key)
+                         WHERE key >= lower($3) AND key < lower($3) || chr(1114111))
+                 LIMIT 1) recipient
+             WHERE found.team_id = $1 AND found.campaign_id = $2 AND found.key < lower($3) || chr(1114111)
+                 AND (found.key, found.entry_id) > (greatest($4, lower($3) COLLATE \"C\"), $5)
+             ORDER BY found.key, found.entry_id LIMIT $6"
         );
         let rows = self
             .rows(&sql, &[&team_id.0, &campaign_id.as_str(), &text, &after.key, &after.entry_id, &limit])

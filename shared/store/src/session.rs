@@ -128,6 +128,16 @@ impl Store {
 }
 
 impl Transaction<'_> {
+    /// Whether the account still has the password that it was read with. Then it keeps it until this transaction ends: whoever
+    /// sets or resets it meanwhile waits, and ends the sessions that are begun here.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn account_lock(&self, account: &Account) -> Result<bool> {
+        let sql = "SELECT 1 FROM users WHERE user_id = $1 AND password_hash = $2 FOR NO KEY UPDATE";
+        Ok(self.row(sql, &[&account.user_id.0, &account.password_hash]).await?.is_some())
+    }
+
     /// Begins a session; the one that `replaced` names ends, so that a token from before the sign-in is worth nothing.
     ///
     /// # Errors

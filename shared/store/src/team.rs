@@ -133,23 +133,15 @@ impl Store {
     /// # Errors
     /// [`StoreError::NotFound`] when nobody has the address.
     pub async fn user_set_password(&self, email: &str, password_hash: &str) -> Result<()> {
-        let changed = self
-            .row(
-                "WITH changed AS (
-                     UPDATE users SET password_hash = $2 WHERE email = lower($1) RETURNING user_id
-                 ), ended AS (
-                     DELETE FROM sessions USING changed WHERE sessions.user_id = changed.user_id
-                 ), unlinked AS (
-                     DELETE FROM password_links USING changed WHERE password_links.user_id = changed.user_id
-                 )
-                 SELECT user_id FROM changed",
-                &[&email, &password_hash],
-            )
-            .await?;
-        match changed {
-            None => Err(StoreError::NotFound(format!("a person with the address {email}"))),
-            Some(_) => Ok(()),
-        }
+        let mut connection = self.connection().await?;
+        let transaction = connection.begin().await?;
+        // Sessions end in a statement of their own: it sees the one of a sign-in that this waits for.
+        let sql = "SELECT user_id FROM users WHERE email = lower($1) FOR NO KEY UPDATE";
+        let person = transaction.row(sql, &[&email]).await?;
+        let person =
+            person.ok_or_else(|| StoreError::NotFound(format!("a person with the address {email}")))?;
+        transaction.password_set(UserId(person.get(0)), password_hash, None).await?;
+        transaction.commit().await
     }
 }
 
@@ -199,10 +191,12 @@ impl Transaction<'_> {
     }
 
     /// Makes the person, or changes the one with that address in this team. A password hash of `None` leaves
-    /// the stored one; another one ends the person's sessions.
+    /// the stored one; another one ends the person's sessions and a link that would set yet another. Another role ends the
+    /// sessions, too.
     ///
     /// # Errors
-    /// [`StoreError::Limit`] when the address belongs to a person of another team.
+    /// [`StoreError::Limit`] when the address belongs to a person of another team, or when the team had an owner and
+    /// would have none.
     pub async fn user_save(
         &self,
         team_id: TeamId,
@@ -212,23 +206,42 @@ impl Transaction<'_> {
         password_hash: Option<&str>,
         now: DateTime<Utc>,
     ) -> Result<UserId> {
+        self.people_lock(team_id).await?;
         let row = self
             .row(
-                "INSERT INTO users AS existing (user_id, team_id, email, name, role, password_hash, created_at)
-                 VALUES ($1, $2, lower($3), $4, $5, $6, $7)
-                 ON CONFLICT (email) DO UPDATE SET name = excluded.name, role = excluded.role,
-                     password_hash = coalesce(excluded.password_hash, existing.password_hash)
+                "WITH before AS (SELECT role FROM users WHERE team_id = $2 AND email = lower($3))
+                 INSERT INTO users AS existing (user_id, team_id, email, name, role, created_at)
+                 VALUES ($1, $2, lower($3), $4, $5, $6)
+                 ON CONFLICT (email) DO UPDATE SET name = excluded.name, role = excluded.role
                  WHERE existing.team_id = excluded.team_id
-                 RETURNING user_id",
-                &[&UserId::new().0, &team_id.0, &email, &name, &role.as_str(), &password_hash, &now],
+                 RETURNING user_id, (SELECT role FROM before)",
+                &[&UserId::new().0, &team_id.0, &email, &name, &role.as_str(), &now],
             )
             .await?;
-        let user_id = row
-            .map(|row| UserId(row.get(0)))
-            .ok_or_else(|| StoreError::Limit(format!("{email} belongs to a person of another team")))?;
-        if password_hash.is_some() {
+        let row =
+            row.ok_or_else(|| StoreError::Limit(format!("{email} belongs to a person of another team")))?;
+        let (user_id, role_before) = (UserId(row.get(0)), row.get::<_, Option<&str>>(1));
+        if let Some(password_hash) = password_hash {
+            self.password_set(user_id, password_hash, None).await?;
+        }
+        if role_before.is_some_and(|before| before != role.as_str()) {
             self.session_end_all(user_id, None).await?;
         }
+        if role_before == Some(Role::Owner.as_str()) {
+            self.refuse_ownerless(team_id).await?;
+        }
         Ok(user_id)
+    }
+
+    async fn refuse_ownerless(&self, team_id: TeamId) -> Result<()> {
+        let sql = "SELECT name FROM teams WHERE team_id = $1
+             AND NOT EXISTS (SELECT FROM users WHERE team_id = $1 AND role = 'owner')";
+        match self.row(sql, &[&team_id.0]).await? {
+            None => Ok(()),
+            Some(row) => Err(StoreError::Limit(format!(
+                "the team {:?} would be left without an owner; make somebody else an owner first",
+                row.get::<_, &str>(0)
+            ))),
+        }
     }
 }

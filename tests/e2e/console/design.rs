@@ -1,7 +1,7 @@
 //! Designs: mistakes are told beside the document, versions are kept, and what is shown is what prints.
 
 use contract::id::DesignId;
-use pillarbox_tests::{Stack, Visitor, person, postcard, text_box};
+use pillarbox_tests::{Page, Stack, Visitor, person, postcard, text_box};
 use serde_json::Value;
 use store::Role;
 
@@ -54,7 +54,7 @@ async fn every_save_is_a_version_of_somebody_and_going_back_makes_another() {
     let saved = admin.upload(&address, &[("version", "1"), ("document", ""), ("file", &second)]).await;
     assert_eq!(saved.location(), format!("{address}?notice=design-saved"), "{}", saved.html);
     let late = admin.upload(&address, &[("version", "1"), ("document", &greeting("Three"))]).await;
-    assert!(late.html.contains("Version 2 was saved while you were writing") && late.html.contains("Three"));
+    assert!(late.html.contains("somebody saved version 2") && late.html.contains("Three"), "{}", late.html);
     let back = admin.post(&format!("{address}/versions/1/restore"), &[]).await;
     assert_eq!(back.location(), format!("{address}?notice=design-restored"));
     let team_id = team_id(&stack).await;
@@ -70,6 +70,37 @@ async fn every_save_is_a_version_of_somebody_and_going_back_makes_another() {
     assert!(
         log.contains("design.created") && log.contains("design.saved") && log.contains("design.restored")
     );
+}
+
+/// The version that the form of a page goes on from.
+fn begun_with(page: &Page) -> &str {
+    let (_, rest) = page.html.split_once("name=\"version\" value=\"").unwrap();
+    rest.split('"').next().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_design_is_saved_over_only_by_who_was_told_of_the_version_that_stands() {
+    let (stack, url) = console().await;
+    let admin = member(&stack, &url, Role::Admin).await;
+    let address = format!("/designs/{}", made(&admin, "Greeting", "One").await);
+    let save = async |version: &str, document: &str| {
+        admin.upload(&address, &[("version", version), ("document", document)]).await
+    };
+    let mistake = save("1", "{").await;
+    assert!(mistake.status == 422 && mistake.html.contains("This is not JSON"), "{}", mistake.html);
+    assert_eq!(save("1", &greeting("Two")).await.status, 303);
+    // Whoever goes on from the mistake began with the first version still.
+    for late in ["{", &greeting("Three")] {
+        let told = save(begun_with(&mistake), late).await;
+        assert_eq!(told.status, 422);
+        assert!(told.html.contains("Nothing was saved: somebody saved version 2"), "{}", told.html);
+        assert!(told.html.contains("Two"), "what stands is shown: {}", told.html);
+        assert_eq!(begun_with(&told), "2");
+    }
+    for nothing in ["", "x"] {
+        assert_eq!(save(nothing, &greeting("Three")).await.status, 422, "a form of nothing");
+    }
+    assert_eq!(save("2", &greeting("Three")).await.status, 303, "who was told may");
 }
 
 #[tokio::test(flavor = "multi_thread")]

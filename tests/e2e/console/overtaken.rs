@@ -19,6 +19,8 @@ struct Form {
     field: &'static str,
     first: &'static str,
     second: &'static str,
+    /// A value that cannot be saved.
+    wrong: &'static str,
 }
 
 impl Form {
@@ -34,6 +36,10 @@ impl Form {
         let seen = person.get(&self.page).await.seen();
         let first = self.send(person, &seen, self.first).await;
         assert_eq!(first.status, 303, "{}: {}", self.action, first.html);
+        let wrong = self.send(person, &seen, self.wrong).await;
+        assert_eq!(wrong.status, 422, "{}", self.action);
+        let is_told = wrong.html.contains("Nothing was saved: somebody");
+        assert!(is_told || wrong.seen() == seen, "{}: not told of what stands: {}", self.action, wrong.html);
         let late = self.send(person, &seen, self.second).await;
         assert_eq!(late.status, 422, "{}", self.action);
         assert!(late.html.contains("Nothing was saved: somebody"), "{}: {}", self.action, late.html);
@@ -85,6 +91,7 @@ async fn what_somebody_saved_meanwhile_is_shown_and_not_saved_over() {
             field: "part.1.value",
             first: "Austin",
             second: "Dallas",
+            wrong: "",
         },
         Form {
             page: "/address-book/formula?name=hello".to_owned(),
@@ -93,6 +100,7 @@ async fn what_somebody_saved_meanwhile_is_shown_and_not_saved_over() {
             field: "formula",
             first: "UPPER(city)",
             second: "LOWER(city)",
+            wrong: "LOWER(",
         },
         Form {
             page: format!("/integrations/{integration}/fields"),
@@ -101,6 +109,7 @@ async fn what_somebody_saved_meanwhile_is_shown_and_not_saved_over() {
             field: "zip",
             first: "plz",
             second: "code",
+            wrong: "nothing",
         },
         Form {
             page: format!("/integrations/{integration}"),
@@ -109,6 +118,7 @@ async fn what_somebody_saved_meanwhile_is_shown_and_not_saved_over() {
             field: "percent",
             first: "17",
             second: "23",
+            wrong: "many",
         },
     ];
     for form in &forms {
@@ -127,7 +137,9 @@ async fn what_somebody_saved_meanwhile_is_shown_and_not_saved_over() {
     let seen = admin.get(&page).await.seen();
     let chosen = [("seen", seen.as_str()), ("scope", "chosen"), ("campaign", CAMPAIGN)];
     assert_eq!(admin.post(&scope, &chosen).await.status, 303);
-    let late = admin.post(&scope, &[("seen", seen.as_str()), ("scope", "all")]).await;
+    let none = admin.post(&scope, &[("seen", seen.as_str()), ("scope", "chosen")]).await;
+    assert_eq!((none.status.as_u16(), none.seen()), (422, seen), "a mistake tells nothing of what stands");
+    let late = admin.post(&scope, &[("seen", none.seen().as_str()), ("scope", "all")]).await;
     assert!(
         late.status == 422 && late.html.contains(&format!("It hears of {CAMPAIGN} now")),
         "{}",

@@ -91,6 +91,37 @@ async fn pages_show_everybody_once_the_newest_first() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn whoever_is_found_by_name_and_address_is_there_once() {
+    let (stack, url) = console().await;
+    let looker = member(&stack, &url, Role::Member).await;
+    let mut recipients = people(1..61);
+    for (recipient, number) in recipients.iter_mut().zip(1..) {
+        // In the order of what they are found by, half of the names stand before the addresses, and half behind.
+        let (first, last) = if number % 2 == 0 { ("Al", "Po") } else { ("Pat", "Powell") };
+        recipient["first_name"] = first.into();
+        recipient["last_name"] = last.into();
+        recipient["address_1"] = format!("PO Box {number}").into();
+    }
+    stack.send(&recipients).await;
+    until_findable(&stack).await;
+    for question in ["?text=po", "?text=po&outcome=invalid_address", "?text=po&outcome=mailed"] {
+        let mut found = all_pages(&looker, &path(question)).await.concat();
+        found.sort();
+        let count = found.len();
+        found.dedup();
+        assert_eq!(found.len(), count, "{question}");
+    }
+    assert_eq!(
+        all_pages(&looker, &path("?text=po")).await.iter().map(Vec::len).collect::<Vec<_>>(),
+        [50, 10]
+    );
+    assert_eq!(looker.get(&path(".csv?text=po")).await.html.lines().count(), 1 + 60);
+    for question in ["?text=po%20box%207,", "?text=powell"] {
+        assert!(!references(&looker.get(&path(question)).await).is_empty(), "either still finds: {question}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_export_has_everybody_who_is_asked_for_and_no_formula() {
     let (stack, url) = console().await;
     let looker = member(&stack, &url, Role::Member).await;

@@ -3,6 +3,7 @@
 use chrono::TimeDelta;
 use contract::id::UserId;
 use pillarbox_tests::{PASSWORD, Stack, Visitor};
+use serde_json::{Value, json};
 use store::Role;
 
 use super::{console, member, secret_in};
@@ -104,6 +105,44 @@ async fn a_team_always_has_an_owner() {
     // Of two who would remove each other at the same time one stays: the team's row is locked.
     assert_eq!(second.post(&format!("{own}/role"), &[("role", "owner")]).await.status, 303);
     assert_eq!(stack.count("SELECT count(*) FROM users WHERE role = 'owner'").await, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_ends_sessions_and_links_as_the_console_does_and_leaves_no_team_without_its_owner() {
+    let (stack, url) = console().await;
+    let apply = async |users: Value| {
+        let file = json!({"teams": [{"name": "Test", "users": users}]}).to_string();
+        let (folder, policy) = (std::path::Path::new("."), stack.policy());
+        pillarbox::apply::apply(&stack.store, &file, folder, &policy, stack.now()).await
+    };
+    let user = |name: &str, role: &str, password: &str| json!({"email": format!("{name}@example.com"), "name": name, "role": role, "password": password});
+    apply(json!([user("ada", "owner", PASSWORD), user("grace", "member", PASSWORD)])).await.unwrap();
+    let (mut ada, mut grace) = (Visitor::stranger(&url), Visitor::stranger(&url));
+    ada.sign_in("ada@example.com", PASSWORD).await;
+    grace.sign_in("grace@example.com", PASSWORD).await;
+
+    apply(json!([user("grace", "member", PASSWORD)])).await.unwrap();
+    assert_eq!(grace.get("/").await.status, 200, "nothing has changed");
+    apply(json!([user("grace", "admin", PASSWORD)])).await.unwrap();
+    assert_eq!(grace.get("/").await.status, 303, "another role ends sessions");
+
+    let path = format!("/team/{}/reset-password", user_id(&stack, "grace@example.com").await);
+    let link = secret_in(&ada.make(&path, &[]).await, "/password/");
+    assert_eq!(grace.get(&link).await.status, 200);
+    apply(json!([user("grace", "admin", NEW_PASSWORD)])).await.unwrap();
+    assert_eq!(grace.get(&link).await.status, 404, "another password ends the link");
+
+    let refused = apply(json!([user("ada", "admin", PASSWORD)])).await.unwrap_err().to_string();
+    assert!(
+        refused.starts_with("teams[0].users[0]: the team \"Test\" would be left without an owner"),
+        "{refused}"
+    );
+    assert_eq!(ada.get("/team").await.status, 200, "nothing was done");
+    let handed_over = json!([user("ada", "member", PASSWORD), user("grace", "owner", NEW_PASSWORD)]);
+    let applied = apply(handed_over).await.unwrap();
+    let order: Vec<&str> = applied.teams[0].users.iter().map(|user| user.email.as_str()).collect();
+    assert_eq!(order, ["ada@example.com", "grace@example.com"], "in the order of the file");
+    assert_eq!(ada.get("/").await.status, 303);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -15,6 +15,7 @@ use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
 use chrono::{DateTime, Utc};
 use secret::Token;
 use serde::Deserialize;
+use service::Process;
 use service::source::source_address;
 use store::{Account, Transaction};
 
@@ -94,25 +95,19 @@ async fn submit(
         Allowed::Yes(attempt) => attempt,
         Allowed::In(seconds) => return Ok(too_many(&email, back, seconds)),
     };
-    let hash = account.as_ref().and_then(|account| account.password_hash.clone());
-    match (console.passwords.matches(credentials.password, hash).await, account) {
-        (Ok(true), Some(account)) => {
-            attempt.take_back(&console).await?;
-            let token = begin_session(&console, &account, source, &headers).await?;
-            let cookie = session_cookie(&console.process.config.console, Some(&token));
-            Ok((AppendHeaders([(SET_COOKIE, cookie)]), Redirect::to(back)).into_response())
-        }
-        (Ok(_), account) => {
-            note_failure(&console, account, source).await?;
-            let problem = Some("The e-mail address or the password is not right.".into());
-            Ok((StatusCode::FORBIDDEN, page(&SignInPage { email: &email, back, problem })).into_response())
-        }
-        (Err(failure), _) => {
-            // The password was not looked at.
-            attempt.take_back(&console).await?;
-            Err(failure)
-        }
+    let begun = enter(&console, account.as_ref(), credentials.password, source, &headers).await;
+    if !matches!(begun, Ok(None)) {
+        attempt.take_back(&console).await?;
     }
+    let Some(token) = begun? else {
+        note_failure(&console, account, source);
+        let problem = Some("The e-mail address or the password is not right.".into());
+        return Ok(
+            (StatusCode::FORBIDDEN, page(&SignInPage { email: &email, back, problem })).into_response()
+        );
+    };
+    let cookie = session_cookie(&console.process.config.console, Some(&token));
+    Ok((AppendHeaders([(SET_COOKIE, cookie)]), Redirect::to(back)).into_response())
 }
 
 fn too_many(email: &str, back: &str, seconds: i64) -> Response {
@@ -122,13 +117,41 @@ fn too_many(email: &str, back: &str, seconds: i64) -> Response {
     (StatusCode::TOO_MANY_REQUESTS, [(RETRY_AFTER, seconds.to_string())], answer).into_response()
 }
 
-/// Notes in the log of the account's team that somebody could not sign in. Of addresses that are nobody's there is none.
-async fn note_failure(console: &Console, account: Option<Account>, source: IpAddr) -> Result<(), Failure> {
-    let Some(account) = account else { return Ok(()) };
-    let mut connection = console.process.store.connection().await?;
-    let transaction = connection.begin().await?;
-    note(&transaction, &account, "sign_in.failed", source, console.process.clock.now()).await?;
-    Ok(transaction.commit().await?)
+/// Begins a session for who has given the right password; `None` for anybody else.
+async fn enter(
+    console: &Console,
+    account: Option<&Account>,
+    password: String,
+    source: IpAddr,
+    headers: &HeaderMap,
+) -> Result<Option<Token>, Failure> {
+    let hash = account.and_then(|account| account.password_hash.clone());
+    let is_right = console.passwords.matches(password, hash).await?;
+    match account.filter(|_| is_right) {
+        Some(account) => begin_session(console, account, source, headers).await,
+        None => Ok(None),
+    }
+}
+
+/// Notes in the log of the account's team that somebody could not sign in. Of addresses that are nobody's there is nothing to
+/// note, so nobody waits for it: how long the answer takes would tell which addresses are somebody's.
+fn note_failure(console: &Console, account: Option<Account>, source: IpAddr) {
+    let Some(account) = account else { return };
+    let Process { store, clock, .. } = console.process.clone();
+    console.notes.spawn(async move {
+        let noted = async {
+            let mut connection = store.connection().await?;
+            let transaction = connection.begin().await?;
+            note(&transaction, &account, "sign_in.failed", source, clock.now()).await?;
+            transaction.commit().await
+        };
+        if let Err(error) = noted.await {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "a failed sign-in is not in the log of its team"
+            );
+        }
+    });
 }
 
 async fn note(
@@ -151,22 +174,26 @@ async fn end(State(console): State<Console>, headers: HeaderMap) -> Result<Respo
     Ok((AppendHeaders([(SET_COOKIE, cookie)]), Redirect::to("/sign-in")).into_response())
 }
 
-/// A new session in the place of the one that the browser had.
+/// A new session in the place of the one that the browser had; `None` when the password that was right has been changed or
+/// reset while it was checked.
 async fn begin_session(
     console: &Console,
     account: &Account,
     source: IpAddr,
     headers: &HeaderMap,
-) -> Result<Token, Failure> {
+) -> Result<Option<Token>, Failure> {
     let (fresh, replaced) = (Token::random(), token(headers).map(|token| token.hash()));
     let now = console.process.clock.now();
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
+    if !transaction.account_lock(account).await? {
+        return Ok(None);
+    }
     transaction.session_begin(account.user_id, &fresh.hash(), replaced.as_ref(), now).await?;
     transaction.sign_in_source_add(account.user_id, &attempt::remembered(source), now).await?;
     note(&transaction, account, "sign_in.succeeded", source, now).await?;
     transaction.commit().await?;
-    Ok(fresh)
+    Ok(Some(fresh))
 }
 
 /// A path of this console: nobody is led to another site from here.

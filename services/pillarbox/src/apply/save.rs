@@ -1,11 +1,11 @@
 //! One team of a file into the database, all within the file's transaction.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use chrono::{DateTime, Utc};
 use contract::id::{CampaignId, DesignId, IntegrationId, TeamId};
 use contract::key::KeyKind;
-use store::{CampaignSettings, NewDesign, NewKey, StepSettings, Transaction};
+use store::{CampaignSettings, NewDesign, NewKey, Role, StepSettings, Transaction};
 use uuid::Uuid;
 
 use super::Name;
@@ -88,8 +88,11 @@ struct KeyOwner {
 
 impl Save<'_> {
     async fn users(&self, place: &str, users: &[User]) -> Result<Vec<AppliedUser>> {
-        let mut applied = Vec::new();
-        for (place, user) in items(place, "users", users) {
+        // Owners first: a file may hand a team from one to another, and it has an owner all the time.
+        let mut in_turn: Vec<_> = items(place, "users", users).enumerate().collect();
+        in_turn.sort_by_key(|(_, (_, user))| user.role != Role::Owner);
+        let mut applied = BTreeMap::new();
+        for (position, (place, user)) in in_turn {
             let email = user.email.as_str();
             let hash = self.new_password_hash(&place, user).await?;
             let user_id = self
@@ -97,9 +100,9 @@ impl Save<'_> {
                 .user_save(self.team_id, email, user.name.as_str(), user.role, hash.as_deref(), self.now)
                 .await
                 .at(&place)?;
-            applied.push(AppliedUser { user_id, email: email.to_owned() });
+            applied.insert(position, AppliedUser { user_id, email: email.to_owned() });
         }
-        Ok(applied)
+        Ok(applied.into_values().collect())
     }
 
     /// The hash to store; `None` when no password is given or the stored hash is of it already.

@@ -40,13 +40,23 @@ struct DesignPage {
     proof: ProofView,
     document: String,
     problem: Option<String>,
+    /// The document of the version that stands, when somebody else has saved it meanwhile.
+    overtaken: Option<String>,
     versions: Vec<DesignVersion>,
 }
 
 /// What a person typed that cannot be saved.
 struct Typed {
     document: String,
-    problem: String,
+    problem: Problem,
+}
+
+/// Why it cannot be saved.
+enum Problem {
+    /// It cannot be read, or cannot print.
+    Mistake(String),
+    /// Another version stands than the one that it was begun with.
+    Overtaken,
 }
 
 /// The page for a new design.
@@ -140,12 +150,13 @@ async fn design_page(
     let proof = ProofView::new(console, team_id, shown, &design.document, asked).await?;
     let versions =
         console.process.store.design_version_list(team_id, summary.design_id, i32::MAX, LATEST).await?;
-    let (document, problem) = match typed {
-        Some(typed) => (typed.document, Some(typed.problem)),
-        None => (written(&design.document), None),
+    let (is_refused, standing) = (typed.is_some(), written(&design.document));
+    let (document, problem, overtaken) = match typed {
+        None => (standing, None, None),
+        Some(Typed { document, problem: Problem::Mistake(problem) }) => (document, Some(problem), None),
+        Some(Typed { document, problem: Problem::Overtaken }) => (document, None, Some(standing)),
     };
-    let is_refused = problem.is_some();
-    let shown = DesignPage { frame, design: summary, proof, document, problem, versions };
+    let shown = DesignPage { frame, design: summary, proof, document, problem, overtaken, versions };
     Ok(if is_refused { refused(&shown) } else { page(&shown) })
 }
 
@@ -160,7 +171,7 @@ pub(super) async fn save(
     let form = match form {
         Ok(form) => form,
         Err(failure) => {
-            let problem = failure.of_form(DOCUMENT_BYTES)?;
+            let problem = Problem::Mistake(failure.of_form(DOCUMENT_BYTES)?);
             let stored = console.process.store.design_get(person.0.team_id, design_id).await?;
             let (frame, document) = (Frame::new(&person, "/designs"), written(&stored.document));
             let typed = Typed { document, problem };
@@ -173,9 +184,11 @@ pub(super) async fn save(
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
     let stored = transaction.design_get_locked(team_id, design_id).await?;
-    let document = match read(text) {
-        Ok(_) if begun_with != Some(stored.summary.version) => Err(overtaken(&stored)),
-        read => read,
+    // Compared before all else: the page of a mistake goes on from the version that stands.
+    let document = if begun_with == Some(stored.summary.version) {
+        read(text).map_err(Problem::Mistake)
+    } else {
+        Err(Problem::Overtaken)
     };
     let document = match document {
         Ok(document) => document,
@@ -195,11 +208,4 @@ pub(super) async fn save(
         .await?;
     transaction.commit().await?;
     Ok(done(&super::address(design_id), Notice::DesignSaved))
-}
-
-fn overtaken(stored: &StoredDesign) -> String {
-    format!(
-        "Version {} was saved while you were writing. Keep what you wrote elsewhere, reload this page, and bring it in.",
-        stored.summary.version
-    )
 }

@@ -112,7 +112,7 @@ pub(super) async fn detail_page(
         state: words(endpoint.state),
         is_active: endpoint.state == EndpointState::Active,
         is_chosen: typed.map_or(endpoint.campaigns.is_some(), |form| form.is_chosen),
-        scope_seen: fingerprint(&endpoint.campaigns),
+        scope_seen: typed.map_or_else(|| fingerprint(&endpoint.campaigns), |form| form.seen.clone()),
         choices: choices(console, person, &chosen).await?,
         deliveries: store.delivery_list(team_id, endpoint.endpoint_id).await?,
         most_deliveries: DELIVERIES_SHOWN,
@@ -157,6 +157,7 @@ pub(super) async fn set_scope(
                 "Nothing was saved: somebody chose other campaigns meanwhile. It hears of {standing} now. Below is what you \
                  chose; save again to put it in the place of that."
             );
+            let form = ScopeForm { seen: fingerprint(&endpoint.campaigns), ..form };
             scope_refused(&console, &person, endpoint, (form, problem)).await
         }
         Err(error) => Err(error.into()),

@@ -28,8 +28,8 @@ pub(super) struct Shown {
     pub(super) made: Option<String>,
     /// What is wrong with a key that was to be made.
     pub(super) key_problem: Option<String>,
-    /// The share that was typed, and what is wrong with it.
-    pub(super) guard_problem: Option<(String, String)>,
+    /// The form of the guard, and what is wrong with it.
+    pub(super) guard_problem: Option<(GuardForm, String)>,
 }
 
 #[derive(Template)]
@@ -85,7 +85,13 @@ pub(super) async fn detail_page(
     let standing = progress.standing();
     let keys = store.key_list_of_integration(person.0.team_id, integration_id).await?;
     let active = keys.iter().filter(|key| key.revoked_at.is_none()).count() as i64;
-    let stored_guard = integration.removal_guard_percent.map(|percent| percent.to_string());
+    let (guard, guard_seen) = match &shown.guard_problem {
+        Some((GuardForm { percent, seen }, _)) => (percent.clone(), seen.clone()),
+        None => {
+            let stored = integration.removal_guard_percent;
+            (stored.map_or_else(String::new, |percent| percent.to_string()), fingerprint(&stored))
+        }
+    };
     Ok(DetailPage {
         status: words(integration.status(&standing)),
         next_step: standing.next_step(&PUSH_API),
@@ -95,13 +101,8 @@ pub(super) async fn detail_page(
         removal: store.sync_last_removal(integration_id).await?,
         may_make_key: person.is_manager() && active < ACTIVE_INTEGRATION_KEYS,
         most_keys: ACTIVE_INTEGRATION_KEYS,
-        guard_seen: fingerprint(&integration.removal_guard_percent),
-        guard: shown
-            .guard_problem
-            .as_ref()
-            .map(|(typed, _)| typed.clone())
-            .or(stored_guard)
-            .unwrap_or_default(),
+        guard,
+        guard_seen,
         public_url: console.process.config.console.public_url.clone(),
         frame: Frame::new(person, PART).with_notice(shown.notice),
         latest: progress.latest,
@@ -172,10 +173,10 @@ pub(super) async fn set_guard(
     form: Result<Form<GuardForm>, FormRejection>,
 ) -> Result<Response, Failure> {
     let integration = find(&console, &person, path).await?;
-    let Form(GuardForm { percent: typed, seen }) = form?;
-    let Some(percent) = read_percent(&typed) else {
+    let Form(form) = form?;
+    let Some(percent) = read_percent(&form.percent) else {
         let problem = "Give a whole number from 0 to 100, or leave it blank.".to_owned();
-        return guard_refused(&console, &person, integration, (typed, problem)).await;
+        return guard_refused(&console, &person, integration, (form, problem)).await;
     };
     let (action, notice) = match percent {
         Some(_) => ("integration.guarded", Notice::GuardSet),
@@ -185,7 +186,7 @@ pub(super) async fn set_guard(
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
     let standing = transaction.integration_guard_locked(team_id, integration_id).await?;
-    if fingerprint(&standing) != seen {
+    if fingerprint(&standing) != form.seen {
         drop(transaction);
         drop(connection);
         let stands = guard_words(standing);
@@ -193,7 +194,8 @@ pub(super) async fn set_guard(
             "Nothing was saved: somebody set the guard meanwhile. It is {stands} now. Save again to replace that."
         );
         let integration = Integration { removal_guard_percent: standing, ..integration };
-        return guard_refused(&console, &person, integration, (typed, problem)).await;
+        let form = GuardForm { seen: fingerprint(&standing), ..form };
+        return guard_refused(&console, &person, integration, (form, problem)).await;
     }
     transaction.integration_set_guard(team_id, integration_id, percent).await?;
     let change = before_and_now(&guard_words(standing), &guard_words(percent));
@@ -207,7 +209,7 @@ async fn guard_refused(
     console: &Console,
     person: &Person,
     integration: Integration,
-    guard_problem: (String, String),
+    guard_problem: (GuardForm, String),
 ) -> Result<Response, Failure> {
     let shown = Shown { guard_problem: Some(guard_problem), ..Shown::default() };
     Ok(refused(&detail_page(console, person, integration, shown).await?))

@@ -9,6 +9,7 @@ use axum::http::header::SET_COOKIE;
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use secret::{Password, Token};
 use serde::Deserialize;
+use store::Account;
 
 use super::PART;
 use crate::Console;
@@ -75,13 +76,43 @@ pub(super) async fn change_password(
             return Ok(refused(&AccountPage { new_problem, ..account_page(&person) }));
         }
     };
-    if let Some(problem) = wrong_present(&console, &person, present).await? {
-        return Ok(refused(&AccountPage { present_problem: Some(problem), ..account_page(&person) }));
+    // Wrong ones are counted: a session that was left open is no place to guess.
+    let attempt = match Attempt::present_password(&console, person.0.user_id).await? {
+        Allowed::Yes(attempt) => attempt,
+        Allowed::In(seconds) => {
+            let minutes = seconds.div_euclid(60) + 1;
+            let problem = format!("There were too many attempts. Wait {minutes} minutes and try again.");
+            return Ok(refused(&AccountPage { present_problem: Some(problem), ..account_page(&person) }));
+        }
+    };
+    let changed = change(&console, &person, (present, new), &headers).await;
+    if !matches!(changed, Ok(None)) {
+        attempt.take_back(&console).await?;
     }
-    let hash = console.passwords.hash(new).await?;
-    let session = set_password(&console, &person, &hash, &headers).await?;
+    let Some(session) = changed? else {
+        let present_problem = Some("This is not your present password.".to_owned());
+        return Ok(refused(&AccountPage { present_problem, ..account_page(&person) }));
+    };
     let cookie = session_cookie(&console.process.config.console, Some(&session));
     Ok((AppendHeaders([(SET_COOKIE, cookie)]), done("/account", Notice::PasswordChanged)).into_response())
+}
+
+/// Puts the new password in the place of the present one; `None` when that is not right, or has been changed or reset while
+/// it was checked.
+async fn change(
+    console: &Console,
+    person: &Person,
+    (present, new): (String, Password),
+    headers: &HeaderMap,
+) -> Result<Option<Token>, Failure> {
+    let Some(account) = console.process.store.account_by_email(&person.0.email).await? else {
+        return Ok(None);
+    };
+    if !console.passwords.matches(present, account.password_hash.clone()).await? {
+        return Ok(None);
+    }
+    let hash = console.passwords.hash(new).await?;
+    set_password(console, person, &account, &hash, headers).await
 }
 
 /// Sets the password, ends all sessions and begins another in the place of the one at work: whoever had its token with
@@ -89,40 +120,20 @@ pub(super) async fn change_password(
 async fn set_password(
     console: &Console,
     person: &Person,
+    account: &Account,
     hash: &str,
     headers: &HeaderMap,
-) -> Result<Token, Failure> {
+) -> Result<Option<Token>, Failure> {
     let (session, now) = (Token::random(), console.process.clock.now());
     let replaced = token(headers).map(|token| token.hash());
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
+    if !transaction.account_lock(account).await? {
+        return Ok(None);
+    }
     transaction.password_set(person.0.user_id, hash, None).await?;
     transaction.session_begin(person.0.user_id, &session.hash(), replaced.as_ref(), now).await?;
     transaction.activity_add(&person.0, "person.password_changed", &person.0.name, now).await?;
     transaction.commit().await?;
-    Ok(session)
-}
-
-/// What is wrong with the present password; `None` when it is right. Wrong ones are counted: a session that was left
-/// open is no place to guess.
-async fn wrong_present(
-    console: &Console,
-    person: &Person,
-    present: String,
-) -> Result<Option<String>, Failure> {
-    let attempt = match Attempt::present_password(console, person.0.user_id).await? {
-        Allowed::Yes(attempt) => attempt,
-        Allowed::In(seconds) => {
-            let minutes = seconds.div_euclid(60) + 1;
-            let problem = format!("There were too many attempts. Wait {minutes} minutes and try again.");
-            return Ok(Some(problem));
-        }
-    };
-    let account = console.process.store.account_by_email(&person.0.email).await?;
-    let hash = account.and_then(|account| account.password_hash);
-    let is_right = console.passwords.matches(present, hash).await;
-    if !matches!(is_right, Ok(false)) {
-        attempt.take_back(console).await?;
-    }
-    Ok((!is_right?).then(|| "This is not your present password.".to_owned()))
+    Ok(Some(session))
 }

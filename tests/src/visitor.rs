@@ -90,6 +90,11 @@ impl Visitor {
         }
     }
 
+    /// The session's cookie as a header has it; empty for who is not signed in.
+    pub fn cookie(&self) -> &str {
+        self.cookie.as_deref().unwrap_or_default()
+    }
+
     /// Looks at a page.
     pub async fn get(&self, path: &str) -> Page {
         self.request(Method::GET, path, &[], &[]).await

@@ -26,9 +26,14 @@ pub(crate) enum Failure {
     /// The page cannot be asked for so.
     #[error("There is a page at this address, or an action, but not the one that was asked for.")]
     Method,
-    /// Too many passwords are being checked.
-    #[error("Too many people are signing in at this moment. Try again in a few seconds.")]
+    /// Too many others do the same: passwords are being checked, or files are arriving.
+    #[error(
+        "Nothing was done: too many people are doing the same at this moment. Try again in a few seconds."
+    )]
     Busy,
+    /// A form or a file was not there in time.
+    #[error("Nothing was changed: what was sent did not arrive in time. Send it again.")]
+    Late,
     /// A form has more bytes than its action takes; the route adds how many that are.
     #[error("Nothing was changed: what was sent is larger than {}.", bound(.0))]
     TooLarge(Option<usize>),
@@ -62,6 +67,7 @@ impl Failure {
             Self::NotAllowed | Self::Foreign(_) => StatusCode::FORBIDDEN,
             Self::Method => StatusCode::METHOD_NOT_ALLOWED,
             Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Late => StatusCode::REQUEST_TIMEOUT,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Store(_) | Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
@@ -150,7 +156,7 @@ impl IntoResponse for Failure {
             Self::NotFound => "Not found",
             Self::NotAllowed | Self::Foreign(_) | Self::Method => "Not allowed",
             Self::Busy => "Busy",
-            Self::TooLarge(_) | Self::Invalid(_) => "That did not work",
+            Self::Late | Self::TooLarge(_) | Self::Invalid(_) => "That did not work",
             Self::Store(_) | Self::Internal(_) => "Out of order",
         };
         let answer = (self.status(), page(&FailurePage { heading, sentence: self.to_string() }));

@@ -11,6 +11,7 @@ mod answer;
 mod asset;
 mod download;
 mod failure;
+mod late;
 mod nul;
 mod once;
 mod origin;
@@ -21,6 +22,7 @@ pub mod route;
 mod security;
 mod seen;
 mod show;
+mod turn;
 mod upload;
 
 use std::sync::Arc;
@@ -34,6 +36,7 @@ use service::Process;
 use service::http::Limits;
 use service::measure::measured;
 use tokio::net::TcpListener;
+use tokio_util::task::TaskTracker;
 
 use crate::password::Passwords;
 use crate::proof::Proofs;
@@ -41,12 +44,17 @@ use crate::proof::Proofs;
 /// Bytes of a form; pages that take files say so themselves.
 const FORM_BYTES: usize = 256 * 1024;
 
+/// How long notes may take that are still to be written when all is answered.
+const LAST_NOTES_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// What the pages share. All of it is handles: a session may go on at another console.
 #[derive(Clone)]
 pub(crate) struct Console {
     process: Process,
     passwords: Arc<Passwords>,
     proofs: Arc<Proofs>,
+    /// Notes that are written behind an answer's back.
+    notes: TaskTracker,
 }
 
 /// Runs the console on the configured address until the process is to stop.
@@ -72,15 +80,21 @@ pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()
     };
     let (shutdown, is_working) = (process.shutdown.clone(), process.is_working.clone());
     let (passwords, proofs) = (Arc::new(Passwords::new()?), Arc::new(Proofs::new(&process)?));
-    let router = router(Console { passwords, proofs, process });
+    let notes = TaskTracker::new();
+    let router = router(Console { passwords, proofs, notes: notes.clone(), process });
     is_working.store(true, Ordering::Relaxed);
     service::http::serve(listener, measured(router), limits, shutdown).await;
+    notes.close();
+    if tokio::time::timeout(LAST_NOTES_TIMEOUT, notes.wait()).await.is_err() {
+        tracing::warn!("stopping with failed sign-ins that are not in the log of their team");
+    }
     is_working.store(false, Ordering::Relaxed);
     Ok(())
 }
 
 fn router(console: Console) -> Router {
-    let console_url = console.process.config.console.url.clone();
+    let settings = &console.process.config.console;
+    let (console_url, body_time) = (settings.url.clone(), Duration::from_millis(settings.body_timeout_ms));
     let router = route::all()
         .into_iter()
         .fold(Router::new(), |router, route| router.route(route.path, access::guarded(route, &console)));
@@ -90,6 +104,7 @@ fn router(console: Console) -> Router {
         .method_not_allowed_fallback(failure::method_not_allowed)
         .layer(DefaultBodyLimit::max(FORM_BYTES))
         .layer(axum::middleware::from_fn(nul::refuse))
+        .layer(axum::middleware::from_fn_with_state(body_time, late::refuse))
         .with_state(console);
     security::layered(router, console_url)
 }

@@ -13,6 +13,11 @@ pub(crate) mod recipient;
 pub(crate) mod sign_in;
 pub(crate) mod team;
 
+use std::time::Duration;
+
+/// How long a page may compute formulas for one person after another; then nobody is computed any more.
+const COMPUTING_TIME: Duration = Duration::from_secs(2);
+
 /// Lines of a list on one page.
 const LINES: i64 = 50;
 

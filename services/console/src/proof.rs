@@ -1,10 +1,10 @@
 //! Pictures of designs, for pages: drawn from the very PDF that would print, a few at a time, and kept.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context;
-use artwork::{Loaded, Paper, Proof};
+use artwork::{FetchError, Loaded, Paper, Proof};
 use axum::body::Bytes;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderMap, StatusCode};
@@ -21,12 +21,18 @@ use storage::Storage;
 use tokio::sync::Semaphore;
 
 use crate::failure::Failure;
+use crate::turn;
 
 /// Dots per inch: a card as wide as a phone's screen.
 const RESOLUTION: u32 = 96;
 
-/// Proofs drawn at a time by one process: each takes a processor.
+/// Proofs drawn at a time by one process: each takes a processor, and memory for its pictures.
 const DRAWN_AT_A_TIME: usize = 2;
+
+/// Proofs whose pictures are fetched at a time by one process, and pictures fetched at a time for each: until it is kept, a
+/// picture takes memory, `pictures.max_bytes` at the most. Proofs whose pictures are known do not wait for these.
+const PROOFS_FETCHED_FOR: usize = 4;
+const FETCHED_AT_A_TIME: usize = 8;
 
 /// Pictures kept by one process, a few hundred kilobytes each.
 const PICTURES_KEPT: usize = 64;
@@ -54,7 +60,7 @@ pub(crate) struct Proofs {
     paper: Paper,
     storage: Storage,
     fetcher: Pictures,
-    drawing: Semaphore,
+    drawing: Arc<Semaphore>,
     /// By their tags; the one used last at the back.
     kept: Mutex<VecDeque<(String, Bytes)>>,
 }
@@ -73,11 +79,14 @@ impl Proofs {
         let client = Client::new(Policy::new(&config.outbound.allowed_networks))?;
         let storage = Storage::new(&config.storage).context("storage")?;
         let (store, clock) = (process.store.clone(), process.clock.clone());
+        let mut settings = config.pictures.clone();
+        settings.concurrency = settings.concurrency.min(FETCHED_AT_A_TIME);
+        let fetcher = Pictures::new(client, storage.clone(), store, clock, settings);
         Ok(Self {
             paper: Paper::of_proofs(&config.print)?,
-            fetcher: Pictures::new(client, storage.clone(), store, clock, config.pictures.clone()),
+            fetcher: fetcher.for_requests_at_a_time(PROOFS_FETCHED_FOR),
             storage,
-            drawing: Semaphore::new(DRAWN_AT_A_TIME),
+            drawing: Arc::new(Semaphore::new(DRAWN_AT_A_TIME)),
             kept: Mutex::default(),
         })
     }
@@ -119,34 +128,38 @@ impl Proofs {
         if Document::parse(&wanted.document).is_err() {
             return Ok(Vec::new());
         }
-        let proof = self.proof(wanted, now).await?;
-        let _turn = self.drawing.acquire().await;
-        let deciding = tokio::task::spawn_blocking(move || proof.findings(&[]).sentences());
-        deciding.await.map_err(|error| Failure::Internal(error.into()))
+        self.with_proof(wanted, now, |proof| proof.findings(&[]).sentences()).await
     }
 
     async fn draw(&self, wanted: Wanted, now: DateTime<Utc>) -> Result<Drawn, Failure> {
-        let side = wanted.side;
-        let proof = self.proof(wanted, now).await?;
-        let is_final = !proof.has_stand_ins();
-        let _turn = self.drawing.acquire().await;
-        let paper = self.paper.clone();
-        let drawing = tokio::task::spawn_blocking(move || png(proof, &paper, side, now));
-        let png = drawing.await.map_err(|error| Failure::Internal(error.into()))??;
-        Ok(Drawn { png, is_final })
+        let (side, paper) = (wanted.side, self.paper.clone());
+        let drawing = self.with_proof(wanted, now, move |proof| {
+            let is_final = !proof.has_stand_ins();
+            Ok(Drawn { png: png(proof, &paper, side, now)?, is_final })
+        });
+        drawing.await?
     }
 
-    /// The card, with its pictures.
-    async fn proof(&self, wanted: Wanted, now: DateTime<Utc>) -> Result<Proof, Failure> {
+    /// Does work with a card when it is its turn. Pictures are looked for before, so that a slow host holds up nobody else, and
+    /// loaded after, so that those of a few cards are in memory at a time.
+    async fn with_proof<T: Send + 'static>(
+        &self,
+        wanted: Wanted,
+        now: DateTime<Utc>,
+        work: impl FnOnce(Proof) -> T + Send + 'static,
+    ) -> Result<T, Failure> {
         let Wanted { team_id, design, document, fields, .. } = wanted;
         let document = Document::parse(&document)
             .map_err(|problem| Failure::Invalid(format!("The design cannot print: {problem}.")))?;
         let mut values = artwork::sample_values(&document);
         values.extend(fields);
+        let failed = |error: FetchError| Failure::Internal(error.into());
         let mut pictures = Loaded::default();
-        let fetched = pictures.fetch(&self.fetcher, &self.storage, team_id, &document, &values).await;
-        fetched.map_err(|error| Failure::Internal(error.into()))?;
-        Ok(Proof::of_sample(document, design, values, pictures, now))
+        let found = pictures.find(&self.fetcher, team_id, &document, &values).await.map_err(failed)?;
+        // Never closed.
+        let turn = self.drawing.clone().acquire_owned().await;
+        pictures.load(&self.storage, found).await.map_err(failed)?;
+        turn::during(turn, move || work(Proof::of_sample(document, design, values, pictures, now))).await
     }
 
     fn known(&self, tag: &str) -> Option<Bytes> {

@@ -77,7 +77,8 @@ async fn find(config: &Config, command: &ProofCommand, now: DateTime<Utc>) -> an
             let fields = computed::with_formulas(&store, team_id, fields, now).await?;
             let mut pictures = pictures;
             let fetcher = fetcher(config, &store, &storage)?;
-            pictures.fetch(&fetcher, &storage, team_id, &document, &fields).await?;
+            let found = pictures.find(&fetcher, team_id, &document, &fields).await?;
+            pictures.load(&storage, found).await?;
             Ok(Proof::of_sample(document, design, fields, pictures, now))
         }
         (None, None) => anyhow::bail!("one of --card, --campaign and --design says what to show"),

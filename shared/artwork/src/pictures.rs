@@ -15,6 +15,10 @@ use tokio::time::Instant;
 /// Bytes of a picture: far more than any that is kept.
 const PICTURE_BYTES: usize = 256 * 1024 * 1024;
 
+/// Bytes of all pictures of a proof that is made of a design, each link for itself: six of the largest that are fetched. What
+/// prints has no such bound, for it holds one picture at a time.
+const PROOF_BYTES: usize = 64 * 1024 * 1024;
+
 /// A grey picture, where the design's own one is not there.
 const STAND_IN: &[u8] = include_bytes!("stand_in.png");
 
@@ -57,34 +61,65 @@ impl Loaded {
         Ok(Self { by_name })
     }
 
-    /// Fetches what is not there yet: the design's own pictures and those that the values name, by folded field. One
-    /// that cannot be used is left out, as on a card.
+    /// Looks for what is not there yet, and fetches what is not known: the design's own pictures and those that the values
+    /// name, by folded field. Each link with its file, to be [loaded](Self::load); one that cannot be used is left out, as
+    /// on a card.
     ///
     /// # Errors
     /// [`FetchError`]; no host's or picture's fault is one.
-    pub async fn fetch(
-        &mut self,
+    pub async fn find(
+        &self,
         fetcher: &Fetcher,
-        storage: &Storage,
         team_id: TeamId,
         document: &Document,
         fields: &BTreeMap<String, String>,
-    ) -> Result<(), FetchError> {
+    ) -> Result<Vec<(String, FileName)>, FetchError> {
         let until = Instant::now() + fetcher.request_time();
         let (own, sent) = links(document, fields);
+        let mut files: Vec<(String, FileName)> = Vec::new();
         for (links, used) in [(own, PictureUse::Design), (sent, PictureUse::Recipient)] {
-            let wanted = links.iter().filter(|link| !self.by_name.contains_key(**link)).copied();
-            let found = fetcher.resolve(team_id, used, wanted, until).await?;
-            for (link, picture) in found {
-                let Picture::Kept(name) = picture else { continue };
-                match storage.get(&name, PICTURE_BYTES).await {
-                    Ok(content) => {
-                        self.by_name.insert(link.to_owned(), content);
-                    }
-                    // Its file is lost. A send that needs it is told so; a proof shows that it is missing.
-                    Err(StorageError::NotFound(_)) => {}
-                    Err(error) => return Err(error.into()),
+            let is_there =
+                |link: &str| self.by_name.contains_key(link) || files.iter().any(|(known, _)| known == link);
+            let wanted: Vec<&str> = links.into_iter().filter(|link| !is_there(link)).collect();
+            let mut found = fetcher.resolve(team_id, used, wanted.iter().copied(), until).await?;
+            for link in wanted {
+                if let Some(Picture::Kept(file)) = found.remove(link) {
+                    files.push((link.to_owned(), file));
                 }
+            }
+        }
+        Ok(files)
+    }
+
+    /// Loads pictures that were [found](Self::find), so many bytes together as a proof may have: one that is too large for
+    /// what is left of them is left out, like one that cannot be used.
+    ///
+    /// # Errors
+    /// [`FetchError`] when the store fails.
+    pub async fn load(
+        &mut self,
+        storage: &Storage,
+        found: Vec<(String, FileName)>,
+    ) -> Result<(), FetchError> {
+        self.load_within(PROOF_BYTES, storage, found).await
+    }
+
+    async fn load_within(
+        &mut self,
+        most_bytes: usize,
+        storage: &Storage,
+        found: Vec<(String, FileName)>,
+    ) -> Result<(), FetchError> {
+        let mut left = most_bytes;
+        for (link, file) in found {
+            match storage.get(&file, left).await {
+                Ok(content) => {
+                    left -= content.len();
+                    self.by_name.insert(link, content);
+                }
+                // Its file is lost, or too large. A send that needs a lost one is told so; a proof shows that it is missing.
+                Err(StorageError::NotFound(_) | StorageError::TooLarge { .. }) => {}
+                Err(error) => return Err(error.into()),
             }
         }
         Ok(())
@@ -133,4 +168,40 @@ pub fn sources(document: &Document) -> impl Iterator<Item = &ImageSource> {
         Content::Image(Image { source, .. }) => Some(source),
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use storage::{Bucket, Kind, Settings};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn pictures_past_the_bytes_of_a_proof_are_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let s3 = Bucket {
+            endpoint: String::new(),
+            region: String::new(),
+            bucket: String::new(),
+            access_key_id: String::new(),
+            secret_access_key: String::new(),
+        };
+        let settings = Settings { kind: Kind::Folder, folder: folder.path().to_owned(), s3 };
+        let storage = Storage::new(&settings).unwrap();
+        let (small, large): (FileName, FileName) =
+            ("small.png".parse().unwrap(), "large.png".parse().unwrap());
+        storage.put(&small, Bytes::from(vec![0; 10])).await.unwrap();
+        storage.put(&large, Bytes::from(vec![0; 60])).await.unwrap();
+        let found =
+            [("a", &small), ("b", &large), ("c", &large), ("d", &small), ("e", &"lost.png".parse().unwrap())]
+                .map(|(link, file)| (link.to_owned(), file.clone()));
+        let mut loaded = Loaded::default();
+        loaded.load_within(80, &storage, found.to_vec()).await.unwrap();
+        let links: Vec<String> = loaded.names().into_keys().collect();
+        assert_eq!(
+            links,
+            ["a", "b", "d"],
+            "the first large one fits, the second does not, and what is small still does"
+        );
+    }
 }

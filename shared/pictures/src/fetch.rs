@@ -46,8 +46,26 @@ struct Try {
 }
 
 impl Pictures {
+    /// Fetches pictures into the folder when there is a place for it.
+    pub(crate) async fn fetch_in_turn(
+        &self,
+        folder: &str,
+        wanted: Vec<Wanted>,
+        until: Instant,
+    ) -> Result<Fetched, PicturesError> {
+        let Some(places) = &self.fetching else { return self.fetch_all(folder, wanted, until).await };
+        match tokio::time::timeout_at(until, places.acquire()).await {
+            // Held to the end of the fetching.
+            Ok(_place) => self.fetch_all(folder, wanted, until).await,
+            Err(_) => {
+                let left = wanted.into_iter().map(|one| (one.hash, not_tried(false))).collect();
+                Ok(Fetched { tried: HashMap::new(), left })
+            }
+        }
+    }
+
     /// Fetches pictures into the folder.
-    pub(crate) async fn fetch_all(
+    async fn fetch_all(
         &self,
         folder: &str,
         wanted: Vec<Wanted>,

@@ -63,6 +63,8 @@ pub struct Pictures {
     clock: Clock,
     settings: Settings,
     decoding: Arc<Semaphore>,
+    /// Places of requests that fetch; `None` where something else bounds how many there are.
+    fetching: Option<Arc<Semaphore>>,
 }
 
 /// What links are looked up with.
@@ -84,7 +86,13 @@ impl Pictures {
     /// Puts the parts together.
     pub fn new(client: Client, storage: Storage, store: Store, clock: Clock, settings: Settings) -> Self {
         let decoding = Arc::new(Semaphore::new(DECODED_AT_A_TIME));
-        Self { client, storage, store, clock, settings, decoding }
+        Self { client, storage, store, clock, settings, decoding, fetching: None }
+    }
+
+    /// With so many requests at the most that fetch at a time. Another one waits, as long as its pictures may take; one whose
+    /// pictures are known has nothing to wait for.
+    pub fn for_requests_at_a_time(self, requests: usize) -> Self {
+        Self { fetching: Some(Arc::new(Semaphore::new(requests))), ..self }
     }
 
     /// The time that all pictures of a request may take together.
@@ -204,7 +212,7 @@ impl Pictures {
             return Ok(pictures);
         }
         let folder = name::folder(team_id, kept_for, now);
-        let fetched = self.fetch_all(&folder, wanted, until).await?;
+        let fetched = self.fetch_in_turn(&folder, wanted, until).await?;
         let rows: Vec<PictureRow> = fetched
             .tried
             .iter()

@@ -12,9 +12,11 @@ mod integration;
 mod key;
 mod nul;
 mod overtaken;
+mod password;
 mod recipient;
 mod shown_once;
 mod sign_in;
+mod stalled;
 mod team;
 mod walk;
 

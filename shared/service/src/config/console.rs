@@ -18,6 +18,8 @@ pub struct Console {
     pub max_connections: usize,
     /// Milliseconds for a request's headers, and for an idle connection.
     pub header_timeout_ms: u64,
+    /// Milliseconds from the end of a request's headers to the end of its body.
+    pub body_timeout_ms: u64,
     /// Whether cookies go over TLS only.
     pub secure_cookies: bool,
     /// Where people reach the console: actions must come from its pages there, and links that they hand on lead there.

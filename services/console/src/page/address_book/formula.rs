@@ -1,6 +1,6 @@
 //! A formula column: written, looked at with people of the address book, and saved.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use askama::Template;
 use axum::Form;
@@ -18,11 +18,9 @@ use crate::Console;
 use crate::access::Person;
 use crate::answer::{self, Frame, Notice, done, page};
 use crate::failure::Failure;
+use crate::page::COMPUTING_TIME;
 use crate::seen::fingerprint;
 use crate::show::is_visible;
-
-/// How long a preview may compute before nobody is computed any more.
-const PREVIEW_TIME: Duration = Duration::from_secs(2);
 
 /// People that a preview shows.
 const PEOPLE: usize = 5;
@@ -116,7 +114,7 @@ async fn previewed(console: &Console, person: &Person, written: Written) -> Resu
     };
     let asker = asker(console, person);
     let begun = Instant::now();
-    let is_too_late = || begun.elapsed() > PREVIEW_TIME;
+    let is_too_late = || begun.elapsed() > COMPUTING_TIME;
     let (preview, error) = match columns::preview(asker, arguments, &is_too_late).await {
         Ok(answer) => (Some(answer), None),
         Err(error) => (None, Some(error)),

@@ -147,7 +147,7 @@ async fn check(
     columns: &[Column],
 ) -> Result<Shown, Failure> {
     let (problem, count) = match read(&tree, columns) {
-        Ok(conditions) => (None, Some(Count::of(console, person, campaign_id, &conditions, columns).await?)),
+        Ok(conditions) => (None, Some(Count::of(console, person, campaign_id, conditions, columns).await?)),
         Err(problem) => (Some(problem), None),
     };
     Ok(Shown { tree, problem, count, seen: String::new(), overtaken: None, is_stored: false })

@@ -1,76 +1,136 @@
 //! How many of the recipients that a campaign received match conditions.
 
+use std::time::Instant;
+
 use audience::Conditions;
 use columns::Profile;
 use computed::FormulaColumns;
 use contract::id::CampaignId;
 use store::{Column, WaitingRecipient};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
 use crate::Console;
 use crate::access::Person;
 use crate::failure::Failure;
+use crate::page::COMPUTING_TIME;
 use crate::show::grouped;
+use crate::turn;
 
 /// Recipients that are looked at: those that were received last.
 const LOOKED_AT: i64 = 1_000;
+
+/// Counts under way at a time in one process; each takes a processor, and its recipients memory.
+static COUNTED_AT_A_TIME: Semaphore = Semaphore::const_new(2);
 
 /// How many match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Count {
     looked_at: usize,
     matching: usize,
+    /// Whether time was over before all were looked at.
+    is_cut_short: bool,
 }
 
 impl Count {
-    /// Asks the conditions about the recipients as the mailer would ask them today. Those whose address could not be
-    /// verified are never asked about.
+    /// Asks the conditions about the recipients as the mailer would ask them today, until it is too late. Those whose address
+    /// could not be verified are never asked about.
     pub(super) async fn of(
         console: &Console,
         person: &Person,
         campaign_id: &CampaignId,
-        conditions: &Conditions,
+        conditions: Conditions,
         columns: &[Column],
     ) -> Result<Self, Failure> {
+        let Ok(place) = timeout(COMPUTING_TIME, COUNTED_AT_A_TIME.acquire()).await else {
+            return Ok(Self { looked_at: 0, matching: 0, is_cut_short: true });
+        };
         let store = &console.process.store;
         let recipients = store.recipient_sample(person.0.team_id, campaign_id, LOOKED_AT).await?;
         let today = crate::show::Zone::new(&person.0.time_zone).day(console.process.clock.now());
         let formulas = FormulaColumns::new(columns);
-        let matches = |recipient: &&WaitingRecipient| {
-            let profile = Profile::stored(&recipient.entry, &recipient.values);
-            conditions.matches(&formulas.over(&profile, today), today)
+        let count = move || {
+            let begun = Instant::now();
+            let matches = |recipient: &WaitingRecipient| {
+                let profile = Profile::stored(&recipient.entry, &recipient.values);
+                conditions.matches(&formulas.over(&profile, today), today)
+            };
+            Self::among(&recipients, matches, || begun.elapsed() > COMPUTING_TIME)
         };
-        let count = || recipients.iter().filter(matches).count();
-        // Formulas may take a moment for each.
-        let matching = tokio::task::block_in_place(count);
-        Ok(Self { looked_at: recipients.len(), matching })
+        turn::during(place, count).await
+    }
+
+    /// Asks about one after the other. A recipient is bounded, but a thousand of hostile formulas take longer than anybody
+    /// waits.
+    fn among<T>(asked: &[T], matches: impl Fn(&T) -> bool, is_too_late: impl Fn() -> bool) -> Self {
+        let mut count = Self { looked_at: 0, matching: 0, is_cut_short: false };
+        for one in asked {
+            if is_too_late() {
+                return Self { is_cut_short: true, ..count };
+            }
+            count.looked_at += 1;
+            count.matching += usize::from(matches(one));
+        }
+        count
     }
 
     /// The count in words: whether all were looked at, and if not, how many.
     pub(super) fn sentence(self) -> String {
         let number = |count: usize| grouped(count as u64);
         let (matching, looked_at) = (number(self.matching), number(self.looked_at));
-        if self.looked_at == 0 {
-            "The campaign has received nobody yet.".to_owned()
-        } else if (self.looked_at as i64) < LOOKED_AT {
-            format!("{matching} of the {looked_at} recipients received match.")
-        } else {
-            format!("At least {matching} of the recipients received match: so many of the last {looked_at}.")
+        match self {
+            Self { is_cut_short: true, looked_at: 0, .. } => {
+                "There was no time to count who matches. Try again in a moment.".to_owned()
+            }
+            Self { is_cut_short: true, .. } => format!(
+                "At least {matching} of the recipients received match: so many of {looked_at}. There was no time to look at more."
+            ),
+            Self { looked_at: 0, .. } => "The campaign has received nobody yet.".to_owned(),
+            Self { looked_at: all, .. } if (all as i64) < LOOKED_AT => {
+                format!("{matching} of the {looked_at} recipients received match.")
+            }
+            Self { .. } => {
+                format!(
+                    "At least {matching} of the recipients received match: so many of the last {looked_at}."
+                )
+            }
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     #[test]
     fn a_count_says_how_much_it_knows() {
-        let sentence = |looked_at, matching| Count { looked_at, matching }.sentence();
-        assert_eq!(sentence(0, 0), "The campaign has received nobody yet.");
-        assert_eq!(sentence(999, 12), "12 of the 999 recipients received match.");
+        let sentence =
+            |looked_at, matching, is_cut_short| Count { looked_at, matching, is_cut_short }.sentence();
+        assert_eq!(sentence(0, 0, false), "The campaign has received nobody yet.");
+        assert_eq!(sentence(999, 12, false), "12 of the 999 recipients received match.");
         assert_eq!(
-            sentence(1000, 12),
+            sentence(1000, 12, false),
             "At least 12 of the recipients received match: so many of the last 1,000."
         );
+        assert_eq!(
+            sentence(340, 12, true),
+            "At least 12 of the recipients received match: so many of 340. There was no time to look at more."
+        );
+        assert_eq!(sentence(0, 0, true), "There was no time to count who matches. Try again in a moment.");
+    }
+
+    #[test]
+    fn nobody_is_looked_at_any_more_when_it_is_too_late() {
+        let asked = Cell::new(0);
+        let is_even = |number: &i32| {
+            asked.set(asked.get() + 1);
+            number % 2 == 0
+        };
+        let count = Count::among(&[1, 2, 3, 4, 5, 6], is_even, || asked.get() >= 4);
+        assert_eq!((count, asked.get()), (Count { looked_at: 4, matching: 2, is_cut_short: true }, 4));
+        let count = Count::among(&[1, 2, 3], |number| number % 2 == 0, || false);
+        assert_eq!(count, Count { looked_at: 3, matching: 1, is_cut_short: false });
     }
 }

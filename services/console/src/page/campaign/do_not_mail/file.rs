@@ -1,11 +1,7 @@
-//! A CSV file of addresses, read while it arrives.
-
-use std::io::{self, Read};
+//! A CSV file of addresses.
 
 use address::{AddressInput, Listed};
-use axum::body::Bytes;
 use csv::{ByteRecord, ReaderBuilder};
-use tokio::sync::mpsc;
 use uuid::Uuid;
 
 /// Lines of a file with an address at the most.
@@ -42,9 +38,9 @@ pub(super) enum FileError {
     /// More than are taken in one go.
     #[error("The file has more than {MOST_ADDRESSES} addresses. Send it in parts.")]
     TooMany,
-    /// It stopped coming.
-    #[error("The file did not arrive whole. Nothing of it was taken.")]
-    CutOff,
+    /// It is no CSV file.
+    #[error("The file cannot be read as CSV. Nothing of it was taken.")]
+    Unreadable,
 }
 
 /// Where an address stands in a line.
@@ -94,13 +90,13 @@ impl Columns {
 ///
 /// # Errors
 /// [`FileError`] when nothing of it can be taken.
-pub(super) fn read(file: impl Read) -> Result<ReadFile, FileError> {
+pub(super) fn read(file: &[u8]) -> Result<ReadFile, FileError> {
     // Of lines with too few cells the rest counts as blank.
     let mut reader = ReaderBuilder::new().flexible(true).from_reader(file);
-    let cut_off = |_: csv::Error| FileError::CutOff;
-    let columns = Columns::of(reader.byte_headers().map_err(cut_off)?)?;
+    let unreadable = |_: csv::Error| FileError::Unreadable;
+    let columns = Columns::of(reader.byte_headers().map_err(unreadable)?)?;
     let (mut read, mut record, mut lines) = (ReadFile::default(), ByteRecord::new(), 0);
-    while reader.read_byte_record(&mut record).map_err(cut_off)? {
+    while reader.read_byte_record(&mut record).map_err(unreadable)? {
         let line = record.position().map_or(0, csv::Position::line);
         let Some(address) = columns.read(&record) else { continue };
         lines += 1;
@@ -121,26 +117,6 @@ pub(super) fn read(file: impl Read) -> Result<ReadFile, FileError> {
     read.addresses.sort_unstable();
     read.addresses.dedup_by_key(|(id, _)| *id);
     Ok(read)
-}
-
-/// The bytes of a file as they arrive, for a reader that waits. A file that breaks off ends with an error.
-pub(super) struct Arriving {
-    pub(super) parts: mpsc::Receiver<io::Result<Bytes>>,
-    pub(super) rest: Bytes,
-}
-
-impl Read for Arriving {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.rest.is_empty() {
-            match self.parts.blocking_recv() {
-                Some(part) => self.rest = part?,
-                None => return Ok(0),
-            }
-        }
-        let taken = self.rest.split_to(self.rest.len().min(buffer.len()));
-        buffer[..taken.len()].copy_from_slice(&taken);
-        Ok(taken.len())
-    }
 }
 
 #[cfg(test)]
@@ -169,7 +145,7 @@ mod tests {
         let mut file =
             b"address_1,city,state,zip\n1100 Congress Ave,Austin,TX,78701\nnowhere,Austin\n".to_vec();
         file.extend(b"\xff\xfe,Austin,TX,78701\n");
-        let read = read(&file[..]).unwrap();
+        let read = read(&file).unwrap();
         assert_eq!((read.addresses.len(), read.bad), (1, 2));
         let numbers: Vec<u64> = read.told.iter().map(|(line, _)| *line).collect();
         assert_eq!(numbers, [3, 4]);
@@ -196,24 +172,8 @@ mod tests {
                 let Ok(file) = read(content) else { return Ok(()) };
                 proptest::prop_assert!(file.told.len() <= TOLD && file.told.len() <= file.bad);
                 proptest::prop_assert!(file.addresses.is_sorted() && file.addresses.len() <= content.len());
-                // In pieces it is the same file.
-                let (sender, parts) = mpsc::channel(content.len().max(1));
-                for piece in content.chunks(5) {
-                    sender.try_send(Ok(Bytes::copy_from_slice(piece))).unwrap();
-                }
-                drop(sender);
-                proptest::prop_assert_eq!(read(Arriving { parts, rest: Bytes::new() }), Ok(file));
                 Ok(())
             },
         );
-    }
-
-    #[test]
-    fn a_file_that_breaks_off_is_refused() {
-        let (sender, parts) = mpsc::channel(4);
-        sender.try_send(Ok(Bytes::from_static(b"address\n\"1100 Congress Ave, Aus"))).unwrap();
-        sender.try_send(Err(io::Error::other("gone"))).unwrap();
-        drop(sender);
-        assert_eq!(read(Arriving { parts, rest: Bytes::new() }), Err(FileError::CutOff));
     }
 }

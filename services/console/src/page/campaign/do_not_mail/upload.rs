@@ -1,17 +1,15 @@
-//! A file for the do-not-mail list: read while it arrives, taken in one transaction.
-
-use std::io;
+//! A file for the do-not-mail list: received whole, read when it is its turn, taken in one transaction.
 
 use askama::Template;
 use axum::extract::State;
 use axum::extract::multipart::{Multipart, MultipartRejection};
 use axum::response::Response;
-use bytes::Bytes;
+use bytes::BytesMut;
 use contract::id::CampaignId;
 use store::CampaignSummary;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::file::{self, Arriving, ReadFile};
+use super::file::{self, ReadFile};
 use super::{Refused, Shown, list_page};
 use crate::Console;
 use crate::access::Person;
@@ -19,15 +17,17 @@ use crate::answer::{Frame, page};
 use crate::failure::Failure;
 use crate::page::campaign::{CampaignPath, PART, find};
 use crate::show::grouped;
+use crate::turn;
 
 /// Bytes of a file at the most.
 pub(super) const BYTES: usize = 16 * 1024 * 1024;
 
+/// Bytes of files in memory at a time in one process, from their arrival until they are read: four of the largest. Only
+/// what has arrived counts, so that who sends nothing takes nothing from others.
+static MEMORY: Semaphore = Semaphore::const_new(4 * BYTES);
+
 /// Files read at a time by one process; each keeps a processor busy, and its addresses in memory.
 static READ_AT_A_TIME: Semaphore = Semaphore::const_new(2);
-
-/// Pieces of a file that wait for being read.
-const PIECES_AHEAD: usize = 4;
 
 /// Addresses that one statement takes.
 const PORTION: usize = 5_000;
@@ -43,6 +43,12 @@ struct UploadedPage {
     file: ReadFile,
 }
 
+/// A file with its place in memory.
+struct Received {
+    content: BytesMut,
+    memory: SemaphorePermit<'static>,
+}
+
 /// Takes a file, and says what became of its lines.
 pub(super) async fn take(
     State(console): State<Console>,
@@ -52,13 +58,15 @@ pub(super) async fn take(
 ) -> Result<Response, Failure> {
     let campaign_id = path?.0;
     let campaign = find(&console, &person, &campaign_id).await?;
-    let turn = READ_AT_A_TIME.acquire().await;
     let received = match form {
-        Ok(form) => receive(form).await,
+        Ok(form) => receive(form, &MEMORY).await,
         Err(_) => Err(no_file()),
     };
-    drop(turn);
-    let file = match received {
+    let read = match received {
+        Ok(received) => read(received).await,
+        Err(failure) => Err(failure),
+    };
+    let file = match read {
         Ok(file) => file,
         Err(Failure::Invalid(problem)) => {
             let what = Refused { file_problem: Some(problem), ..Refused::default() };
@@ -78,28 +86,32 @@ pub(super) async fn take(
     }))
 }
 
-/// Hands the file's pieces to the reader, which waits for them on a thread of its own.
-async fn receive(mut form: Multipart) -> Result<ReadFile, Failure> {
+/// Receives the form's file. It waits for nobody but its sender: without memory for what arrives it is refused.
+async fn receive(mut form: Multipart, memory: &'static Semaphore) -> Result<Received, Failure> {
+    let place = |bytes: usize| {
+        let bytes = u32::try_from(bytes).map_err(|_| Failure::Busy)?;
+        memory.try_acquire_many(bytes).map_err(|_| Failure::Busy)
+    };
     while let Some(mut field) = form.next_field().await.map_err(|_| cut_off())? {
         if field.name() != Some("file") {
             continue;
         }
-        let (sender, parts) = mpsc::channel(PIECES_AHEAD);
-        let reader = tokio::task::spawn_blocking(move || file::read(Arriving { parts, rest: Bytes::new() }));
-        loop {
-            let piece = field.chunk().await;
-            let is_last = !matches!(piece, Ok(Some(_)));
-            let piece = piece.map(Option::unwrap_or_default).map_err(io::Error::other);
-            // A reader that is gone has found out enough.
-            if sender.send(piece).await.is_err() || is_last {
-                break;
-            }
+        let mut received = Received { content: BytesMut::new(), memory: place(0)? };
+        while let Some(piece) = field.chunk().await.map_err(|_| cut_off())? {
+            received.memory.merge(place(piece.len())?);
+            received.content.extend_from_slice(&piece);
         }
-        drop(sender);
-        let read = reader.await.map_err(|error| Failure::Internal(error.into()))?;
-        return read.map_err(|error| Failure::Invalid(error.to_string()));
+        return Ok(received);
     }
     Err(no_file())
+}
+
+/// Reads a file when it is its turn, and gives its memory back.
+async fn read(Received { content, memory }: Received) -> Result<ReadFile, Failure> {
+    // Never closed.
+    let place = READ_AT_A_TIME.acquire().await;
+    let read = turn::during((place, memory), move || file::read(&content)).await?;
+    read.map_err(|error| Failure::Invalid(error.to_string()))
 }
 
 async fn save(
@@ -131,4 +143,41 @@ fn cut_off() -> Failure {
         "The file did not arrive whole, or has more than {} MB. Nothing of it was taken.",
         BYTES / 1024 / 1024
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use axum::extract::{FromRequest as _, Request};
+    use axum::http::header::CONTENT_TYPE;
+
+    use super::*;
+
+    const HEAD: &str =
+        "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\n\r\naddress\n";
+    const END: &str = "\r\n--b--\r\n";
+
+    async fn form(body: String) -> Multipart {
+        let request = Request::post("/").header(CONTENT_TYPE, "multipart/form-data; boundary=b");
+        Multipart::from_request(request.body(Body::from(body)).unwrap(), &()).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_file_for_which_there_is_no_memory_is_refused_and_holds_none() {
+        static MEMORY: Semaphore = Semaphore::const_new(10);
+        let first = receive(form(format!("{HEAD}{END}")).await, &MEMORY).await.ok().unwrap();
+        assert_eq!((&first.content[..], MEMORY.available_permits()), (&b"address\n"[..], 2));
+        let second = receive(form(format!("{HEAD}{END}")).await, &MEMORY).await;
+        assert!(matches!(second, Err(Failure::Busy)));
+        assert!(read(first).await.is_ok());
+        assert_eq!(MEMORY.available_permits(), 10, "a file that is read holds none");
+    }
+
+    #[tokio::test]
+    async fn a_file_that_breaks_off_is_refused() {
+        let broken_off = receive(form(HEAD.to_owned()).await, &MEMORY).await;
+        assert!(
+            matches!(broken_off, Err(Failure::Invalid(problem)) if problem.contains("did not arrive whole"))
+        );
+    }
 }

@@ -17,7 +17,7 @@ use crate::{step, tell};
 const BATCH: usize = contract::limits::RECORDS_PER_BATCH;
 
 /// Times that each short measurement is taken.
-const ROUNDS: usize = 15;
+const ROUNDS: usize = 31;
 
 /// A stack with what pushes to it.
 struct Stack {

@@ -208,15 +208,14 @@ impl Transaction<'_> {
         Ok(IntegrationId(row.get(0)))
     }
 
-    /// Holds an integration's syncs alone until the transaction ends; waits for all who share them, 20 seconds at the most.
+    /// Holds an integration's syncs alone until the transaction ends; waits for all who share them, 20 seconds
+    /// at the most.
     ///
     /// # Errors
     /// [`StoreError::Busy`] when they take longer; [`StoreError`] when the database cannot be asked.
     pub async fn integration_hold(&self, integration_id: IntegrationId) -> Result<()> {
-        let sql =
-            "SELECT set_config('lock_timeout', '20s', true), pg_advisory_xact_lock(hashtextextended($1, 0)),
-                       set_config('lock_timeout', '0', true)";
-        self.row(sql, &[&lock_name(integration_id)]).await?;
+        let sql = lock_within(HOLD_PATIENCE, "pg_advisory_xact_lock");
+        self.row(&sql, &[&lock_name(integration_id)]).await?;
         Ok(())
     }
 
@@ -276,6 +275,22 @@ impl Transaction<'_> {
     }
 }
 
+/// How long a request waits to hold an integration's syncs alone: until pushes that were begun are through.
+const HOLD_PATIENCE: &str = "20s";
+
+/// How long one waits to share them: who waits keeps a worker from other integrations.
+pub(crate) const SHARE_PATIENCE: &str = "3s";
+
+/// A statement that takes the advisory lock of `$1` with this function, or gives up in time. Nothing else of the transaction
+/// is bounded by it.
+pub(crate) fn lock_within(patience: &str, lock: &str) -> String {
+    format!(
+        "SELECT set_config('lock_timeout', '{patience}', true), {lock}(hashtextextended($1, 0)),
+             set_config('lock_timeout', '0', true)"
+    )
+}
+
+/// What an integration's syncs are locked by.
 pub(crate) fn lock_name(integration_id: IntegrationId) -> String {
     format!("integration/{integration_id}")
 }

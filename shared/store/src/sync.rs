@@ -8,7 +8,7 @@ use contract::push::{OpenSync, SyncMode, SyncStatus, SyncView};
 use tokio_postgres::Row;
 
 use crate::error::{Result, StoreError};
-use crate::integration::lock_name;
+use crate::integration::{SHARE_PATIENCE, lock_name, lock_within};
 use crate::pool::{Store, Transaction};
 
 /// Syncs that one statement looks at when it forgets old ones: many have nothing to forget but themselves.
@@ -163,7 +163,7 @@ impl Store {
     /// [`StoreError`] when the database cannot be asked.
     pub async fn sync_expire(&self, now: DateTime<Utc>, limit: i64) -> Result<u64> {
         // A push or complete that is under way began before the time passed and is to end well: it holds the
-        // integration, whose sync is left for another time.
+        // integration, by the name that `lock_name` gives it, and its sync is left for another time.
         self.execute(
             "UPDATE syncs SET status = 'expired' WHERE (integration_id, sync_id) IN (
                  SELECT integration_id, sync_id FROM (
@@ -259,10 +259,9 @@ impl Transaction<'_> {
         integration_id: IntegrationId,
         now: DateTime<Utc>,
     ) -> Result<Option<SyncView>> {
-        let lock = "SELECT set_config('lock_timeout', '3s', true), pg_advisory_xact_lock_shared(hashtextextended($1, 0)),
-                        set_config('lock_timeout', '0', true)";
+        let lock = lock_within(SHARE_PATIENCE, "pg_advisory_xact_lock_shared");
         let name = lock_name(integration_id);
-        let [_, open] = self.row_each((lock, &[&name]), (&open_sync(), &[&integration_id.0, &now])).await?;
+        let [_, open] = self.row_each((&lock, &[&name]), (&open_sync(), &[&integration_id.0, &now])).await?;
         open.as_ref().map(sync).transpose()
     }
 

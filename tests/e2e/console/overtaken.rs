@@ -1,5 +1,6 @@
 //! Nobody saves over what somebody else has saved meanwhile without having seen it.
 
+use contract::id::IntegrationId;
 use contract::push::Semantic;
 use pillarbox_tests::{CAMPAIGN, Crm, Page, Visitor};
 use serde_json::json;
@@ -61,22 +62,10 @@ fn fields(fields: &[(&str, &str)]) -> Vec<(String, String)> {
     fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn what_somebody_saved_meanwhile_is_shown_and_not_saved_over() {
-    let mut crm = Crm::with(Vec::new()).await;
-    let url = crm.stack.console().await;
-    let admin = member(&crm.stack, &url, Role::Admin).await;
-    crm.declare(json!([{"key": "plz"}, {"key": "code"}])).await;
-    crm.stack.campaign(json!({})).await;
-    let endpoint = json!({"url": "http://127.0.0.1:9/hook"});
-    crm.stack.apply(json!({"teams": [{"name": "Test", "endpoints": [endpoint]}]})).await;
-    let team_id = crm.stack.store.team_by_name("Test").await.unwrap().team_id;
-    let integration = crm.stack.store.integration_by_name(team_id, "CRM").await.unwrap().integration_id;
-    let endpoint = crm.stack.store.endpoint_list(team_id).await.unwrap()[0].endpoint_id;
-    let made = admin.post("/address-book/formula", &[("name", "Hello"), ("formula", "\"zero\"")]).await;
-    assert_eq!(made.status, 303, "{}", made.html);
+/// Each with two values that can be saved, and one that cannot.
+fn forms(integration: IntegrationId) -> [Form; 4] {
     let columns = Semantic::ALL.iter().map(|semantic| (semantic.as_str(), ""));
-    let forms = [
+    [
         Form {
             page: format!("/campaigns/{CAMPAIGN}/conditions"),
             action: format!("/campaigns/{CAMPAIGN}/conditions"),
@@ -120,8 +109,24 @@ async fn what_somebody_saved_meanwhile_is_shown_and_not_saved_over() {
             second: "23",
             wrong: "many",
         },
-    ];
-    for form in &forms {
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_somebody_saved_meanwhile_is_shown_and_not_saved_over() {
+    let mut crm = Crm::with(Vec::new()).await;
+    let url = crm.stack.console().await;
+    let admin = member(&crm.stack, &url, Role::Admin).await;
+    crm.declare(json!([{"key": "plz"}, {"key": "code"}])).await;
+    crm.stack.campaign(json!({})).await;
+    let endpoint = json!({"url": "http://127.0.0.1:9/hook"});
+    crm.stack.apply(json!({"teams": [{"name": "Test", "endpoints": [endpoint]}]})).await;
+    let team_id = crm.stack.store.team_by_name("Test").await.unwrap().team_id;
+    let integration = crm.stack.store.integration_by_name(team_id, "CRM").await.unwrap().integration_id;
+    let endpoint = crm.stack.store.endpoint_list(team_id).await.unwrap()[0].endpoint_id;
+    let made = admin.post("/address-book/formula", &[("name", "Hello"), ("formula", "\"zero\"")]).await;
+    assert_eq!(made.status, 303, "{}", made.html);
+    for form in forms(integration) {
         form.is_saved_over_only_by_who_has_seen_what_stands(&admin).await;
     }
     let log = admin.get("/activity").await.html;

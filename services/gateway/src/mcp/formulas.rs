@@ -11,7 +11,7 @@ use crate::mcp::admit::TeamAccess;
 use crate::mcp::dispatch::{Request, Unanswered};
 
 /// Bytes of a call's arguments: a hundred rows of sixty columns are less, and calls that wait for their team's turn are to hold little.
-pub(super) const ARGUMENTS_BYTES: usize = 256 * 1024;
+const ARGUMENTS_BYTES: usize = 256 * 1024;
 
 /// Does what a tool is for.
 pub(super) async fn call(

@@ -89,17 +89,50 @@ async fn a_campaign_can_be_stricter_or_laxer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_suffix_that_is_missing_or_wrong_is_corrected_from_the_points() {
+async fn a_suffix_that_is_missing_or_wrong_is_corrected_from_the_points_and_told() {
     let stack = covered().await;
     let answer = stack
-        .send(&[with(person(7), "address_1", "7 Main"), with(person(8), "address_1", "8 N Main Ave")])
+        .send(&[
+            with(person(7), "address_1", "7 Main"),
+            with(person(8), "address_1", "8 Main Ave"),
+            person(9),
+        ])
         .await;
-    assert_eq!(answer.reasons(), ["mailed", "mailed"]);
-    assert_eq!(answer.json()["results"][0]["address"], "7 Main St, Austin, TX 78701");
+    assert_eq!(answer.reasons(), ["mailed"; 3]);
+    let results = &answer.json()["results"];
+    assert_eq!(results[0]["address"], "7 Main St, Austin, TX 78701");
+    let warned =
+        |detail: &str| json!([{"code": "address_corrected", "field": "address_1", "detail": detail}]);
+    assert_eq!(results[0]["warnings"], warned(r#""Main" was corrected to "Main St"."#));
+    assert_eq!(results[1]["warnings"], warned(r#""Main Ave" was corrected to "Main St"."#));
+    assert_eq!(results[2]["warnings"], Value::Null);
     let corrections = texts(&stack, "SELECT corrections FROM pieces ORDER BY line_1").await;
-    assert_eq!(corrections, ["address_1: Main -> Main St", "address_1: N Main Ave -> Main St"]);
+    assert_eq!(corrections, ["address_1: Main -> Main St", "address_1: Main Ave -> Main St", ""]);
     // The corrected address is the one that was mailed.
     assert_eq!(stack.send(&[person(7)]).await.reasons(), ["duplicate_recent"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_household_is_never_confirmed() {
+    let stack = covered().await;
+    let file = PointFile::new(
+        "number,street,postcode,lat,lon\n\
+         2628,N MARINE AVE,21219,39.2,-76.4\n1,S MARINE AVE,21219,39.2,-76.4\n121,HOLLY CIR,21219,39.2,-76.4\n\
+         1,HOLLY RD,21219,39.2,-76.4\n4900,CARROLL CT,21219,39.2,-76.4\n4900,CARROLL MANOR RD,21219,39.2,-76.4\n\
+         5,OAK ST,21219,39.2,-76.4\n1,OAK LN,21222,39.2,-76.4\n7,ELM ST,21219,39.2,-76.4\n7,ELM CT,21219,39.2,-76.4\n",
+    );
+    pillarbox::addresses::import::import_file(&stack.store, &file.path, false, stack.now()).await.unwrap();
+    let at = |line: &str| {
+        let fields = [("address_1", line), ("city", "Baltimore"), ("state", "MD"), ("zip", "21219")];
+        fields
+            .into_iter()
+            .fold(with(person(1), "reference", line), |person, (name, value)| with(person, name, value))
+    };
+    let wrong = ["2628 S Marine Ave", "2628 Marine Ave", "121 Holly Rd", "5 Oak Ln", "7 Elm"].map(at);
+    assert_eq!(stack.send(&wrong).await.reasons(), ["invalid_address"; 5]);
+    let answer = stack.send(&[at("4900 Carroll Manor"), at("5 Oak")]).await;
+    assert_eq!(answer.reasons(), ["mailed", "mailed"]);
+    assert_eq!(answer.json()["results"][0]["address"], "4900 Carroll Manor Rd, Baltimore, MD 21219");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -217,6 +250,16 @@ async fn the_same_house_in_two_urbanizations_is_two_addresses() {
     let homes = [home("Urb Las Gladiolas"), home("Urb Royal Oak"), home("URBANIZACION LAS GLADIOLAS")];
     let answer = stack.send(&homes).await;
     assert_eq!(answer.reasons(), ["mailed", "mailed", "duplicate_recent"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_do_not_mail_list_knows_an_address_as_it_was_written_and_as_it_was_corrected() {
+    let stack = covered().await;
+    stack.campaign(json!({"do_not_mail": ["7 Main, Austin, TX 78701", "8 Main St, Austin, TX 78701"]})).await;
+    let [written, corrected, other] =
+        ["7 Main", "8 Main", "9 Main"].map(|line| with(person(7), "address_1", line));
+    let answer = stack.send(&[written, corrected, other]).await;
+    assert_eq!(answer.reasons(), ["do_not_mail", "do_not_mail", "mailed"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -167,7 +167,7 @@ fn is_king(words: &[&str]) -> bool {
     KING.contains(&words)
 }
 
-fn house_number(number: &str, zip: &str) -> String {
+pub(crate) fn house_number(number: &str, zip: &str) -> String {
     let number = without_letter_hyphens(without_zeros(number));
     let is_queens = zip.get(..3).is_some_and(|prefix| QUEENS.contains(&prefix));
     let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());

@@ -6,11 +6,13 @@
 //!
 //! Reading order: `line` cuts text into words, `delivery` reads the delivery line with the word
 //! lists of `tables`, `last_line` reads city, state and ZIP, `parsed` puts the standard form
-//! together, `compared` says which spellings are one address, `zips` holds the ZIP codes, `verify` decides, `points` adds what address points confirm.
+//! together, `compared` says which spellings are one address, `zips` holds the ZIP codes, `verify` decides, `points` adds what address points
+//! confirm, `correction` says which other street may have been meant.
 
 mod casing;
 mod cell;
 mod compared;
+mod correction;
 mod delivery;
 mod hash;
 mod id;
@@ -27,12 +29,13 @@ mod verify;
 mod zips;
 
 pub use cell::{RANGES_MAX, cell, cells_around, distance_metres};
+pub use correction::{Namesakes, StreetQuestion, is_one_component_apart, only_confirmed};
 pub use id::{AddressId, unverified_id};
 pub use input::{AddressInput, INPUT_BYTES_MAX, one_line_as_sent};
 pub use listed::Listed;
 pub use parsed::{Parsed, parse, parse_one_line};
 pub use points::{Evidence, Place, PointKey, Street};
-pub use unit::part_unit;
+pub use unit::{lines_as_sent, part_unit};
 pub use verdict::{Correction, Failure, Field, Level, Strictness, Verdict, Verified};
 pub use verify::{Reading, verify};
 pub use zips::{zip_centre, zip_place};

@@ -51,6 +51,8 @@ pub struct Parsed {
     pub line2: String,
     /// `123 N Main St, Austin, TX 78701-1234`, without a unit that was sent in `address_2`.
     pub one_line: String,
+    /// The units of the delivery line that were sent in `address_2`, as they stand in it: `Apt 4B`.
+    pub unit_apart: String,
     /// The delivery line without the units that `one_line` leaves out.
     shown_line: String,
     /// The delivery line without units, and the urbanization, as addresses are compared: see [`compared`].
@@ -133,8 +135,9 @@ impl Parsed {
         let is_dual = !box_line.is_empty() && !street_line.is_empty();
         let base = if box_line.is_empty() { &street_line } else { &box_line };
         let units: &[Unit] = if is_dual { &[] } else { &delivery.units };
-        let shown = units.iter().filter(|unit| unit.source == Source::Address1);
-        let shown_line = with_units(base, shown);
+        let sent_in = |source| units.iter().filter(move |unit| unit.source == source);
+        let shown_line = with_units(base, sent_in(Source::Address1));
+        let unit_apart = with_units("", sent_in(Source::Address2));
         let last_parts = [&last_line.city, &last_line.state, &last_line.zip, &last_line.plus4];
         let one_line = one_line(&shown_line, last_parts);
         let second = is_dual.then(|| with_units(&street_line, delivery.units.iter()));
@@ -168,6 +171,7 @@ impl Parsed {
             line1,
             line2,
             one_line,
+            unit_apart,
             shown_line,
             compared_house,
             compared_unit,

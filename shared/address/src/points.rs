@@ -67,7 +67,7 @@ pub enum Evidence {
     Nothing,
     /// They know the street, and not the house.
     Street,
-    /// They know the house and units of it, but not this unit.
+    /// They know the house and units of it, but not this unit, or none was named.
     House(Place),
     /// They know it: the unit, or the house where units are not told apart.
     DeliveryPoint(Place),
@@ -99,7 +99,7 @@ impl Parsed {
 }
 
 /// A hash of what is compared of a street.
-fn key(compared: &str) -> i64 {
+pub(crate) fn key(compared: &str) -> i64 {
     let mut hasher = Fnv::default();
     hasher.write(compared.as_bytes());
     hasher.finish().cast_signed()
@@ -113,7 +113,7 @@ impl Reading {
         key.unwrap_or(PointKey { zip: NO_ZIP, address_id: self.id(), street_key: 0, name_key: 0 })
     }
 
-    /// The same address on a street that differs from its own in directionals or suffix only.
+    /// The same address on another street, which is noted as a correction.
     #[must_use]
     pub fn on_street(&self, street: &Street) -> Self {
         let mut other = self.clone();
@@ -129,13 +129,13 @@ impl Reading {
             Evidence::Nothing if self.parsed.is_street() => (Level::Zip, None, Some(self.unknown_street())),
             Evidence::Nothing => (Level::Zip, None, None),
             Evidence::Street => (Level::Street, None, Some(self.unknown_number())),
-            Evidence::House(place) => (Level::Street, Some(place), Some(self.unknown_unit())),
+            Evidence::House(place) => (Level::Street, Some(place), Some(self.unconfirmed_unit())),
             Evidence::DeliveryPoint(place) => (Level::DeliveryPoint, Some(place), None),
         };
         if let Some(plus4) = place.as_ref().and_then(|place| place.plus4.as_ref()) {
             self.parsed.set_plus4(plus4);
         }
-        let mut verified = self.parsed.verified(self.corrections, level);
+        let mut verified = self.into_verified(level);
         verified.shortfall = shortfall;
         if let Some(place) = place {
             verified.latitude = Some(place.latitude);
@@ -157,9 +157,13 @@ impl Reading {
         }
     }
 
-    fn unknown_unit(&self) -> Failure {
+    fn unconfirmed_unit(&self) -> Failure {
         let mut house = self.parsed.number.clone();
         push_part(&mut house, &self.parsed.street_name());
-        Failure::UnknownUnit(house)
+        if self.parsed.unit_designator.is_empty() {
+            Failure::MissingUnit(house)
+        } else {
+            Failure::UnknownUnit(house)
+        }
     }
 }

@@ -31,9 +31,40 @@ pub fn part_unit(line: &str) -> (&str, &str) {
     }
 }
 
+/// The two lines of an address with the unit where it was sent: from a verified delivery line and what stands above it,
+/// and the unit that was sent in `address_2` ([`crate::Verified::unit_apart`]).
+pub fn lines_as_sent(line1: &str, line2: &str, unit_apart: &str) -> (String, String) {
+    let parted = line1.rsplit_once(unit_apart).filter(|_| !unit_apart.is_empty());
+    let street = parted.and_then(|(before, behind)| {
+        let is_whole = behind.is_empty() || behind.starts_with(' ');
+        before.strip_suffix(' ').filter(|_| is_whole).map(|before| format!("{before}{behind}"))
+    });
+    match street {
+        None => (line1.to_owned(), line2.to_owned()),
+        Some(street) if line2.is_empty() => (street, unit_apart.to_owned()),
+        Some(street) => (street, format!("{unit_apart}, {line2}")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_unit_stands_on_the_line_that_it_was_sent_on() {
+        for (lines, as_sent) in [
+            (("101 Oak St Apt 7", "", "Apt 7"), ("101 Oak St", "Apt 7")),
+            (("101 Oak St Apt 7", "c/o Jo", "Apt 7"), ("101 Oak St", "Apt 7, c/o Jo")),
+            (("101 Oak St Bldg 2 Apt 7", "", "Bldg 2"), ("101 Oak St Apt 7", "Bldg 2")),
+            (("101 Oak St Apt 7", "c/o Jo", ""), ("101 Oak St Apt 7", "c/o Jo")),
+            (("1 Rear Rd Rear", "", "Rear"), ("1 Rear Rd", "Rear")),
+            (("101 Oak St", "", "Apt 7"), ("101 Oak St", "")),
+            (("", "", ""), ("", "")),
+        ] {
+            let (line1, line2) = lines_as_sent(lines.0, lines.1, lines.2);
+            assert_eq!((line1.as_str(), line2.as_str()), as_sent, "{lines:?}");
+        }
+    }
 
     #[test]
     fn a_delivery_line_is_parted_from_its_units() {

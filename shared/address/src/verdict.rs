@@ -16,10 +16,14 @@ pub enum Verdict {
 pub struct Verified {
     /// What the duplicate window and the do-not-mail list compare.
     pub id: AddressId,
+    /// The identity of the address as it was read, before another street was put into it: lists may have it so.
+    pub written_id: AddressId,
     /// The delivery line with its unit: `123 N Main St Apt 4`, `PO Box 12`.
     pub line1: String,
     /// What stands above the delivery line (care-of, urbanization, building), or empty.
     pub line2: String,
+    /// The unit of `line1` that was sent in `address_2`, or empty; see [`crate::lines_as_sent`].
+    pub unit_apart: String,
     /// Post office name.
     pub city: String,
     /// Two capital letters.
@@ -224,6 +228,9 @@ pub enum Failure {
         /// Five digits.
         zip: String,
     },
+    /// The house has units, and none was sent.
+    #[error("{0} has units, and the address names none")]
+    MissingUnit(String),
     /// The house has units, and not this one.
     #[error("{0} has no such unit")]
     UnknownUnit(String),
@@ -238,7 +245,11 @@ pub enum Failure {
 impl Failure {
     /// The reason as a sentence for the person who sent the address.
     pub fn detail(&self) -> String {
-        let text = self.to_string();
+        let text = match self {
+            // A field's name is written as it is sent.
+            Self::Missing(field) => format!("the address has no {}", field.as_str()),
+            other => other.to_string(),
+        };
         let mut characters = text.chars();
         let first: String = characters.next().into_iter().flat_map(char::to_uppercase).collect();
         format!("{first}{}.", characters.as_str())

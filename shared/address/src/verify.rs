@@ -25,6 +25,8 @@ pub fn verify(input: AddressInput<'_>) -> Verdict {
 #[derive(Debug, Clone)]
 pub struct Reading {
     pub(crate) parsed: Parsed,
+    /// The identity before a correction of the street.
+    pub(crate) written_id: AddressId,
     pub(crate) corrections: Vec<Correction>,
     pub(crate) failure: Option<Failure>,
 }
@@ -52,28 +54,33 @@ impl Reading {
 
     /// The verdict at [`Level::Zip`].
     pub fn verdict(self) -> Verdict {
-        match self.failure {
+        match self.failure.clone() {
             Some(failure) => Verdict::Undeliverable(failure),
-            None => Verdict::Deliverable(Box::new(self.parsed.verified(self.corrections, Level::Zip))),
+            None => Verdict::Deliverable(Box::new(self.into_verified(Level::Zip))),
         }
     }
 
     /// The verdict when the operator vouches for the address as it was read.
     pub fn overridden(self) -> Verdict {
-        Verdict::Deliverable(Box::new(self.parsed.verified(self.corrections, Level::Override)))
+        Verdict::Deliverable(Box::new(self.into_verified(Level::Override)))
     }
 
     /// An address without a failure, at [`Level::Zip`], and why no more of it is confirmed.
     pub fn unconfirmed(self, shortfall: Failure) -> Box<Verified> {
-        let mut verified = self.parsed.verified(self.corrections, Level::Zip);
+        let mut verified = self.into_verified(Level::Zip);
         verified.shortfall = Some(shortfall);
         Box::new(verified)
+    }
+
+    /// The verified form at this level.
+    pub(crate) fn into_verified(self, level: Level) -> Verified {
+        Verified { written_id: self.written_id, ..self.parsed.verified(self.corrections, level) }
     }
 
     fn check(mut parsed: Parsed, input: AddressInput<'_>) -> Self {
         let mut corrections = Vec::new();
         let failure = find_failure(&mut parsed, input, &mut corrections).err();
-        Self { parsed, corrections, failure }
+        Self { written_id: parsed.id(), parsed, corrections, failure }
     }
 }
 
@@ -203,8 +210,10 @@ impl Parsed {
     pub fn verified(self, corrections: Vec<Correction>, level: Level) -> Verified {
         Verified {
             id: self.id(),
+            written_id: self.id(),
             line1: self.line1,
             line2: self.line2,
+            unit_apart: self.unit_apart,
             city: self.city,
             state: self.state,
             zip: self.zip,

@@ -71,6 +71,9 @@ impl Zip {
             return false;
         };
         let north = (there.0 - here.0) * METRES_PER_DEGREE;
+        if north.abs() > NEIGHBOUR_METRES_MAX {
+            return false;
+        }
         let east = (there.1 - here.1) * METRES_PER_DEGREE * here.0.to_radians().cos();
         north.hypot(east) <= NEIGHBOUR_METRES_MAX
     }
@@ -79,6 +82,8 @@ impl Zip {
 struct Zips {
     sorted: Vec<Zip>,
     names: String,
+    /// By state: its first and last place in `sorted`, between which few are another's.
+    by_state: HashMap<u8, (usize, usize), BuildHasherDefault<Fnv>>,
     /// Places in `sorted` by state and [`city_key`].
     by_city: HashMap<(u8, u64), Vec<u32>, BuildHasherDefault<Fnv>>,
 }
@@ -103,6 +108,7 @@ fn read(text: &str) -> Zips {
     let mut zips = Zips {
         sorted: Vec::with_capacity(45_000),
         names: String::with_capacity(512 * 1024),
+        by_state: HashMap::default(),
         by_city: HashMap::with_capacity_and_hasher(32_000, BuildHasherDefault::default()),
     };
     let mut name_before = (0, "");
@@ -124,6 +130,8 @@ fn read(text: &str) -> Zips {
             let places = zips.by_city.entry((state, city_key(city))).or_default();
             places.push(zips.sorted.len() as u32);
         }
+        let here = zips.sorted.len();
+        zips.by_state.entry(state).or_insert((here, here)).1 = here;
         zips.sorted.push(Zip {
             number,
             state,
@@ -155,6 +163,18 @@ pub(crate) fn is_city(state: &str, city: &str) -> bool {
 /// or has no place, like the military ones.
 pub fn zip_centre(zip5: &str) -> Option<(f64, f64)> {
     find(zip5)?.centre_degrees()
+}
+
+/// The first and the last ZIP of the state that lie near a ZIP (five digits), itself among them: those between which a
+/// sender may have taken the wrong one. `None` for a ZIP that is not known.
+pub(crate) fn nearby(zip5: &str) -> Option<(i32, i32)> {
+    let here = find(zip5)?;
+    let &(first, last) = ZIPS.by_state.get(&here.state)?;
+    let of_state = ZIPS.sorted[first..=last].iter().filter(|other| other.state == here.state);
+    let near = of_state.filter(|other| here.is_near(other));
+    let numbers = near.filter_map(|zip| i32::try_from(zip.number).ok());
+    let (low, high) = numbers.fold((i32::MAX, i32::MIN), |(low, high), zip| (low.min(zip), high.max(zip)));
+    Some((low, high))
 }
 
 /// The post office name and the state of a ZIP (five digits). The name is empty where it is not known.

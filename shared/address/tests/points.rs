@@ -23,6 +23,8 @@ fn each_evidence_has_its_level_and_says_what_is_lacking() {
     let house = confirmed(Evidence::House(place()));
     assert_eq!((house.level, house.latitude), (Level::Street, Some(30.27)));
     assert!(matches!(house.shortfall, Some(Failure::UnknownUnit(_))));
+    let without_unit = Reading::of(input("1 Main St")).confirmed(Evidence::House(place()));
+    assert_eq!(without_unit.shortfall, Some(Failure::MissingUnit("1 Main St".to_owned())));
     let point = confirmed(Evidence::DeliveryPoint(place()));
     assert_eq!((point.level, point.shortfall.is_none()), (Level::DeliveryPoint, true));
     assert_eq!(point.one_line, "1 Main St Apt 4, Austin, TX 78701-1234");

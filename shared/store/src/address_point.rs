@@ -68,17 +68,6 @@ const LOOK_UP: &str = "
     FROM unnest($2::uuid[]) WITH ORDINALITY AS asked (address_id, position)
     CROSS JOIN LATERAL (SELECT FROM address_overrides WHERE address_id = asked.address_id LIMIT 1) overridden";
 
-const STREETS: &str = "
-    SELECT asked.position, street.predirectional, street.name, street.suffix, street.postdirectional
-    FROM unnest($1::int4[], $2::int8[]) WITH ORDINALITY AS asked (zip, name_key, position)
-    CROSS JOIN LATERAL (SELECT * FROM address_streets street
-        WHERE street.zip = asked.zip AND street.name_key = asked.name_key
-        ORDER BY street.street_key LIMIT $3) street
-    ORDER BY asked.position, street.street_key";
-
-/// Streets of one name in one ZIP that are looked at: more than any ZIP has directionals and suffixes for one.
-const STREETS_PER_NAME: i64 = 16;
-
 impl Store {
     /// What points say of these addresses, in their order. One round trip.
     ///
@@ -119,28 +108,6 @@ impl Store {
             }
         }
         Ok(facts)
-    }
-
-    /// For each key the streets of its ZIP that share the name, in directionals and suffix perhaps others.
-    ///
-    /// # Errors
-    /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn address_streets_of_name(&self, keys: &[PointKey]) -> Result<Vec<Vec<Street>>> {
-        let mut streets = vec![Vec::new(); keys.len()];
-        let zips: Vec<i32> = keys.iter().map(|key| key.zip).collect();
-        let names: Vec<i64> = keys.iter().map(|key| key.name_key).collect();
-        for row in self.rows(STREETS, &[&zips, &names, &STREETS_PER_NAME]).await? {
-            let position: i64 = row.get(0);
-            if let Some(streets) = streets.get_mut(position as usize - 1) {
-                streets.push(Street {
-                    predirectional: row.get(1),
-                    name: row.get(2),
-                    suffix: row.get(3),
-                    postdirectional: row.get(4),
-                });
-            }
-        }
-        Ok(streets)
     }
 
     /// The homes within `radius_metres` of each center (degrees north and east), nearest first, `limit` each at the

@@ -9,6 +9,7 @@ mod address_answer;
 mod address_book;
 mod address_import;
 mod address_point;
+mod address_street;
 mod admission;
 mod ai_cell;
 mod backlog;

@@ -4,7 +4,7 @@
 use std::panic::resume_unwind;
 use std::thread;
 
-use address::{AddressInput, Evidence, PointKey, Reading, Strictness, Verdict};
+use address::{AddressInput, Evidence, PointKey, Reading, Strictness, Verdict, only_confirmed};
 use futures_util::future::BoxFuture;
 use store::{PointFacts, Store, StoreError};
 
@@ -35,8 +35,7 @@ impl Local {
         Ok(readings.into_iter().zip(facts).collect())
     }
 
-    /// An address on an unknown street is on the one street of that name, whatever its directionals and suffix, that
-    /// has the house.
+    /// An address on an unknown street may stand for one on another street (see `address::Reading::candidates`).
     async fn correct_streets(
         &self,
         readings: &mut [Reading],
@@ -47,29 +46,34 @@ impl Local {
             keys[*at].is_in_zip()
                 && facts[*at].points_in_zip > 0
                 && !facts[*at].is_overridden
-                && matches!(facts[*at].evidence, Evidence::Nothing | Evidence::Street)
+                && facts[*at].evidence == Evidence::Nothing
         };
-        let open: Vec<usize> = (0..keys.len()).filter(is_open).collect();
+        let (open, questions): (Vec<usize>, Vec<_>) = tokio::task::block_in_place(|| {
+            let asked = (0..keys.len()).filter(is_open);
+            asked.filter_map(|at| Some((at, readings[at].street_question()?))).unzip()
+        });
         if open.is_empty() {
             return Ok(());
         }
-        let open_keys: Vec<PointKey> = open.iter().map(|at| keys[*at]).collect();
-        let streets = self.store.address_streets_of_name(&open_keys).await?;
+        let namesakes = self.store.address_namesakes(&questions).await?;
         let candidates: Vec<(usize, Reading)> = open
             .into_iter()
-            .zip(&streets)
-            .flat_map(|(at, streets)| {
-                let reading = &readings[at];
-                let others = streets.iter().filter(|street| **street != reading.parsed().street_parts());
-                others.map(move |street| (at, reading.on_street(street))).collect::<Vec<_>>()
+            .zip(&namesakes)
+            .flat_map(|(at, namesakes)| {
+                readings[at].candidates(namesakes).into_iter().map(move |candidate| (at, candidate))
             })
             .collect();
         let candidate_keys: Vec<PointKey> =
             candidates.iter().map(|(_, candidate)| candidate.point_key()).collect();
         let candidate_facts = self.store.address_look_up(&candidate_keys).await?;
-        for (at, candidate, found) in only_matches(candidates, candidate_facts) {
-            readings[at] = candidate;
-            facts[at] = found;
+        let mut found = candidates.into_iter().zip(candidate_facts).peekable();
+        while let Some(&((at, _), _)) = found.peek() {
+            // Candidates of one address follow each other.
+            let of_address = std::iter::from_fn(|| found.next_if(|((next, _), _)| *next == at));
+            let candidates: Vec<_> = of_address.map(|((_, candidate), facts)| (candidate, facts)).collect();
+            if let Some(confirmed) = only_confirmed(candidates, |facts: &PointFacts| &facts.evidence) {
+                (readings[at], facts[at]) = confirmed;
+            }
         }
         Ok(())
     }
@@ -107,28 +111,6 @@ fn read(inputs: &[AddressInput<'_>]) -> Vec<Reading> {
             parts.into_iter().flat_map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)));
         readings.collect()
     })
-}
-
-/// The candidates whose house is known, where an address has only one such.
-fn only_matches(
-    candidates: Vec<(usize, Reading)>,
-    facts: Vec<PointFacts>,
-) -> Vec<(usize, Reading, PointFacts)> {
-    let mut matches: Vec<(usize, Reading, PointFacts)> = Vec::new();
-    let mut ambiguous = Vec::new();
-    for ((at, candidate), facts) in candidates.into_iter().zip(facts) {
-        if !matches!(facts.evidence, Evidence::DeliveryPoint(_) | Evidence::House(_)) {
-            continue;
-        }
-        // Candidates of one address follow each other.
-        if matches.last().is_some_and(|(before, ..)| *before == at) {
-            ambiguous.push(at);
-        } else {
-            matches.push((at, candidate, facts));
-        }
-    }
-    matches.retain(|(at, ..)| !ambiguous.contains(at));
-    matches
 }
 
 impl Verify for Local {

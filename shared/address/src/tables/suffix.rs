@@ -274,6 +274,12 @@ pub(crate) fn standard(word: &str) -> Option<&'static str> {
     BY_SPELLING.get(word).copied()
 }
 
+/// Every spelling, in capitals, of a standard suffix; none for an empty one.
+pub(crate) fn spellings(standard: &str) -> impl Iterator<Item = &'static str> {
+    let known = SUFFIXES.iter().chain(UNABBREVIATED).find(move |(suffix, _)| *suffix == standard);
+    known.into_iter().flat_map(|(_, spellings)| spellings.split(' '))
+}
+
 /// The standard suffix of a word that is one slip of the keyboard away from a long suffix.
 pub(crate) fn forgiven(word: &str) -> Option<&'static str> {
     FORGIVEN

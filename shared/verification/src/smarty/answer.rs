@@ -2,6 +2,7 @@
 
 use address::{
     AddressInput, Correction, Failure, Field, Level, Parsed, Reading, Strictness, Verdict, Verified,
+    is_one_component_apart,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -73,7 +74,18 @@ pub(super) fn by_input(body: &[u8], count: usize) -> Result<Vec<Value>, String> 
 pub(super) fn judge(reading: Reading, answer: &Value, strictness: Strictness) -> Verdict {
     let known = serde_json::from_value::<Candidate>(answer.clone()).ok();
     match known.as_ref().and_then(|candidate| Some((candidate, candidate.level()?))) {
-        Some((candidate, level)) => candidate.verified(reading.parsed(), level).demand(strictness),
+        Some((candidate, level)) => {
+            let parsed = candidate.parsed(reading.parsed());
+            if is_one_component_apart(reading.parsed(), &parsed) {
+                return candidate.verified(reading.parsed(), parsed, level).demand(strictness);
+            }
+            if reading.failure().is_some() {
+                return reading.verdict();
+            }
+            let only = parsed.one_line;
+            let refusal = format!("the postal service knows no such address, only {only}");
+            reading.unconfirmed(Failure::Provider(refusal)).demand(strictness)
+        }
         None if reading.failure().is_some() => reading.verdict(),
         None => {
             let refusal = "the postal service knows no such address".to_owned();
@@ -83,17 +95,17 @@ pub(super) fn judge(reading: Reading, answer: &Value, strictness: Strictness) ->
 }
 
 impl Candidate {
-    /// How much is confirmed; `None` when nothing is.
+    /// How much is confirmed; `None` when nothing is. A house without the unit that it needs is no delivery point.
     fn level(&self) -> Option<Level> {
         match self.analysis.dpv_match_code.as_str() {
-            "Y" | "D" => Some(Level::DeliveryPoint),
-            "S" => Some(Level::Street),
+            "Y" => Some(Level::DeliveryPoint),
+            "S" | "D" => Some(Level::Street),
             _ => None,
         }
     }
 
     /// The provider's form, read as any address is, so that it has the same identity whoever verified it.
-    fn verified(&self, sent: &Parsed, level: Level) -> Box<Verified> {
+    fn parsed(&self, sent: &Parsed) -> Parsed {
         let Components { secondary_designator, secondary_number, .. } = &self.components;
         let unit = format!("{secondary_designator} {secondary_number}");
         let unit = unit.trim();
@@ -115,22 +127,28 @@ impl Candidate {
             }
         }
         let zip = format!("{}-{}", self.components.zipcode, self.components.plus4_code);
-        let parsed = address::parse(AddressInput {
+        address::parse(AddressInput {
             address_1,
             address_2: &address_2,
             city: &self.components.city_name,
             state: &self.components.state_abbreviation,
             zip: zip.trim_end_matches('-'),
-        });
-        self.finish(sent, parsed, level)
+        })
     }
 
-    fn finish(&self, sent: &Parsed, parsed: Parsed, level: Level) -> Box<Verified> {
+    fn verified(&self, sent: &Parsed, parsed: Parsed, level: Level) -> Box<Verified> {
         let corrections = corrections(sent, &parsed);
-        let shortfall = (level == Level::Street).then(|| Failure::UnknownUnit(parsed.line1.clone()));
+        let shortfall = (level == Level::Street).then(|| {
+            let line = parsed.line1.clone();
+            if self.analysis.dpv_match_code == "D" {
+                Failure::MissingUnit(line)
+            } else {
+                Failure::UnknownUnit(line)
+            }
+        });
         // A place that is only the ZIP's is none of the address.
         let is_located = !matches!(self.metadata.precision.as_str(), "" | "Unknown" | "None" | "Zip5");
-        let mut verified = parsed.verified(corrections, level);
+        let mut verified = Verified { written_id: sent.id(), ..parsed.verified(corrections, level) };
         verified.shortfall = shortfall;
         if let (true, Some(latitude), Some(longitude)) =
             (is_located, self.metadata.latitude, self.metadata.longitude)

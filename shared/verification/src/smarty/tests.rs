@@ -205,6 +205,38 @@ fn a_confirmed_address_has_the_providers_form_place_and_zip_4() {
 }
 
 #[test]
+fn a_provider_that_changes_more_than_one_component_or_a_directional_is_not_followed() {
+    let judged = |sent: &str, known: &str| match judged(
+        input(sent),
+        &candidate(0, known, "Y"),
+        Strictness::DeliveryPoint,
+    ) {
+        Verdict::Deliverable(verified) => verified.line1,
+        Verdict::Undeliverable(failure) => failure.detail(),
+    };
+    for (sent, known) in [
+        ("2628 S Marine Ave", "2628 N Marine Ave"),
+        ("2628 Marine Ave", "2628 N Marine Ave"),
+        ("2628 Marine Ave", "2628 Marine Ave E"),
+        ("2628 Marine Ave", "2638 Marine Ave"),
+        ("2628 Marine Ave", "2628 Maine St"),
+    ] {
+        let refusal =
+            format!("The postal service knows no such address, only {known}, Austin, TX 78701-1234.");
+        assert_eq!(judged(sent, known), refusal);
+    }
+    for (sent, known) in [
+        ("4900 Carroll Manor", "4900 Carroll Manor Rd"),
+        ("9 Park East", "9 Park East Dr"),
+        ("2628 Mariner Ave", "2628 Marine Ave"),
+        ("RR 2 Box 18", "18 Marine Ave"),
+        ("0007 Main Street", "7 Main St"),
+    ] {
+        assert_eq!(judged(sent, known), known);
+    }
+}
+
+#[test]
 fn a_unit_sent_in_address_2_does_not_show_whatever_the_provider_writes() {
     let mut answer = candidate(0, "1 Main St Apt 4", "Y");
     answer["components"]["secondary_designator"] = "Apt".into();
@@ -227,7 +259,7 @@ fn what_is_less_than_confirmed_goes_by_the_strictness() {
     for (answer, accepted_up_to) in [
         (candidate(0, "1 Main St Apt 99", "S"), Some(Strictness::Street)),
         (candidate(0, "1 Main St", "N"), Some(Strictness::Zip)),
-        (candidate(0, "1 Main St", "D"), Some(Strictness::DeliveryPoint)),
+        (candidate(0, "1 Main St", "D"), Some(Strictness::Street)),
         (Value::Null, Some(Strictness::Zip)),
     ] {
         let accepted = Strictness::ALL.into_iter().rfind(|strictness| {
@@ -235,6 +267,9 @@ fn what_is_less_than_confirmed_goes_by_the_strictness() {
         });
         assert_eq!(accepted, accepted_up_to, "{answer}");
     }
+    let without_unit = judged(input("1 main st"), &candidate(0, "1 Main St", "D"), Strictness::DeliveryPoint);
+    let Verdict::Undeliverable(failure) = without_unit else { panic!("deliverable") };
+    assert_eq!(failure.detail(), "1 Main St has units, and the address names none.");
     let unknown_zip = AddressInput { zip: "00000", ..input("1 Main St") };
     let verdict = judged(unknown_zip, &Value::Null, Strictness::Zip);
     assert!(matches!(verdict, Verdict::Undeliverable(_)), "what cannot be read is not mailed");

@@ -1,0 +1,170 @@
+//! Which street is taken for another: never one that leads to another household.
+
+mod county;
+
+use address::{AddressInput, Level, Verdict, parse};
+use county::{County, Household, ZIPS};
+use proptest::prelude::*;
+
+/// Names of which some are the beginning of others, some end in a word that is a suffix too, some in a directional.
+const NAMES: &[&str] =
+    &["Holly", "Carroll", "Carroll Manor", "Old Court", "Old", "Marine", "Park East", "Holly Park"];
+const SUFFIXES: &[&str] = &["Rd", "Cir", "Ct", "Ave", "Ln", ""];
+const DIRECTIONALS: &[&str] = &["", "", "", "N", "S", "E"];
+
+/// A county of streets that are told apart by little: by suffix, by a directional before or behind, by one more word,
+/// by the ZIP; each with a few houses.
+fn county() -> impl Strategy<Value = County> {
+    let select = |words: &'static [&'static str]| prop::sample::select(words);
+    let name = (select(DIRECTIONALS), select(NAMES), select(SUFFIXES), select(DIRECTIONALS));
+    let street = name.prop_map(|(before, name, suffix, behind)| {
+        [before, name, suffix, behind]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ")
+    });
+    let houses = prop::collection::vec((1_u32..9, prop::sample::select(vec!["", "Apt 1", "Apt 2"])), 1..6);
+    prop::collection::vec((street, prop::sample::select(ZIPS.to_vec()), houses), 2..16).prop_map(|streets| {
+        County::of(streets.into_iter().flat_map(|(street, zip, houses)| {
+            houses.into_iter().map(move |(number, unit)| Household {
+                number: number.to_string(),
+                street: street.clone(),
+                unit: unit.to_owned(),
+                zip: zip.to_owned(),
+            })
+        }))
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn no_house_is_taken_for_one_on_another_street_that_stands(county in county()) {
+        for street in county.streets() {
+            for household in county.households() {
+                for zip in ZIPS {
+                    let written = Household { street: street.clone(), zip: (*zip).to_owned(), ..household.clone() };
+                    let address_1 = written.line();
+                    let input = written.input(&address_1);
+                    let Verdict::Deliverable(verified) = county.verify(input) else { continue };
+                    if verified.level == Level::DeliveryPoint {
+                        prop_assert_eq!(verified.id, parse(input).id(), "{} is {}", address_1, verified.one_line);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_correction_keeps_every_word_but_a_suffix(
+        county in county(),
+        name in prop::sample::select(NAMES),
+        suffix in prop::sample::select(SUFFIXES),
+        number in 1_u32..9,
+    ) {
+        for zip in ZIPS {
+            let address_1 = format!("{number} {name} {suffix}");
+            let input = AddressInput { address_1: &address_1, zip, ..county::last_line() };
+            let Verdict::Deliverable(verified) = county.verify(input) else { continue };
+            for correction in &verified.corrections {
+                let words: Vec<&str> = correction.to.split(' ').collect();
+                let mut kept: Vec<&str> = correction.from.split(' ').collect();
+                if !suffix.is_empty() && !words.starts_with(&kept) {
+                    // The suffix that was written gave way; as a part of the name it may be written out.
+                    kept.pop();
+                }
+                prop_assert!(words.starts_with(&kept) && words.len() - kept.len() <= 2, "{correction:?}");
+                let is_directional = |word: &&&str| ["N", "S", "E"].contains(*word);
+                prop_assert_eq!(
+                    words.iter().filter(is_directional).count(),
+                    kept.iter().filter(is_directional).count()
+                );
+            }
+        }
+    }
+}
+
+/// What becomes of an address in a county of these, each `line|zip`.
+fn verified(points: &[&str], line: &str) -> (Level, String) {
+    let county = County::of(points.iter().map(|point| Household::read(point)));
+    let written = Household::read(line);
+    let address_1 = written.line();
+    let Verdict::Deliverable(verified) = county.verify(written.input(&address_1)) else {
+        panic!("undeliverable")
+    };
+    (verified.level, verified.line1)
+}
+
+fn is_corrected(points: &[&str], written: &str, to: &str) {
+    assert_eq!(verified(points, written), (Level::DeliveryPoint, to.to_owned()), "{written}");
+}
+
+fn is_left_alone(points: &[&str], written: &str) {
+    let (level, line) = verified(points, written);
+    assert_ne!(level, Level::DeliveryPoint, "{written} became {line}");
+    assert!(written.starts_with(&line), "{written} became {line}");
+}
+
+#[test]
+fn a_street_that_stands_as_it_was_written_is_never_another() {
+    is_left_alone(&["2628 N Marine Ave|21219", "1 S Marine Ave|21219"], "2628 S Marine Ave|21219");
+    is_left_alone(&["121 Holly Cir|21221", "1 Holly Rd|21221"], "121 Holly Rd|21221");
+    // In a ZIP nearby too: the ZIP may be what is wrong.
+    is_left_alone(&["121 Holly Cir|21221", "1 Holly Rd|21222"], "121 Holly Rd|21221");
+    is_left_alone(&["121 Holly Cir|21221", "1 Holly|21222"], "121 Holly|21221");
+}
+
+#[test]
+fn a_directional_is_neither_changed_nor_added_nor_dropped() {
+    for (there, written) in [
+        ("2628 N Marine Ave|21219", "2628 S Marine Ave|21219"),
+        ("2628 N Marine Ave|21219", "2628 Marine Ave|21219"),
+        ("2628 Marine Ave|21219", "2628 N Marine Ave|21219"),
+        ("2628 Marine Ave E|21219", "2628 Marine Ave W|21219"),
+        ("2628 Marine Ave E|21219", "2628 Marine Ave|21219"),
+        ("2628 Marine Ave E|21219", "2628 E Marine Ave|21219"),
+        ("8 Main St|21219", "8 N Main Ave|21219"),
+    ] {
+        is_left_alone(&[there], written);
+    }
+}
+
+#[test]
+fn a_suffix_that_is_missing_or_wrong_is_put_right_where_no_street_stands_as_written() {
+    is_corrected(&["7 Main St|21219"], "7 Main|21219", "7 Main St");
+    is_corrected(&["7 N Main St|21219"], "7 N Main|21219", "7 N Main St");
+    is_corrected(&["7 Main St|21219"], "7 Main Ave|21219", "7 Main St");
+    is_corrected(&["7 Main St Apt 2|21219"], "7 Main Apt 2|21219", "7 Main St Apt 2");
+    is_left_alone(&["7 Main St|21219"], "8 Main Ave|21219");
+}
+
+#[test]
+fn a_longer_name_comes_before_a_shorter_one() {
+    let manor = "4900 Carroll Manor Rd|21219";
+    let court = "4900 Carroll Ct|21219";
+    is_corrected(&[manor, court], "4900 Carroll Manor|21219", "4900 Carroll Manor Rd");
+    is_corrected(&["4900 Carroll Mnr Rd|21219", court], "4900 Carroll Manor|21219", "4900 Carroll Mnr Rd");
+    // The longer one has no such house, or lies in a ZIP nearby: it is meant all the same.
+    is_left_alone(&["1 Carroll Manor Rd|21219", court], "4900 Carroll Mnr|21219");
+    is_left_alone(&["1 Carroll Manor Rd|21221", court], "4900 Carroll Mnr|21219");
+    is_corrected(
+        &["9 Old Court East Dr|21219", "9 Old Rd E|21219"],
+        "9 Old Ct E|21219",
+        "9 Old Court East Dr",
+    );
+}
+
+#[test]
+fn where_two_remain_neither_is_taken() {
+    is_left_alone(&["7 Main St|21219", "7 Main Ave|21219"], "7 Main|21219");
+    is_left_alone(&["7 Main St Apt 1|21219", "7 Main Ave|21219"], "7 Main|21219");
+    is_corrected(&["7 Main St|21219", "9 Main Ave|21219"], "7 Main|21219", "7 Main St");
+}
+
+#[test]
+fn a_house_without_the_unit_is_no_correction() {
+    is_left_alone(&["7 Main St Apt 1|21219"], "7 Main Apt 2|21219");
+    is_left_alone(&["7 Main St Apt 1|21219"], "7 Main|21219");
+}

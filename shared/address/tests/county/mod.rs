@@ -1,0 +1,130 @@
+//! Address points in memory, asked as the local verifier asks the database.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use address::{
+    AddressInput, Evidence, Namesakes, Place, PointKey, Reading, Street, StreetQuestion, Strictness, Verdict,
+    only_confirmed, parse,
+};
+
+/// ZIPs that lie near each other.
+pub const ZIPS: &[&str] = &["21219", "21221", "21222"];
+
+/// City and state of all of them.
+pub fn last_line() -> AddressInput<'static> {
+    AddressInput { city: "Baltimore", state: "MD", ..AddressInput::default() }
+}
+
+/// One delivery point.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Household {
+    pub number: String,
+    pub street: String,
+    pub unit: String,
+    pub zip: String,
+}
+
+impl Household {
+    /// `7 Main St Apt 2|21219`.
+    pub fn read(text: &str) -> Self {
+        let (line, zip) = text.split_once('|').unwrap();
+        let (line, unit) = match line.find(" Apt ") {
+            Some(at) => (&line[..at], &line[at + 1..]),
+            None => (line, ""),
+        };
+        let (number, street) = line.split_once(' ').unwrap();
+        let [number, street, unit, zip] = [number, street, unit, zip].map(str::to_owned);
+        Self { number, street, unit, zip }
+    }
+
+    pub fn line(&self) -> String {
+        format!("{} {} {}", self.number, self.street, self.unit).trim_end().to_owned()
+    }
+
+    pub fn input<'a>(&'a self, address_1: &'a str) -> AddressInput<'a> {
+        AddressInput { address_1, zip: &self.zip, ..last_line() }
+    }
+}
+
+/// The points of a county.
+#[derive(Debug, Default)]
+pub struct County {
+    households: BTreeSet<Household>,
+    /// By ZIP and address.
+    points: BTreeSet<(i32, u128)>,
+    /// By ZIP and key, with the key of the name.
+    streets: BTreeMap<(i32, i64), (i64, Street)>,
+}
+
+impl County {
+    pub fn of(households: impl IntoIterator<Item = Household>) -> Self {
+        let mut county = Self::default();
+        for household in households {
+            let line = household.line();
+            let parsed = parse(household.input(&line));
+            if let Some(key) = parsed.point_key() {
+                county.points.insert((key.zip, key.address_id.as_uuid().as_u128()));
+                county.streets.insert((key.zip, key.street_key), (key.name_key, parsed.street_parts()));
+            }
+            county.households.insert(household);
+        }
+        county
+    }
+
+    pub fn households(&self) -> impl Iterator<Item = &Household> {
+        self.households.iter()
+    }
+
+    /// The streets as they are written, each once.
+    pub fn streets(&self) -> BTreeSet<String> {
+        self.households.iter().map(|household| household.street.clone()).collect()
+    }
+
+    /// The verdict where this much of an address is asked for as there is of it.
+    pub fn verify(&self, input: AddressInput<'_>) -> Verdict {
+        let reading = Reading::of(input);
+        if reading.failure().is_some() {
+            return reading.verdict();
+        }
+        let evidence = self.evidence(reading.point_key());
+        let corrected = (evidence == Evidence::Nothing).then(|| self.corrected(&reading)).flatten();
+        let (reading, evidence) = corrected.unwrap_or((reading, evidence));
+        reading.confirmed(evidence).demand(Strictness::Zip)
+    }
+
+    fn corrected(&self, reading: &Reading) -> Option<(Reading, Evidence)> {
+        let namesakes = self.namesakes(&reading.street_question()?);
+        let candidates = reading.candidates(&namesakes).into_iter();
+        only_confirmed(candidates.map(|one| (one.clone(), self.evidence(one.point_key()))), |evidence| {
+            evidence
+        })
+    }
+
+    fn evidence(&self, key: PointKey) -> Evidence {
+        let place = Place { latitude: 39.3, longitude: -76.5, plus4: None, residential: None };
+        let number = |id: address::AddressId| id.as_uuid().as_u128();
+        let (id, house) = (key.address_id, number(key.address_id.house()));
+        let in_house = (key.zip, house)..=(key.zip, number(id.last_of_house()));
+        let last = self.points.range(in_house).next_back().map(|(_, id)| *id);
+        match last {
+            _ if self.points.contains(&(key.zip, number(id))) => Evidence::DeliveryPoint(place),
+            Some(last) if last == house => Evidence::DeliveryPoint(place),
+            Some(_) => Evidence::House(place),
+            None if self.streets.contains_key(&(key.zip, key.street_key)) => Evidence::Street,
+            None => Evidence::Nothing,
+        }
+    }
+
+    fn namesakes(&self, question: &StreetQuestion) -> Namesakes {
+        let is_longer = |name_key: &i64| question.longer_name_keys.contains(name_key);
+        let in_zip = self.streets.range((question.zip, i64::MIN)..=(question.zip, i64::MAX));
+        let in_zip = in_zip.filter(|(_, (key, _))| *key == question.name_key || is_longer(key));
+        let (first, last) = question.zips_nearby;
+        let nearby = || self.streets.range((first, i64::MIN)..=(last, i64::MAX));
+        Namesakes {
+            in_zip: in_zip.map(|(_, (_, street))| street.clone()).collect(),
+            is_written_nearby: nearby().any(|((_, street_key), _)| *street_key == question.street_key),
+            is_longer_nearby: nearby().any(|(_, (name_key, _))| is_longer(name_key)),
+        }
+    }
+}

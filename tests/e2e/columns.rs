@@ -134,6 +134,40 @@ async fn a_value_that_is_cut_is_told_in_the_result() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_field_whose_name_is_too_long_is_left_out_and_counted() {
+    let stack = Stack::start().await;
+    let (long, pet) = ("n".repeat(201), "p".repeat(200));
+    let summary =
+        send_with(&stack, 1, json!({&long: "x", &pet: "3"}), json!({&long: "date", &pet: "number"})).await;
+    assert_eq!((&summary["mailed"], &summary["longNamesIgnored"]), (&json!(1), &json!(2)));
+    assert_eq!(custom(&stack, 1).await, json!({ &pet: "3" }));
+    assert_eq!(send_with(&stack, 2, json!({}), json!({})).await.get("longNamesIgnored"), None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_birthday_that_cannot_be_read_is_told_and_counted() {
+    let stack = Stack::start().await;
+    let sent = ["July 4", "07/04/90", "7/4/05", "31.12.1990", ""];
+    let recipients: Vec<Value> = (1..)
+        .zip(sent)
+        .map(|(number, birthday)| {
+            let mut person = person(number);
+            person["birthday"] = birthday.into();
+            person
+        })
+        .collect();
+    let answer = stack.send(&recipients).await.json();
+    assert_eq!(answer["summary"]["birthdaysNotRead"], 2);
+    let codes: Vec<_> = (0..5).map(|at| answer["results"][at]["warnings"][0]["code"].clone()).collect();
+    let [told, untold] = [json!("birthday_not_read"), Value::Null];
+    assert_eq!(codes, [untold.clone(), untold.clone(), told.clone(), told, untold]);
+    let sql =
+        "SELECT concat_ws('/', birth_month, birth_day, birth_year) FROM address_entries ORDER BY last_name";
+    let kept: Vec<String> = stack.sql.query(sql, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
+    assert_eq!(kept, ["7/4", "7/4/1990", "7/4", "", ""]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_unit_is_in_address_2_for_conditions_on_whichever_line_it_was_sent() {
     let stack = Stack::start().await;
     let houses = json!({"all": [{"column": "address_2", "operator": "is_empty"}]});

@@ -33,6 +33,46 @@ async fn a_scan_is_redirected_to_the_links_with_fields_filled_in_and_never_cache
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_unit_is_told_on_the_line_that_it_was_sent_on() {
+    let (stack, sink) = with_qr_codes(Options { dispatchers: 1, ..Options::default() }).await;
+    let at = |number: usize, address_1: &str, address_2: &str| {
+        let mut person = person(number);
+        (person["address_1"], person["address_2"]) = (address_1.into(), address_2.into());
+        person
+    };
+    let recipients = [
+        at(1, "101 Oak St", "apartment 7"),
+        at(2, "102 Oak St Apt 7", ""),
+        at(3, "103 Oak St", "c/o Jo, Apt 7"),
+        at(4, "104 Oak St", ""),
+    ];
+    assert_eq!(stack.send(&recipients).await.reasons(), ["mailed"; 4]);
+    let expected = [
+        json!(["101 Oak St", "Apt 7"]),
+        json!(["102 Oak St Apt 7", null]),
+        json!(["103 Oak St", "Apt 7, c/o Jo"]),
+        json!(["104 Oak St", null]),
+    ];
+    let lines = |event: &Value| json!([event["recipient"]["address_1"], event["recipient"]["address_2"]]);
+    let printed = "SELECT code FROM pieces ORDER BY line_1";
+    let codes: Vec<String> =
+        stack.sql.query(printed, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
+    for (number, (code, expected)) in (1..).zip(codes.iter().zip(&expected)) {
+        stack.scan(code).await;
+        eventually("the event is delivered", async || sink.count() == number).await;
+        assert_eq!(lines(&sink.received()[number - 1].json()), *expected);
+    }
+    let url = format!("{}/api/v1/scans?after=00000000-0000-0000-0000-000000000000", stack.url);
+    let feed =
+        stack.request(reqwest::Method::GET, &url, &[("x-api-key", pillarbox_tests::KEY)], "").await.json();
+    let told: Vec<Value> = feed["events"].as_array().unwrap().iter().map(lines).collect();
+    assert_eq!(told, expected);
+    // What prints is the same whichever line it came on.
+    let lines = "SELECT count(*) FROM pieces WHERE line_1 LIKE '10_ Oak St Apt 7'";
+    assert_eq!(stack.count(lines).await, 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn values_are_percent_encoded_in_the_path_and_in_the_query() {
     let mut person = person(1);
     person["first_name"] = "Ann & Bob?".into();

@@ -23,6 +23,8 @@ pub(crate) struct Assessed<'a> {
     pub(crate) prepared: &'a Prepared<'a>,
     pub(crate) verdict: &'a Verdict,
     pub(crate) address_id: Uuid,
+    /// The address before verification corrected it.
+    pub(crate) written_id: Uuid,
     pub(crate) entry_id: Uuid,
 }
 
@@ -42,12 +44,21 @@ pub(crate) fn identify<'a>(recipients: &'a [Prepared<'a>], verdicts: &'a [Verdic
         .iter()
         .zip(verdicts)
         .map(|(prepared, verdict)| {
-            let address_id = match verdict {
-                Verdict::Deliverable(verified) => verified.id.as_uuid(),
-                Verdict::Undeliverable(_) => unverified(prepared.address()),
+            let (address_id, written_id) = match verdict {
+                Verdict::Deliverable(verified) => (verified.id.as_uuid(), verified.written_id.as_uuid()),
+                Verdict::Undeliverable(_) => {
+                    let id = unverified(prepared.address());
+                    (id, id)
+                }
             };
             let (first, last) = (prepared.value(BuiltIn::FirstName), prepared.value(BuiltIn::LastName));
-            Assessed { prepared, verdict, address_id, entry_id: entry_id(address_id, first, last) }
+            Assessed {
+                prepared,
+                verdict,
+                address_id,
+                written_id,
+                entry_id: entry_id(address_id, first, last),
+            }
         })
         .collect()
 }
@@ -67,13 +78,13 @@ pub(crate) struct Judgement<'a> {
 impl Judgement<'_> {
     /// The reasons that are known without looking at other recipients.
     pub(crate) fn candidate(&self, assessed: &Assessed<'_>) -> Candidate {
-        let address_id = assessed.address_id;
-        let refused =
-            |reason| Candidate { address_id, before_duplicates: Some(reason), after_duplicates: None };
+        let Assessed { address_id, written_id, .. } = *assessed;
+        let open = Candidate { address_id, written_id, before_duplicates: None, after_duplicates: None };
+        let refused = |reason| Candidate { before_duplicates: Some(reason), ..open };
         let Verdict::Deliverable(verified) = assessed.verdict else {
             return refused(Reason::InvalidAddress);
         };
-        let listed = self.facts.refusal(address_id);
+        let listed = open.listed(self.facts).before_duplicates;
         if let Some(reason) = listed.filter(|reason| !self.are_centers || *reason == Reason::RemovedBySender)
         {
             return refused(reason);
@@ -86,7 +97,7 @@ impl Judgement<'_> {
         } else {
             self.rules.refusal(&profile, is_waiting, self.today)
         };
-        Candidate { address_id, before_duplicates: None, after_duplicates }
+        Candidate { after_duplicates, ..open }
     }
 
     /// Where the QR codes of the recipient's card lead; nowhere when it can get none.
@@ -197,6 +208,7 @@ fn entry_row<'a>(group: &[(&'a Assessed<'a>, &'a Verified)], fields: &Fields) ->
         last_name: one.prepared.value(BuiltIn::LastName),
         address_1: &verified.line1,
         address_2: &verified.line2,
+        unit_apart: &verified.unit_apart,
         city: &verified.city,
         state: &verified.state,
         zip: &verified.zip,
@@ -286,6 +298,7 @@ fn piece_row<'a>(
         last_name: one.prepared.value(BuiltIn::LastName),
         line_1: &verified.line1,
         line_2: &verified.line2,
+        unit_apart: &verified.unit_apart,
         city: &verified.city,
         state: &verified.state,
         zip: &verified.zip,

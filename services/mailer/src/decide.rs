@@ -14,6 +14,8 @@ use uuid::Uuid;
 pub(crate) struct Candidate {
     /// What the duplicate guard compares.
     pub(crate) address_id: Uuid,
+    /// The address as it was written, which lists may have: other than `address_id` when verification corrected it.
+    pub(crate) written_id: Uuid,
     /// A reason that comes before the duplicate check: invalid, removed, do-not-mail.
     pub(crate) before_duplicates: Option<Reason>,
     /// A reason that comes after it: location, conditions, the design.
@@ -28,7 +30,8 @@ impl Candidate {
 
     /// The candidate with what else the lists say of its address by now.
     pub(crate) fn listed(self, facts: &RecipientFacts) -> Self {
-        let before_duplicates = self.before_duplicates.or_else(|| facts.refusal(self.address_id));
+        let listed = || facts.refusal(self.address_id).or_else(|| facts.refusal(self.written_id));
+        let before_duplicates = self.before_duplicates.or_else(listed);
         Self { before_duplicates, ..self }
     }
 }
@@ -93,7 +96,8 @@ mod tests {
     use super::*;
 
     fn candidate(address: u128) -> Candidate {
-        Candidate { address_id: Uuid::from_u128(address), before_duplicates: None, after_duplicates: None }
+        let address_id = Uuid::from_u128(address);
+        Candidate { address_id, written_id: address_id, before_duplicates: None, after_duplicates: None }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Why a recipient was not mailed, as a sentence for a person. Clients never branch on it.
 
-use address::Verdict;
+use address::{Correction, Verdict};
+use audience::BuiltIn;
 use audience::column::MAX_VALUE_CHARS;
 use contract::limits::HOMES_PER_REQUEST;
 use contract::send::{Reason, Warning};
@@ -8,6 +9,7 @@ use store::NeighborhoodSettings;
 
 use crate::assess::Assessed;
 use crate::cards::Card;
+use crate::prepare::UnreadBirthday;
 use crate::reserve::Plan;
 
 /// A sentence for a person.
@@ -75,8 +77,23 @@ fn homes_detail(
 /// The warning that a value is longer than what is kept of it, added to those of the API contract.
 const VALUE_CUT: &str = "value_cut";
 
-/// What the card prints in the place of something else, and values that were cut.
+/// The warning that the address was changed to one that can be mailed, added too.
+const ADDRESS_CORRECTED: &str = "address_corrected";
+
+/// The warning that a birthday fills no birthday columns, or not all of them, added too.
+const BIRTHDAY_NOT_READ: &str = "birthday_not_read";
+
+/// What the card prints in the place of something else, what was corrected, and values that were cut.
 pub(crate) fn warnings(assessed: &Assessed<'_>, card: &Card) -> Vec<Warning> {
+    let corrected = |Correction { field, from, to }: &Correction| Warning {
+        code: ADDRESS_CORRECTED.to_owned(),
+        field: field.as_str().to_owned(),
+        detail: format!("{from:?} was corrected to {to:?}."),
+    };
+    let corrections = match assessed.verdict {
+        Verdict::Deliverable(verified) => verified.corrections.as_slice(),
+        Verdict::Undeliverable(_) => &[],
+    };
     let cut = |field: &&str| Warning {
         code: VALUE_CUT.to_owned(),
         field: (*field).to_owned(),
@@ -84,5 +101,24 @@ pub(crate) fn warnings(assessed: &Assessed<'_>, card: &Card) -> Vec<Warning> {
             "The value of {field:?} is longer than {MAX_VALUE_CHARS} characters; what is beyond them is not kept."
         ),
     };
-    card.warnings.iter().cloned().chain(assessed.prepared.cut.iter().map(cut)).collect()
+    let birthday = assessed.prepared.unread_birthday().map(|unread| Warning {
+        code: BIRTHDAY_NOT_READ.to_owned(),
+        field: BuiltIn::Birthday.key().to_owned(),
+        detail: birthday_detail(unread, assessed.prepared.value(BuiltIn::Birthday)),
+    });
+    let of_values = corrections.iter().map(corrected).chain(assessed.prepared.cut.iter().map(cut));
+    card.warnings.iter().cloned().chain(of_values).chain(birthday).collect()
+}
+
+fn birthday_detail(unread: UnreadBirthday, sent: &str) -> String {
+    match unread {
+        UnreadBirthday::Whole => {
+            format!(
+                "The birthday {sent:?} cannot be read: send it as 7/4 or 1990-07-04. It is stored as sent."
+            )
+        }
+        UnreadBirthday::Year => format!(
+            "The birthday {sent:?} is read without its year, which may be of this century or of the last: send it with four digits."
+        ),
+    }
 }

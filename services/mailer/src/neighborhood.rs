@@ -155,7 +155,7 @@ impl Neighborhoods {
             let before_duplicates = facts.refusal(address_id);
             let is_inside = rules.is_inside(Some(home.place), &home.zip);
             let after_duplicates = (!is_inside).then_some(Reason::FilteredLocation);
-            Candidate { address_id, before_duplicates, after_duplicates }
+            Candidate { address_id, written_id: address_id, before_duplicates, after_duplicates }
         };
         self.candidates = self.homes.iter().map(candidate).collect();
     }
@@ -277,6 +277,7 @@ fn piece_row<'a>((home, card): (&'a Home, &Card), center_entry_id: Uuid, print: 
         last_name: "",
         line_1: &home.line_1,
         line_2: "",
+        unit_apart: "",
         city: &home.city,
         state: &home.state,
         zip: &home.zip,

@@ -26,12 +26,23 @@ pub(crate) struct Prepared<'a> {
     pub(crate) cut: Vec<&'a str>,
 }
 
+/// How much of a birthday cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UnreadBirthday {
+    /// Nothing of it can.
+    Whole,
+    /// The century of its year is not known.
+    Year,
+}
+
 /// All recipients of a request, and what the summary counts about their values.
 pub(crate) struct Preparation<'a> {
     pub(crate) recipients: Vec<Prepared<'a>>,
     pub(crate) fields: Fields,
     pub(crate) unparseable_typed_values: usize,
     pub(crate) computed_fields_ignored: usize,
+    pub(crate) long_names_ignored: usize,
+    pub(crate) birthdays_not_read: usize,
 }
 
 impl<'a> Prepared<'a> {
@@ -48,6 +59,19 @@ impl<'a> Prepared<'a> {
             city: self.value(BuiltIn::City),
             state: self.value(BuiltIn::State),
             zip: self.value(BuiltIn::Zip),
+        }
+    }
+
+    /// What cannot be read of the birthday.
+    pub(crate) fn unread_birthday(&self) -> Option<UnreadBirthday> {
+        let sent = self.value(BuiltIn::Birthday);
+        if sent.is_empty() {
+            return None;
+        }
+        match Birthday::read(sent) {
+            Some(read) if read.has_unread_year => Some(UnreadBirthday::Year),
+            Some(_) => None,
+            None => Some(UnreadBirthday::Whole),
         }
     }
 
@@ -70,9 +94,12 @@ pub(crate) fn prepare<'a>(request: &'a SendRequest<'_>, fields: Fields) -> Prepa
         fields,
         unparseable_typed_values: 0,
         computed_fields_ignored: 0,
+        long_names_ignored: request.long_names(),
+        birthdays_not_read: 0,
     };
     for recipient in &request.recipients {
         let prepared = preparation.sort(recipient);
+        preparation.birthdays_not_read += usize::from(prepared.unread_birthday().is_some());
         preparation.recipients.push(prepared);
     }
     preparation

@@ -157,22 +157,12 @@ pub(crate) async fn decide_with(
     plan: &Plan<'_>,
     locked: LockedCampaign,
 ) -> Result<Decided, StoreError> {
-    let open: Vec<Uuid> = match plan.neighborhoods {
-        Some(neighborhoods) => neighborhoods.address_ids(),
-        None => plan
-            .candidates
-            .iter()
-            .filter(|candidate| candidate.before_duplicates.is_none())
-            .map(|candidate| candidate.address_id)
-            .collect(),
-    };
     let campaign = plan.campaign;
-    let facts = match plan.neighborhoods {
-        Some(neighborhoods) => {
-            listed_since(transaction, campaign, locked, &neighborhoods.listable_ids()).await?
-        }
-        None => listed_since(transaction, campaign, locked, &open).await?,
+    let (open, listable) = match plan.neighborhoods {
+        Some(neighborhoods) => (neighborhoods.address_ids(), neighborhoods.listable_ids()),
+        None => open_ids(plan.candidates),
     };
+    let facts = listed_since(transaction, campaign, locked, &listable).await?;
     let mailed = if open.is_empty() {
         HashSet::new()
     } else {
@@ -193,6 +183,16 @@ pub(crate) async fn decide_with(
             Decided { decisions, mailings }
         }
     })
+}
+
+/// The addresses of candidates that are not refused yet, and those that lists may have them under.
+fn open_ids(candidates: &[Candidate]) -> (Vec<Uuid>, Vec<Uuid>) {
+    let open = || candidates.iter().filter(|candidate| candidate.before_duplicates.is_none());
+    let corrected = open().filter(|candidate| candidate.written_id != candidate.address_id);
+    let address_ids: Vec<Uuid> = open().map(|candidate| candidate.address_id).collect();
+    let written_ids = corrected.map(|candidate| candidate.written_id);
+    let listable = address_ids.iter().copied().chain(written_ids).collect();
+    (address_ids, listable)
 }
 
 /// Who of these addresses was removed or listed, read again under the campaign's lock when anybody was since the campaign was
@@ -256,6 +256,7 @@ pub(crate) fn respond(plan: &Plan<'_>, decided: &Decided, addresses: &[String]) 
         .collect();
     let preparation = plan.preparation;
     SendResponse::new(outcomes, preparation.unparseable_typed_values, preparation.computed_fields_ignored)
+        .with_left_out(preparation.long_names_ignored, preparation.birthdays_not_read)
 }
 
 /// A recipient's address on one line: verified when it is, else as it was sent.

@@ -219,7 +219,9 @@ async fn look_up(
     assessed: &[Assessed<'_>],
 ) -> Result<(RecipientFacts, HashMap<Uuid, StoredEntry>), StoreError> {
     let store = &mailer.process.store;
-    let address_ids: Vec<Uuid> = assessed.iter().map(|one| one.address_id).collect();
+    let corrected = assessed.iter().filter(|one| one.written_id != one.address_id);
+    let written_ids = corrected.map(|one| one.written_id);
+    let address_ids: Vec<Uuid> = assessed.iter().map(|one| one.address_id).chain(written_ids).collect();
     let facts = store.recipient_facts(campaign.team_id, &campaign.campaign_id, &address_ids).await?;
     if !rules.has_conditions() && !step.cards.design.uses_stored_values() {
         return Ok((facts, HashMap::new()));

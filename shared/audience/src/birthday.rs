@@ -4,14 +4,33 @@ use std::fmt;
 
 use chrono::{Datelike, NaiveDate};
 
-use crate::value::{read_date, two_digits};
+use crate::value::{is_digits, read_date, two_digits};
+
+/// Years that a date can have.
+const YEARS: std::ops::RangeInclusive<i32> = 1..=9999;
+
+/// The names of the months; the first three letters suffice.
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
 
 /// A leap year, in which every month and day that can be a birthday exists.
 const LEAP_YEAR: i32 = 2000;
 
 /// A day of the year that exists, with the year of birth when it is known.
 ///
-/// Written `M/D` without a year and `YYYY-MM-DD` with one; [`Birthday::parse`] reads both.
+/// Written `M/D` without a year and `YYYY-MM-DD` with one; [`Birthday::read`] reads both, and more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Birthday {
     month: u32,
@@ -19,29 +38,103 @@ pub struct Birthday {
     year: Option<i32>,
 }
 
+/// What a text says of a birthday.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BirthdayRead {
+    /// The day, with the year when that is certain.
+    pub birthday: Birthday,
+    /// Whether there is a year whose century is not.
+    pub has_unread_year: bool,
+}
+
+/// The first year of two digits that can only be of the 20th century, whoever was born by now.
+const FIRST_YEAR_OF_1900S: i32 = 40;
+
+/// A year as it was written.
+#[derive(Clone, Copy)]
+enum Year {
+    Known(i32),
+    /// Two digits that may be of this century or of the last.
+    Unread,
+}
+
 impl Birthday {
-    /// Reads `M/D`, `M-D`, `--MM-DD`, or any form of a date with a year of four digits:
-    /// `M/D/YYYY`, `YYYY-MM-DD`, RFC 3339.
+    /// Reads a birthday as [`Birthday::read`] does, for those who do not ask after the year.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::read(text).map(|read| read.birthday)
+    }
+
+    /// Reads every form of a day that means one day only: `M/D`, `M-D` and `--MM-DD` without a year; `M/D/YYYY`,
+    /// `M-D-YYYY`, `YYYY-M-D`, `YYYY/M/D`, `YYYYMMDD`, RFC 3339, and a time behind the day; a month by its name
+    /// (`July 4`, `4 Jul 1990`, `July 4th, 1990`, `4-Jul-90`). As in the whole API the month stands before the day. A year of two
+    /// digits from 40 on is of the 1900s; one below may be of two centuries, and the day is read without it.
     ///
     /// `None` for a blank, another form, or a day that does not exist such as 2/30; 2/29 exists
     /// without a year and in a leap year. No year from 1 to 9999 is refused: whether a year is
     /// likely depends on today, which a stored value outlives.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub fn read(text: &str) -> Option<BirthdayRead> {
         let text = text.trim();
-        match read_date(text) {
-            Some(date) => Some(Self { month: date.month(), day: date.day(), year: Some(date.year()) }),
-            None => Self::parse_without_year(text),
+        if let Some(date) = read_date(text) {
+            return Self::of(date.month(), date.day(), Some(Year::Known(date.year())));
+        }
+        let day = without_time(text);
+        Self::with_month_name(day).or_else(|| Self::in_numbers(day))
+    }
+
+    /// A day that exists.
+    fn of(month: u32, day: u32, year: Option<Year>) -> Option<BirthdayRead> {
+        let known = match year {
+            Some(Year::Known(year)) => Some(year),
+            Some(Year::Unread) | None => None,
+        };
+        if known.is_some_and(|year| !YEARS.contains(&year)) {
+            return None;
+        }
+        NaiveDate::from_ymd_opt(known.unwrap_or(LEAP_YEAR), month, day)?;
+        let has_unread_year = matches!(year, Some(Year::Unread));
+        Some(BirthdayRead { birthday: Self { month, day, year: known }, has_unread_year })
+    }
+
+    fn in_numbers(text: &str) -> Option<BirthdayRead> {
+        if let Some(rest) = text.strip_prefix("--") {
+            let (month, day) = rest.split_once('-')?;
+            return Self::of(two_digits(month)?, two_digits(day)?, None);
+        }
+        if text.len() == 8 && is_digits(text) {
+            let (year, day) = text.split_at(4);
+            return Self::of(two_digits(&day[..2])?, two_digits(&day[2..])?, Some(four_digits(year)?));
+        }
+        let separator = text.chars().find(|c| matches!(c, '/' | '-'))?;
+        let parts: Vec<&str> = text.split(separator).collect();
+        match parts.as_slice() {
+            [month, day] => Self::of(two_digits(month)?, two_digits(day)?, None),
+            [year, month, day] if year.len() == 4 => {
+                Self::of(two_digits(month)?, two_digits(day)?, Some(four_digits(year)?))
+            }
+            [month, day, year] => Self::of(two_digits(month)?, two_digits(day)?, Some(read_year(year)?)),
+            _ => None,
         }
     }
 
-    fn parse_without_year(text: &str) -> Option<Self> {
-        let (month, day) = match text.strip_prefix("--") {
-            Some(rest) => rest.split_once('-')?,
-            None => text.split_once(['/', '-'])?,
+    fn with_month_name(text: &str) -> Option<BirthdayRead> {
+        let is_between = |c: char| matches!(c, ' ' | ',' | '-' | '/' | '.');
+        let words: Vec<&str> = text.split(is_between).filter(|word| !word.is_empty()).collect();
+        let (month, day, year) = match words.as_slice() {
+            [first, second] => match month_of(first) {
+                Some(month) => (month, day_of(second)?, None),
+                None => (month_of(second)?, day_of(first)?, None),
+            },
+            [first, second, year] => match month_of(first) {
+                Some(month) => (month, day_of(second)?, Some(read_year(year)?)),
+                None => match month_of(second) {
+                    Some(month) if first.len() == 4 => (month, day_of(year)?, Some(four_digits(first)?)),
+                    Some(month) => (month, day_of(first)?, Some(read_year(year)?)),
+                    None => return None,
+                },
+            },
+            _ => return None,
         };
-        let (month, day) = (two_digits(month)?, two_digits(day)?);
-        NaiveDate::from_ymd_opt(LEAP_YEAR, month, day)?;
-        Some(Self { month, day, year: None })
+        Self::of(month, day, year)
     }
 
     /// The month, 1 to 12.
@@ -79,6 +172,49 @@ impl Birthday {
         let same_day = (self.month, self.day) == (wanted.month, wanted.day);
         same_day && (wanted.year.is_none() || wanted.year == self.year)
     }
+}
+
+/// The text without a time behind it, as spreadsheets write one: `7/4/1990 0:00`.
+fn without_time(text: &str) -> &str {
+    match text.split_once(' ') {
+        Some((day, time))
+            if time.trim_start().starts_with(|c: char| c.is_ascii_digit()) && time.contains(':') =>
+        {
+            day
+        }
+        _ => text,
+    }
+}
+
+/// The month of this name, or of its first three letters or more.
+fn month_of(word: &str) -> Option<u32> {
+    let word = word.to_ascii_lowercase();
+    let is_named = |month: &&str| word.len() >= 3 && month.starts_with(&word);
+    let at = if word == "sept" { Some(8) } else { MONTHS.iter().position(|month| is_named(&month)) };
+    at.and_then(|at| u32::try_from(at + 1).ok())
+}
+
+/// A day of a month: `4`, `04`, `4th`.
+fn day_of(word: &str) -> Option<u32> {
+    let ending = ["st", "nd", "rd", "th"].iter().find_map(|ending| {
+        let cut = word.len().checked_sub(ending.len())?;
+        word.get(cut..).filter(|end| end.eq_ignore_ascii_case(ending)).and_then(|_| word.get(..cut))
+    });
+    two_digits(ending.unwrap_or(word))
+}
+
+fn four_digits(text: &str) -> Option<Year> {
+    (text.len() == 4 && is_digits(text)).then(|| text.parse().ok().map(Year::Known))?
+}
+
+/// A year of four digits, or of two, with or without an apostrophe before them.
+fn read_year(text: &str) -> Option<Year> {
+    let text = text.strip_prefix('\'').unwrap_or(text);
+    if text.len() != 2 {
+        return four_digits(text);
+    }
+    let year = i32::try_from(two_digits(text)?).ok()?;
+    Some(if year >= FIRST_YEAR_OF_1900S { Year::Known(1900 + year) } else { Year::Unread })
 }
 
 impl fmt::Display for Birthday {

@@ -13,7 +13,7 @@ pub mod condition;
 pub mod value;
 
 pub use area::{Area, AreaError};
-pub use birthday::Birthday;
+pub use birthday::{Birthday, BirthdayRead};
 pub use column::{BuiltIn, ColumnType, fold_name};
 pub use condition::{ConditionError, Conditions, Lookup, Operator};
 pub use value::{Unreadable, Value};

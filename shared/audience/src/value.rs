@@ -124,7 +124,7 @@ fn plain_decimal(text: &str) -> Option<String> {
 }
 
 /// Whether the text is one or more of the digits 0 to 9.
-fn is_digits(text: &str) -> bool {
+pub(crate) fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 

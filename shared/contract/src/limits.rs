@@ -16,8 +16,8 @@ pub const BODY_BYTES: usize = 4_456_448;
 /// Bytes of a send response; past it only the results that need attention are listed (4 MB).
 pub const RESPONSE_BYTES: usize = 4_194_304;
 
-/// Characters of the name of a recipient's field. The contract gives none; a longer name is
-/// refused rather than cut, because a cut name could meet another column's.
+/// Characters of the name of a recipient's field. The contract gives none; a field with a longer name is
+/// left out rather than its name cut, because a cut name could meet another column's.
 pub const FIELD_NAME_CHARS: usize = 200;
 
 /// Active Full access and Formulas only keys that a team may hold together.

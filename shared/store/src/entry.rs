@@ -27,6 +27,8 @@ pub struct EntryRow<'a> {
     pub address_1: &'a str,
     /// The verified second line.
     pub address_2: &'a str,
+    /// The unit of `address_1` that was sent in `address_2`, or empty.
+    pub unit_apart: &'a str,
     /// Verified.
     pub city: &'a str,
     /// Verified, two letters.
@@ -140,8 +142,8 @@ impl Store {
     ) -> Result<HashMap<Uuid, WaitingRecipient>> {
         let rows = self
             .rows(
-                "SELECT entry_id, address_id, first_name, last_name, address_1, address_2, city, state, zip, plus4,
-                     verification, latitude, longitude, email, phone, organization, birthday, custom
+                "SELECT entry_id, address_id, first_name, last_name, address_1, address_2, unit_apart, city, state, zip,
+                     plus4, verification, latitude, longitude, email, phone, organization, birthday, custom
                  FROM address_entries WHERE team_id = $1 AND entry_id = ANY ($2)",
                 &[&team_id.0, &entry_ids],
             )
@@ -213,6 +215,7 @@ impl Transaction<'_> {
                 &birth_days,
                 &birth_years,
                 &custom,
+                &column!(unit_apart),
             ],
         )
         .await
@@ -223,16 +226,16 @@ const SAVE: &str = "
     INSERT INTO address_entries AS stored (
         team_id, created_at, updated_at, entry_id, address_id, first_name, last_name, address_1, address_2, city,
         state, zip, plus4, verification, latitude, longitude, email, phone, organization, birthday, birth_month,
-        birth_day, birth_year, custom)
+        birth_day, birth_year, custom, unit_apart)
     SELECT $1, $2, $2, entry_id, address_id, first_name, last_name, address_1, address_2, city, state, zip, plus4,
         verification, latitude, longitude, email, phone, organization, birthday, birth_month, birth_day, birth_year,
-        custom::jsonb
+        custom::jsonb, unit_apart
     FROM unnest($3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
             $11::text[], $12::text[], $13::text[], $14::float8[], $15::float8[], $16::text[], $17::text[],
-            $18::text[], $19::text[], $20::int2[], $21::int2[], $22::int2[], $23::text[])
+            $18::text[], $19::text[], $20::int2[], $21::int2[], $22::int2[], $23::text[], $24::text[])
         AS sent (entry_id, address_id, first_name, last_name, address_1, address_2, city, state, zip, plus4,
             verification, latitude, longitude, email, phone, organization, birthday, birth_month, birth_day,
-            birth_year, custom)
+            birth_year, custom, unit_apart)
     ON CONFLICT (team_id, entry_id) DO UPDATE SET
         updated_at = excluded.updated_at,
         plus4 = excluded.plus4,
@@ -246,9 +249,11 @@ const SAVE: &str = "
         birth_month = CASE WHEN excluded.birthday = '' THEN stored.birth_month ELSE excluded.birth_month END,
         birth_day = CASE WHEN excluded.birthday = '' THEN stored.birth_day ELSE excluded.birth_day END,
         birth_year = CASE WHEN excluded.birthday = '' THEN stored.birth_year ELSE excluded.birth_year END,
-        custom = stored.custom || excluded.custom
+        custom = stored.custom || excluded.custom,
+        unit_apart = excluded.unit_apart
     WHERE NOT stored.custom @> excluded.custom
         OR stored.verification <> excluded.verification
+        OR stored.unit_apart <> excluded.unit_apart
         OR stored.plus4 IS DISTINCT FROM excluded.plus4
         OR stored.latitude IS DISTINCT FROM excluded.latitude
         OR stored.longitude IS DISTINCT FROM excluded.longitude

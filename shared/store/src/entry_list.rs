@@ -83,9 +83,9 @@ impl Store {
     pub async fn entry_get(&self, team_id: TeamId, entry_id: Uuid) -> Result<FullEntry> {
         let row = self
             .row(
-                "SELECT entry_id, address_id, first_name, last_name, address_1, address_2, city, state, zip, plus4,
-                     verification, latitude, longitude, email, phone, organization, birthday, custom, created_at,
-                     updated_at
+                "SELECT entry_id, address_id, first_name, last_name, address_1, address_2, unit_apart, city, state, zip,
+                     plus4, verification, latitude, longitude, email, phone, organization, birthday, custom,
+                     created_at, updated_at
                  FROM address_entries WHERE team_id = $1 AND entry_id = $2",
                 &[&team_id.0, &entry_id],
             )

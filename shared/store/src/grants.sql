@@ -61,10 +61,10 @@ GRANT SELECT ON integration_fields, syncs, sync_issues TO pillarbox_gateway;
 GRANT SELECT (integration_id, external_id, contact_number, fields, removed_at, changed_in, created_at, changed_at) ON contacts
     TO pillarbox_gateway;
 -- From the code on a card to where it leads, with what an event tells of its recipient.
-GRANT SELECT (team_id, piece_id, campaign_id, entry_id, code, destinations, first_name, last_name, line_1, line_2, city, state,
-    zip, plus4) ON pieces TO pillarbox_gateway;
+GRANT SELECT (team_id, piece_id, campaign_id, entry_id, code, destinations, first_name, last_name, line_1, line_2, unit_apart,
+    city, state, zip, plus4) ON pieces TO pillarbox_gateway;
 GRANT SELECT (campaign_id, team_id, name) ON campaigns TO pillarbox_gateway;
-GRANT SELECT (team_id, time_zone) ON teams TO pillarbox_gateway;
+GRANT SELECT (team_id, time_zone, honours_idempotency_keys) ON teams TO pillarbox_gateway;
 GRANT SELECT (team_id, entry_id, email, phone) ON address_entries TO pillarbox_gateway;
 -- A scan, counted, with its event and deliveries.
 GRANT SELECT, INSERT ON scans TO pillarbox_gateway;
@@ -159,7 +159,7 @@ GRANT UPDATE (role, password_hash) ON users TO pillarbox_console;
 GRANT SELECT, INSERT, UPDATE ON rate_windows TO pillarbox_console;
 GRANT SELECT, INSERT ON activities TO pillarbox_console;
 GRANT SELECT ON teams TO pillarbox_console;
-GRANT UPDATE (team_id) ON teams TO pillarbox_console; -- to lock
+GRANT UPDATE (team_id, honours_idempotency_keys) ON teams TO pillarbox_console; -- team_id to lock
 -- Money is looked at. A wish to pay in is written down; booking it is the operator's.
 GRANT SELECT ON charges, ledger_accounts, ledger_transactions, ledger_entries TO pillarbox_console;
 GRANT SELECT, INSERT ON top_up_requests TO pillarbox_console;

@@ -28,6 +28,8 @@ pub struct PieceRow<'a> {
     pub line_1: &'a str,
     /// The verified second line.
     pub line_2: &'a str,
+    /// The unit of `line_1` that was sent in `address_2`, or empty.
+    pub unit_apart: &'a str,
     /// Verified.
     pub city: &'a str,
     /// Verified.
@@ -104,7 +106,7 @@ impl Store {
         let rows = self
             .rows(
                 "SELECT piece.piece_id, piece.entry_id, piece.address_id, piece.first_name, piece.last_name,
-                     piece.line_1, piece.line_2, piece.city, piece.state, piece.zip, piece.plus4,
+                     piece.line_1, piece.line_2, piece.unit_apart, piece.city, piece.state, piece.zip, piece.plus4,
                      piece.verification, piece.center_entry_id, coalesce(entry.latitude, point.latitude) AS latitude,
                      coalesce(entry.longitude, point.longitude) AS longitude
                  FROM pieces piece LEFT JOIN address_entries entry USING (team_id, entry_id)
@@ -128,6 +130,7 @@ impl Store {
                     last_name: row.get("last_name"),
                     address_1: row.get("line_1"),
                     address_2: row.get("line_2"),
+                    unit_apart: row.get("unit_apart"),
                     city: row.get("city"),
                     state: row.get("state"),
                     zip: row.get("zip"),
@@ -221,6 +224,7 @@ impl Transaction<'_> {
                 &corrections,
                 &column!(center_entry_id),
                 &contents,
+                &column!(unit_apart),
             ],
         )
         .await
@@ -240,12 +244,13 @@ const MAILED_SINCE: &str = "
 const CREATE: &str = "
     INSERT INTO pieces (team_id, campaign_id, step, charge_id, design_id, design_version, product, postage,
         price_cents, mail_by_date, created_at, piece_id, entry_id, address_id, first_name, last_name, line_1, line_2,
-        city, state, zip, plus4, verification, code, destinations, corrections, center_entry_id, content)
+        city, state, zip, plus4, verification, code, destinations, corrections, center_entry_id, content,
+        unit_apart)
     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, piece_id, entry_id, address_id, first_name, last_name,
         line_1, line_2, city, state, zip, plus4, verification, code, string_to_array(destinations, ' '),
-        corrections, center_entry_id, content::jsonb
+        corrections, center_entry_id, content::jsonb, unit_apart
     FROM unnest($12::uuid[], $13::uuid[], $14::uuid[], $15::text[], $16::text[], $17::text[], $18::text[],
             $19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::text[],
-            $26::text[], $27::uuid[], $28::text[])
+            $26::text[], $27::uuid[], $28::text[], $29::text[])
         AS new (piece_id, entry_id, address_id, first_name, last_name, line_1, line_2, city, state, zip, plus4,
-            verification, code, destinations, corrections, center_entry_id, content)";
+            verification, code, destinations, corrections, center_entry_id, content, unit_apart)";

@@ -97,6 +97,8 @@ pub struct EntryAddress {
     pub address_1: String,
     /// Second line.
     pub address_2: String,
+    /// The unit of `address_1` that was sent in `address_2`, or empty.
+    pub unit_apart: String,
     /// City.
     pub city: String,
     /// State.
@@ -211,6 +213,7 @@ pub(crate) fn waiting_recipient(row: &Row) -> WaitingRecipient {
             last_name: row.get("last_name"),
             address_1: row.get("address_1"),
             address_2: row.get("address_2"),
+            unit_apart: row.get("unit_apart"),
             city: row.get("city"),
             state: row.get("state"),
             zip: row.get("zip"),
@@ -231,7 +234,7 @@ pub(crate) fn waiting_recipient(row: &Row) -> WaitingRecipient {
 
 const WAITING: &str = "
     SELECT recipient.entry_id, recipient.address_id, entry.first_name, entry.last_name, entry.address_1,
-        entry.address_2, entry.city, entry.state, entry.zip, entry.plus4, entry.verification, entry.latitude,
+        entry.address_2, entry.unit_apart, entry.city, entry.state, entry.zip, entry.plus4, entry.verification, entry.latitude,
         entry.longitude, entry.email, entry.phone, entry.organization, entry.birthday, entry.custom
     FROM recipients recipient JOIN address_entries entry USING (team_id, entry_id)
     WHERE recipient.team_id = $1 AND recipient.campaign_id = $2 AND recipient.reason = 'filtered_conditions'

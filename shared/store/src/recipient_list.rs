@@ -263,7 +263,7 @@ const LATEST: DateTime<Utc> = match DateTime::from_timestamp(253_402_300_799, 0)
 
 const SAMPLE: &str = "
     SELECT recipient.entry_id, recipient.address_id, entry.first_name, entry.last_name, entry.address_1,
-        entry.address_2, entry.city, entry.state, entry.zip, entry.plus4, entry.verification, entry.latitude,
+        entry.address_2, entry.unit_apart, entry.city, entry.state, entry.zip, entry.plus4, entry.verification, entry.latitude,
         entry.longitude, entry.email, entry.phone, entry.organization, entry.birthday, entry.custom
     FROM (
         SELECT latest.* FROM unnest($3::text[]) AS asked (outcome)

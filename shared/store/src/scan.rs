@@ -34,6 +34,8 @@ pub struct ScannedCard {
     pub line_1: String,
     /// As printed.
     pub line_2: String,
+    /// The unit of `line_1` that was sent in `address_2`, or empty.
+    pub unit_apart: String,
     /// As printed.
     pub city: String,
     /// As printed.
@@ -80,7 +82,8 @@ pub struct NewScan {
 /// The columns of a [`ScannedCard`], of `piece`, its `campaign`, its `team` and its address-book `entry`.
 pub(crate) const CARD: &str = "
     piece.team_id, piece.piece_id, piece.campaign_id, campaign.name, team.time_zone, piece.destinations,
-    piece.first_name, piece.last_name, piece.line_1, piece.line_2, piece.city, piece.state,
+    piece.first_name, piece.last_name, piece.line_1, piece.line_2, piece.unit_apart, piece.city,
+    piece.state,
     piece.zip || coalesce('-' || piece.plus4, '') AS zip,
     coalesce(entry.email, '') AS email, coalesce(entry.phone, '') AS phone";
 
@@ -134,6 +137,7 @@ pub(crate) fn card(row: &Row) -> ScannedCard {
         last_name: row.get("last_name"),
         line_1: row.get("line_1"),
         line_2: row.get("line_2"),
+        unit_apart: row.get("unit_apart"),
         city: row.get("city"),
         state: row.get("state"),
         zip: row.get("zip"),

@@ -256,7 +256,10 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
         "reference first_name last_name address_1 address_2 city state zip birthday email+ phone+ organization+",
     ),
     ("SendResponse", "summary! results! results_truncated"),
-    ("Summary", "received! mailed! notMailed! unparseableTypedValues computedFieldsIgnored"),
+    (
+        "Summary",
+        "received! mailed! notMailed! unparseableTypedValues computedFieldsIgnored longNamesIgnored+ birthdaysNotRead+",
+    ),
     (
         "Result",
         "reference! address! status! reason detail! homesFound homesMailed product_type postage mail_by_date warnings \
@@ -323,7 +326,7 @@ pub(super) const WORDS: &[(&str, &str)] = &[
     (
         "Warning.code",
         "variable_image_fallback variable_image_blank qr_fallback_link text_overlap text_unmeasurable text_curve_too_long \
-         value_cut+",
+         value_cut+ address_corrected+ birthday_not_read+",
     ),
     ("Postage", "standard first_class"),
     ("ReturnAddressReason", "missing_token_value unverified_address verification_limit_reached"),

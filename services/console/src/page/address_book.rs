@@ -31,11 +31,13 @@ pub(crate) fn routes() -> Vec<Route> {
 /// The values of an entry that are stored and not blank, by folded column name.
 pub(crate) fn person_values(entry: &FullEntry) -> BTreeMap<String, String> {
     let (address, values) = (&entry.address, &entry.values);
+    let (address_1, address_2) =
+        address::lines_as_sent(&address.address_1, &address.address_2, &address.unit_apart);
     let built_in = [
         ("first_name", &address.first_name),
         ("last_name", &address.last_name),
-        ("address_1", &address.address_1),
-        ("address_2", &address.address_2),
+        ("address_1", &address_1),
+        ("address_2", &address_2),
         ("city", &address.city),
         ("state", &address.state),
         ("zip", &address.zip),

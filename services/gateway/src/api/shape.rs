@@ -43,7 +43,7 @@ pub(super) struct SendRequest {
     #[schemars(length(min = 1, max = RECIPIENTS_PER_REQUEST))]
     recipients: Vec<Recipient>,
     /// Types of the custom fields that this request creates, by name; one without an entry is a text.
-    #[schemars(extend("propertyNames" = {"pattern": NAME, "maxLength": FIELD_NAME_CHARS}))]
+    #[schemars(extend("propertyNames" = {"pattern": NAME}))]
     field_types: Option<BTreeMap<String, CustomFieldType>>,
     /// When true, a recipient without a usable variable image is not mailed instead of printing the default image.
     require_variable_images: Option<bool>,
@@ -61,9 +61,10 @@ enum CustomFieldType {
     YesNo,
 }
 
-/// Somebody to mail. Names match whatever their case; each stands once.
+/// Somebody to mail. Names match whatever their case; each stands once. A field whose name is longer than 200 characters is
+/// left out and counted in `longNamesIgnored`.
 #[derive(Deserialize, JsonSchema)]
-#[schemars(extend("propertyNames" = {"pattern": NAME, "maxLength": FIELD_NAME_CHARS}))]
+#[schemars(extend("propertyNames" = {"pattern": NAME}))]
 struct Recipient {
     /// The caller's own id, echoed in the result.
     #[schemars(default)]

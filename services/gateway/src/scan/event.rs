@@ -25,6 +25,7 @@ impl Scanned<'_> {
     pub(super) fn to_json(&self) -> serde_json::Result<String> {
         let (card, place) = (self.card, self.place);
         let (latitude, longitude) = place.point.unzip();
+        let (address_1, address_2) = address::lines_as_sent(&card.line_1, &card.line_2, &card.unit_apart);
         let event = QrScanned {
             id: EventId { id: self.scan_id, is_test: false },
             scanned_at: self.scanned_at,
@@ -34,8 +35,8 @@ impl Scanned<'_> {
                 last_name: known(&card.last_name),
                 email: known(&card.email),
                 phone: known(&card.phone),
-                address_1: known(&card.line_1),
-                address_2: known(&card.line_2),
+                address_1: known(&address_1),
+                address_2: known(&address_2),
                 city: known(&card.city),
                 state: known(&card.state),
                 zip: known(&card.zip),

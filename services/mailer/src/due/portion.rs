@@ -129,7 +129,8 @@ impl Portion<'_> {
         } else {
             self.rules.waits(&profile, false, today)
         };
-        Candidate { address_id: person.address_id, before_duplicates, after_duplicates }
+        let address_id = person.address_id;
+        Candidate { address_id, written_id: address_id, before_duplicates, after_duplicates }
     }
 
     /// What the lists say of a person: a home is out when its center was removed, and a center may stand on the do-not-mail
@@ -254,6 +255,7 @@ impl Portion<'_> {
             last_name: &entry.last_name,
             line_1: &entry.address_1,
             line_2: &entry.address_2,
+            unit_apart: &entry.unit_apart,
             city: &entry.city,
             state: &entry.state,
             zip: &entry.zip,

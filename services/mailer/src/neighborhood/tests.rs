@@ -32,6 +32,7 @@ fn neighborhoods(centers: &[Vec<u128>], do_not_mail: &[u128]) -> Neighborhoods {
         .iter()
         .map(|home| Candidate {
             address_id: home.address_id,
+            written_id: home.address_id,
             before_duplicates: listed.contains(&home.address_id).then_some(Reason::DoNotMail),
             after_duplicates: None,
         })

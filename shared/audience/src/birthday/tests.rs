@@ -20,6 +20,58 @@ fn birthdays_are_read_with_and_without_a_year() {
 }
 
 #[test]
+fn every_form_that_means_one_day_is_read() {
+    for text in [
+        "1990-7-4",
+        "1990/7/4",
+        "1990-07-4",
+        "19900704",
+        "7/4/1990",
+        "7-4-1990",
+        "07/04/90",
+        "7-4-90",
+        "7/4/'90",
+        "July 4, 1990",
+        "july 4th 1990",
+        "Jul 4 1990",
+        "4 July 1990",
+        "4-Jul-90",
+        "04-JUL-1990",
+        "1990 July 4",
+        "7/4/1990 0:00",
+        "1990-07-04 00:00:00",
+        "7/4/90 12:30 AM",
+    ] {
+        assert_eq!(parts(text), Some((7, 4, Some(1990))), "{text:?}");
+    }
+    for text in ["July 4", "Jul. 4", "july 4th", "4 July", "4-Jul", "Jul-4", "JUL 04", "7/4 0:00"] {
+        assert_eq!(parts(text), Some((7, 4, None)), "{text:?}");
+    }
+    assert_eq!(parts("Sept 1st"), Some((9, 1, None)));
+    assert_eq!(parts("May 2nd, 1985"), Some((5, 2, Some(1985))));
+}
+
+#[test]
+fn a_year_of_two_digits_that_may_be_of_two_centuries_is_left_out_and_told() {
+    for (text, year, has_unread_year) in [
+        ("7/4/39", None, true),
+        ("7/4/05", None, true),
+        ("July 4, 05", None, true),
+        ("7/4/40", Some(1940), false),
+        ("7/4/99", Some(1999), false),
+        ("7/4", None, false),
+    ] {
+        let read = Birthday::read(text).unwrap();
+        let Birthday { month, day, .. } = read.birthday;
+        assert_eq!(
+            (month, day, read.birthday.year(), read.has_unread_year),
+            (7, 4, year, has_unread_year),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn a_leap_day_needs_a_leap_year_or_no_year() {
     assert_eq!(parts("2/29"), Some((2, 29, None)));
     assert_eq!(parts("2/29/2024"), Some((2, 29, Some(2024))));
@@ -37,7 +89,8 @@ fn impossible_days_and_other_forms_are_refused() {
         "13/1",
         "0/5",
         "5/0",
-        "3/5/85",
+        "3/5/085",
+        "3/5/1",
         "3",
         "3/",
         "/5",
@@ -47,8 +100,16 @@ fn impossible_days_and_other_forms_are_refused() {
         "--03/05",
         "003/5",
         "+3/5",
-        "March 5",
+        "March",
+        "Ma 5",
+        "March 32",
+        "Mar 5 1985 x",
+        "March 1985",
+        "31/12/1990",
+        "4.7.1990",
         "0000-03-05",
+        "19901304",
+        "1990704",
         "3/5-1985",
         "1985",
     ];

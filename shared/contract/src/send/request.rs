@@ -25,6 +25,8 @@ pub struct SendRequest<'a> {
     pub campaign_id: Option<CampaignId>,
     /// Types of the custom fields that this request creates, by name, trimmed.
     pub field_types: Vec<(Cow<'a, str>, ColumnType)>,
+    /// Types that were left out because their field's name is longer than [`FIELD_NAME_CHARS`].
+    pub long_names_of_types: usize,
     /// Whether a recipient without a usable variable image is left out instead of printing the default image.
     pub require_variable_images: bool,
     /// One to [`RECIPIENTS_PER_REQUEST`] recipients.
@@ -39,6 +41,15 @@ pub struct Recipient<'a> {
     /// Every other field in the order sent: trimmed name, trimmed value. Null values are absent; names are
     /// distinct whatever their case.
     pub fields: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+    /// Fields that were left out because their name is longer than [`FIELD_NAME_CHARS`].
+    pub long_names: usize,
+}
+
+impl SendRequest<'_> {
+    /// Fields and types that were left out because of the length of their names.
+    pub fn long_names(&self) -> usize {
+        self.long_names_of_types + self.recipients.iter().map(|recipient| recipient.long_names).sum::<usize>()
+    }
 }
 
 impl Recipient<'_> {
@@ -65,7 +76,11 @@ impl InvalidRequest {
     }
 
     fn json(error: &serde_json::Error) -> Self {
-        Self::Shape(format!("The body cannot be read: {error}."))
+        if error.is_data() {
+            return Self::Shape(format!("The body cannot be read: {}.", place_of(error)));
+        }
+        let (line, column) = (error.line(), error.column());
+        Self::Shape(format!("The body cannot be read: it is not valid JSON at line {line}, column {column}."))
     }
 }
 
@@ -112,16 +127,18 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    fn field_types(&self) -> Result<Vec<(Cow<'a, str>, ColumnType)>, InvalidRequest> {
+    fn field_types(&self) -> Result<FieldTypes<'a>, InvalidRequest> {
         let Some(raw) = self.field_types.filter(|raw| raw.get() != "null") else {
-            return Ok(Vec::new());
+            return Ok(FieldTypes::default());
         };
+        let must = "field_types must map field names to text, number, date or yes_no";
+        if !raw.get().starts_with('{') {
+            return Err(InvalidRequest::shape(format!("{must}.")));
+        }
         let mut reader = serde_json::Deserializer::from_str(raw.get());
-        reader.deserialize_map(FieldTypesVisitor).map_err(|error| {
-            InvalidRequest::shape(format!(
-                "field_types must map field names to text, number, date or yes_no: {error}."
-            ))
-        })
+        reader
+            .deserialize_map(FieldTypesVisitor)
+            .map_err(|error| InvalidRequest::shape(format!("{must}: {}.", place_of(&error))))
     }
 
     fn each_recipient(&self, mut take: impl FnMut(Recipient<'a>)) -> Result<(), InvalidRequest> {
@@ -158,10 +175,16 @@ pub fn parse(body: &[u8]) -> Result<SendRequest<'_>, InvalidRequest> {
             recipients.push(recipient);
         }
     });
-    let field_types = envelope.field_types()?;
+    let FieldTypes { types, long_names } = envelope.field_types()?;
     let require_variable_images = envelope.require_variable_images()?;
     counted?;
-    Ok(SendRequest { campaign_id: envelope.campaign_id(), field_types, require_variable_images, recipients })
+    Ok(SendRequest {
+        campaign_id: envelope.campaign_id(),
+        field_types: types,
+        long_names_of_types: long_names,
+        require_variable_images,
+        recipients,
+    })
 }
 
 /// Checks a body as [`parse`] does, keeping nothing: memory does not grow with the recipients.
@@ -208,10 +231,17 @@ pub fn request_hash(body: &[u8]) -> Result<RequestHash, InvalidRequest> {
     Ok(RequestHash::of_words("send", &words.map(|word| word.map(RawValue::get))))
 }
 
+/// The types of `field_types`, by name, and how many were left out.
+#[derive(Default)]
+struct FieldTypes<'a> {
+    types: Vec<(Cow<'a, str>, ColumnType)>,
+    long_names: usize,
+}
+
 struct FieldTypesVisitor;
 
 impl<'de> Visitor<'de> for FieldTypesVisitor {
-    type Value = Vec<(Cow<'de, str>, ColumnType)>;
+    type Value = FieldTypes<'de>;
 
     fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str("an object of field names and types")
@@ -219,15 +249,31 @@ impl<'de> Visitor<'de> for FieldTypesVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut seen = HashSet::new();
-        let mut types = Vec::new();
+        let mut read = FieldTypes::default();
         while let Some(Text(name)) = map.next_key()? {
             let name = field_name(name).map_err(A::Error::custom)?;
+            let raw: &RawValue = map.next_value()?;
+            let Some(name) = name else {
+                read.long_names += 1;
+                continue;
+            };
             if !seen.insert(name.to_lowercase()) {
                 return Err(A::Error::custom(format!("{name} is given twice")));
             }
-            types.push((name, map.next_value()?));
+            let column_type = serde_json::from_str(raw.get())
+                .map_err(|_| A::Error::custom(format!("{name} has the type {}", shortened(raw.get()))))?;
+            read.types.push((name, column_type));
         }
-        Ok(types)
+        Ok(read)
+    }
+}
+
+/// The beginning of a text that is quoted in a message.
+fn shortened(text: &str) -> Cow<'_, str> {
+    const CHARS: usize = 60;
+    match text.char_indices().nth(CHARS) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
     }
 }
 
@@ -284,10 +330,14 @@ impl<'de> Visitor<'de> for RecipientVisitor {
         let mut seen = Names::default();
         while let Some(Text(name)) = map.next_key()? {
             let name = field_name(name).map_err(A::Error::custom)?;
+            let raw: &RawValue = map.next_value()?;
+            let Some(name) = name else {
+                recipient.long_names += 1;
+                continue;
+            };
             if !seen.insert(&name) {
                 return Err(A::Error::custom(format!("the field {name} is given twice")));
             }
-            let raw: &RawValue = map.next_value()?;
             let Some(value) = scalar(raw).map_err(|why| A::Error::custom(format!("{name} {why}")))? else {
                 continue;
             };
@@ -325,8 +375,9 @@ impl Names {
     }
 }
 
-/// A field's name: trimmed, not empty, bounded, without U+0000.
-fn field_name(name: Cow<'_, str>) -> Result<Cow<'_, str>, String> {
+/// A field's name: trimmed, not empty, without control characters. `None` for one that is longer than a column's may be:
+/// what it names is left out and counted.
+fn field_name(name: Cow<'_, str>) -> Result<Option<Cow<'_, str>>, String> {
     let name = trimmed(name);
     if name.is_empty() {
         return Err("a field has an empty name".to_owned());
@@ -334,10 +385,8 @@ fn field_name(name: Cow<'_, str>) -> Result<Cow<'_, str>, String> {
     if name.chars().any(char::is_control) {
         return Err("a field's name holds a control character".to_owned());
     }
-    if name.len() > FIELD_NAME_CHARS && name.chars().count() > FIELD_NAME_CHARS {
-        return Err(format!("a field's name is longer than {FIELD_NAME_CHARS} characters"));
-    }
-    Ok(name)
+    let is_long = name.len() > FIELD_NAME_CHARS && name.chars().count() > FIELD_NAME_CHARS;
+    Ok((!is_long).then_some(name))
 }
 
 /// A field's value as text: a string's content, a number's or a boolean's own JSON text; null is `None`.

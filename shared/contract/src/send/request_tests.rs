@@ -40,7 +40,7 @@ fn invalid_payload_names_the_position_and_the_key() {
     let cases = [
         ("", "must be a JSON object"),
         ("[]", "must be a JSON object"),
-        (r#"{"recipients":[{}]"#, "cannot be read"),
+        (r#"{"recipients":[{}]"#, "cannot be read: it is not valid JSON at line 1, column 18."),
         (r#"{"recipients":[{}]} x"#, "cannot be read"),
         (r#"{"recipients":[{}],"recipients":[{}]}"#, "duplicate field `recipients`"),
         (r#"{}"#, "recipients must be an array"),
@@ -62,7 +62,11 @@ fn invalid_payload_names_the_position_and_the_key() {
         (r#"{"recipients":[{"a\u0000b":"x"}]}"#, "recipients[0]: a field's name holds a control character"),
         (r#"{"recipients":[{"a":"\ud800"}]}"#, "recipients[0]: a is not a valid text"),
         (r#"{"recipients":[{}],"field_types":[]}"#, "field_types must map"),
-        (r#"{"recipients":[{}],"field_types":{"a":"money"}}"#, "field_types must map"),
+        (
+            r#"{"recipients":[{}],"field_types":{"a":"money"}}"#,
+            r#"field_types must map field names to text, number, date or yes_no: a has the type "money"."#,
+        ),
+        (r#"{"recipients":[{}],"field_types":{"a":{"b":1}}}"#, r#"yes_no: a has the type {"b":1}."#),
         (r#"{"recipients":[{}],"field_types":{"a":"text","A":"date"}}"#, "A is given twice"),
         (r#"{"recipients":[{}],"require_variable_images":"yes"}"#, "require_variable_images must be"),
     ];
@@ -70,10 +74,41 @@ fn invalid_payload_names_the_position_and_the_key() {
         let message = refusal(body);
         assert!(message.contains(expected), "{body} gave {message}");
     }
-    let long = json!({"recipients": [{"x".repeat(201): 1}]}).to_string();
-    assert!(refusal(&long).contains("longer than 200"));
     assert!(parse(b"{\"recipients\":[{\"a\":\"\xff\"}]}").unwrap_err().to_string().contains("UTF-8"));
     assert!(refusal("\u{feff}{\"recipients\":[{}]}").contains("byte-order mark"));
+}
+
+#[test]
+fn no_message_has_the_text_of_a_parser() {
+    for body in [
+        r#"{"recipients":[{}],"field_types":{"a":"integer"}}"#,
+        r#"{"recipients":[{}],"field_types":{"a":7}}"#,
+        r#"{"recipients":[{}],"field_types":[]}"#,
+        r#"{"recipients":[{}],"field_types":7}"#,
+        r#"{"recipients":[{}],"recipients":[{}]}"#,
+        r#"{"recipients":[{}"#,
+        r#"{"recipients":[{"a" 1}]}"#,
+        r#"{"recipients":[{}],"a":tru}"#,
+    ] {
+        let message = refusal(body);
+        for text in ["unknown variant", "invalid type", "expected", " at line 1 column", "EOF"] {
+            assert!(!message.contains(text), "{message}");
+        }
+    }
+}
+
+#[test]
+fn a_field_with_a_name_that_is_too_long_is_left_out_and_counted() {
+    let (long, short) = ("x".repeat(201), "é".repeat(200));
+    let body =
+        json!({"recipients": [{&long: [1], &short: 1}, {}], "field_types": {&long: "money", &short: "date"}});
+    let request = body.to_string();
+    check(request.as_bytes()).unwrap();
+    let request = parse(request.as_bytes()).unwrap();
+    assert_eq!(request.long_names(), 2);
+    let names: Vec<_> = request.recipients[0].fields.iter().map(|(name, _)| &**name).collect();
+    assert_eq!(names, [&short]);
+    assert_eq!(request.field_types, [(short.into(), ColumnType::Date)]);
 }
 
 #[test]

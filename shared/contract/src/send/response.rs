@@ -116,8 +116,8 @@ enum Status {
     WouldMail,
 }
 
-/// A fallback that a card mails with, or a value that was cut.
-// Contract: Warning codes; `value_cut` is added.
+/// A fallback that a card mails with, a value that was cut or could not be read, or an address that was corrected.
+// Contract: Warning codes; the last three are added.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Warning {
     /// What fell back.
@@ -129,6 +129,8 @@ pub struct Warning {
         "text_unmeasurable",
         "text_curve_too_long",
         "value_cut",
+        "address_corrected",
+        "birthday_not_read",
     ]))]
     pub code: String,
     /// The design's field or element it is about.
@@ -260,6 +262,7 @@ impl Outcome {
         self.homes_found = Some(found);
         self.homes_mailed = Some(mailed);
         self.product_type = None;
+        self.warnings = Vec::new();
         if let (Status::Mailed, Some(mail_by_date)) = (self.status, self.mail_by_date) {
             let cards = if mailed == 1 { "1 card is".to_owned() } else { format!("{mailed} cards are") };
             self.detail = format!(
@@ -339,6 +342,12 @@ pub struct Summary {
     /// Values sent for formula or AI columns.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub computed_fields_ignored: usize,
+    /// Fields, and entries of `field_types`, that were left out because their name is longer than 200 characters.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub long_names_ignored: usize,
+    /// Birthdays that could not be read whole; stored as sent.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub birthdays_not_read: usize,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
@@ -378,6 +387,15 @@ impl SendResponse {
         };
         response.count();
         response
+    }
+
+    /// The same answer with these additions to its summary: fields whose names are too long, and birthdays that could not
+    /// be read whole.
+    #[must_use]
+    pub fn with_left_out(mut self, long_names: usize, birthdays: usize) -> Self {
+        self.summary.long_names_ignored = long_names;
+        self.summary.birthdays_not_read = birthdays;
+        self
     }
 
     /// The answer after the request's payment was declined: every mailed recipient becomes `payment_failed`,

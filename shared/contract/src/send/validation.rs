@@ -32,6 +32,12 @@ pub struct ValidationSummary {
     /// Values sent for formula or AI columns.
     #[serde(skip_serializing_if = "super::response::is_zero")]
     pub computed_fields_ignored: usize,
+    /// Fields, and entries of `field_types`, that are left out because their name is longer than 200 characters.
+    #[serde(skip_serializing_if = "super::response::is_zero")]
+    pub long_names_ignored: usize,
+    /// Birthdays that cannot be read whole.
+    #[serde(skip_serializing_if = "super::response::is_zero")]
+    pub birthdays_not_read: usize,
 }
 
 /// What would become of a request: the answer to a dry run.
@@ -72,6 +78,8 @@ impl SendValidation {
             cost_cents,
             unparseable_typed_values: summary.unparseable_typed_values,
             computed_fields_ignored: summary.computed_fields_ignored,
+            long_names_ignored: summary.long_names_ignored,
+            birthdays_not_read: summary.birthdays_not_read,
         };
         Self { summary, results: results.into_iter().map(Outcome::foreseen).collect() }
     }

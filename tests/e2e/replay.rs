@@ -1,7 +1,7 @@
 //! Sending again: the stored response, the duplicate window, equal requests at the same time.
 
 use chrono::TimeDelta;
-use pillarbox_tests::{Options, Stack, people, person};
+use pillarbox_tests::{Options, Stack, eventually, people, person};
 use serde_json::json;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -25,6 +25,65 @@ async fn within_15_minutes_the_stored_response_returns_byte_for_byte() {
     stack.clock.advance(TimeDelta::minutes(2));
     assert_eq!(stack.send(&people(1..4)).await.reasons(), vec!["duplicate_recent"; 3]);
     assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 3);
+    stack.assert_consistent().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_stored_response_comes_first_whatever_became_of_the_campaign() {
+    let stack = Stack::start().await;
+    let first = stack.send(&people(1..4)).await;
+    assert_eq!(first.reasons(), ["mailed"; 3]);
+    let refused = |answer: pillarbox_tests::Answer| (answer.status.as_u16(), answer.error().1);
+    for (became, code) in [
+        ("UPDATE campaigns SET status = 'paused'", "campaign_not_active"),
+        (
+            "UPDATE campaigns SET status = 'active'; UPDATE designs SET ai_draft = true",
+            "design_cannot_render",
+        ),
+        ("DELETE FROM campaign_steps", "campaign_not_active"),
+    ] {
+        stack.sql.batch_execute(became).await.unwrap();
+        assert_eq!(stack.send(&people(1..4)).await.text, first.text, "{became}");
+        assert_eq!(refused(stack.send(&people(7..9)).await), (409, code.to_owned()), "{became}");
+    }
+    stack.clock.advance(TimeDelta::minutes(16));
+    assert_eq!(refused(stack.send(&people(1..4)).await).0, 409, "the 15 minutes are over");
+    assert_eq!(stack.count("SELECT count(*) FROM sends").await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_begins_as_its_equal_ends_gets_its_response() {
+    let stack = Stack::start().await;
+    let recipients = people(1..3);
+    let stored = stack.send(&recipients).await;
+    // The first attempt once more, at its end: claimed, so that nobody sees it yet, and then finished.
+    let mut first = stack.second_session().await;
+    first
+        .batch_execute("CREATE TEMPORARY TABLE ended AS SELECT * FROM sends; DELETE FROM sends")
+        .await
+        .unwrap();
+    let end = first.transaction().await.unwrap();
+    end.batch_execute(
+        "INSERT INTO sends (team_id, send_id, campaign_id, fingerprint, state, lease_id, leased_until, created_at)
+             SELECT team_id, send_id, campaign_id, fingerprint, 'claimed', lease_id, leased_until, created_at FROM ended",
+    )
+    .await
+    .unwrap();
+    let (answer, ()) = tokio::join!(stack.send(&recipients), async {
+        let waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+            AND wait_event_type = 'Lock' AND query LIKE '%sends%'";
+        eventually("the second has looked and is about to begin", async || stack.count(waits).await > 0)
+            .await;
+        end.batch_execute(
+            "UPDATE sends SET state = 'finished', response = ended.response, mailed = ended.mailed,
+                 finished_at = ended.finished_at FROM ended WHERE sends.send_id = ended.send_id",
+        )
+        .await
+        .unwrap();
+        end.commit().await.unwrap();
+    });
+    assert_eq!(answer.text, stored.text);
+    assert_eq!(stack.count("SELECT count(*) FROM sends").await, 1);
     stack.assert_consistent().await;
 }
 

@@ -261,6 +261,11 @@ impl Stack {
         self.clock.advance(-TimeDelta::hours(looks.into_inner().into()));
     }
 
+    /// Another session in the database, for what happens beside.
+    pub async fn second_session(&self) -> tokio_postgres::Client {
+        connect(&self.settings["PILLARBOX__DATABASE__URL"]).await
+    }
+
     /// Provisions the team with these settings; see the file format of `pillarbox apply`.
     pub async fn apply(&self, file: Value) -> Value {
         let (now, folder, policy) = (self.clock.now(), std::path::Path::new("."), self.policy());

@@ -112,6 +112,10 @@ pub(crate) enum Notice {
     TopUpWithdrawn,
     /// A person has another role.
     RoleChanged,
+    /// `Idempotency-Key` is honoured on sends.
+    KeysHonoured,
+    /// `Idempotency-Key` is ignored on sends.
+    KeysIgnored,
     /// Somebody saved what stood there already.
     NothingChanged,
     /// A person has left the team.
@@ -190,6 +194,8 @@ impl Notice {
             Self::TopUpAsked => "top-up-asked",
             Self::TopUpWithdrawn => "top-up-withdrawn",
             Self::RoleChanged => "role-changed",
+            Self::KeysHonoured => "keys-honoured",
+            Self::KeysIgnored => "keys-ignored",
             Self::NothingChanged => "nothing-changed",
             Self::PersonRemoved => "person-removed",
             Self::PasswordChanged => "password-changed",
@@ -259,6 +265,8 @@ impl Notice {
             Self::TopUpAsked => "Your top-up is noted. Put its reference on your payment.",
             Self::TopUpWithdrawn => "The top-up is withdrawn.",
             Self::RoleChanged => "The role is changed. The person signs in again.",
+            Self::KeysHonoured => "Idempotency-Key is honoured on sends from now on.",
+            Self::KeysIgnored => "Idempotency-Key is ignored on sends from now on.",
             Self::NothingChanged => "Nothing changed: it was so already.",
             Self::PersonRemoved => "The person is removed from the team and signed out.",
             Self::PasswordChanged => "Your password is changed. You are signed out everywhere else.",

@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
 use contract::id::TeamId;
-use contract::idempotency::InvalidIdempotencyKey;
+use contract::idempotency::{IdempotencyKey, InvalidIdempotencyKey};
 use contract::key::PresentedKey;
 use contract::limits::BODY_BYTES;
 use contract::message::{REPLY_OK, REPLY_REPLAYED, SEND_V1, SEND_VALIDATE_V1};
@@ -96,7 +96,7 @@ async fn handle(
     match receive(&gateway, source, &parts.headers, &mut body).await {
         Ok((access, body)) => {
             check(&body).await?;
-            let question = Question::read(&parts, access)?;
+            let question = Question::read(&gateway, &parts, access).await?;
             ask_mailer(&gateway, question, body, &identity).await
         }
         Err(error) => {
@@ -161,24 +161,39 @@ struct Question {
 
 impl Question {
     /// Reads what headers and query say. Errors: `invalid_idempotency_key`.
-    fn read(parts: &Parts, access: FullAccess) -> Result<Self, SendError> {
+    async fn read(gateway: &Gateway, parts: &Parts, access: FullAccess) -> Result<Self, SendError> {
         let query = parts.uri.query();
         // Any other value than 1 is ignored.
         let is_dry = query.is_some_and(|query| Query::read(query).value("validate") == Some("1"));
         let mut context = SendContext::default();
-        if let Some(value) = parts.headers.get("idempotency-key").filter(|_| !is_dry) {
-            let text = std::str::from_utf8(value.as_bytes()).map_err(|_| SendError::InvalidIdempotencyKey)?;
-            context.idempotency_key = match text.parse() {
-                Ok(key) => Some(key),
-                Err(InvalidIdempotencyKey::Empty) => None,
-                Err(InvalidIdempotencyKey::Unusable) => return Err(SendError::InvalidIdempotencyKey),
-            };
+        if let Some(value) = parts.headers.get("idempotency-key").filter(|_| !is_dry)
+            && honours_keys(gateway, access).await?
+        {
+            context.idempotency_key = idempotency_key(value)?;
         }
         Ok(Self { access, is_dry, context })
     }
 
     const fn kind(&self) -> &'static str {
         if self.is_dry { SEND_VALIDATE_V1 } else { SEND_V1 }
+    }
+}
+
+/// Whether the team has switched keys on: the contract reads none.
+async fn honours_keys(gateway: &Gateway, access: FullAccess) -> Result<bool, SendError> {
+    gateway.process.store.team_honours_keys(access.team_id).await.map_err(|error| {
+        tracing::error!(error = &error as &dyn std::error::Error, "cannot read a team's settings");
+        SendError::InternalError
+    })
+}
+
+/// The key in a header; an empty one is none.
+fn idempotency_key(value: &HeaderValue) -> Result<Option<IdempotencyKey>, SendError> {
+    let text = std::str::from_utf8(value.as_bytes()).map_err(|_| SendError::InvalidIdempotencyKey)?;
+    match text.parse() {
+        Ok(key) => Ok(Some(key)),
+        Err(InvalidIdempotencyKey::Empty) => Ok(None),
+        Err(InvalidIdempotencyKey::Unusable) => Err(SendError::InvalidIdempotencyKey),
     }
 }
 

@@ -41,14 +41,20 @@ pub(crate) async fn send(mailer: &Mailer, incoming: Incoming) -> Result<Answer, 
     if let Some(response) = answered_with_key(mailer, &incoming, key).await? {
         return Ok(Answer::Replayed(response));
     }
-    let campaign = campaign_of(mailer, incoming.team_id, &request).await?;
-    let steps = steps_of(mailer, &campaign).await?;
+    let asked = Asked { incoming: &incoming, request: &request, key };
+    let campaign = match campaign_of(mailer, incoming.team_id, &request).await {
+        Ok(campaign) => campaign,
+        Err(refusal) => return answered_before(mailer, asked, refusal).await,
+    };
+    let steps = match steps_of(mailer, &campaign).await {
+        Ok(steps) => steps,
+        Err(refusal) => return answered_before(mailer, asked, refusal).await,
+    };
     // A campaign that passed the check has a step.
     let step = steps.first().ok_or(SendError::InternalError)?;
-    let fingerprint = fingerprint(&campaign.campaign_id, &request.recipients);
-    let lease = match claim(mailer, &incoming, &campaign.campaign_id, &fingerprint, key).await? {
+    let lease = match claim(mailer, asked, &campaign.campaign_id).await? {
         Held::New(lease) => lease,
-        Held::Open(reserved) => return settle(mailer, &reserved, &campaign).await.map(Answer::New),
+        Held::Open(reserved) => return settle(mailer, &reserved, Some(&campaign)).await.map(Answer::New),
         Held::Finished(answer) => return Ok(answer),
     };
     fail_point::pass("send.claimed");
@@ -63,7 +69,7 @@ pub(crate) async fn send(mailer: &Mailer, incoming: Incoming) -> Result<Answer, 
         Ok(Reserved::Finished(response)) => Ok(Answer::New(response)),
         Ok(Reserved::Open(reserved)) => {
             fail_point::pass("send.reserved");
-            settle(mailer, &reserved, &campaign).await.map(Answer::New)
+            settle(mailer, &reserved, Some(&campaign)).await.map(Answer::New)
         }
         Err(error) => Err(fail(mailer, lease, error).await),
     }
@@ -89,6 +95,25 @@ async fn answered_with_key(
     mailer.process.store.send_response_by_key(incoming.team_id, key).await.map_err(internal)
 }
 
+/// What a request asks, read.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    incoming: &'a Incoming,
+    request: &'a SendRequest<'a>,
+    key: Option<SendKey<'a>>,
+}
+
+/// The answer to a request that its campaign refuses by now: what an equal one was answered within its 15 minutes, or is
+/// about to be, stands whatever became of the campaign and its designs meanwhile. Else the refusal.
+async fn answered_before(mailer: &Mailer, asked: Asked<'_>, refusal: SendError) -> Result<Answer, SendError> {
+    let Some(campaign_id) = &asked.request.campaign_id else { return Err(refusal) };
+    match hold(mailer, asked, campaign_id, IfNew::LeaveAlone).await? {
+        Some(Held::Finished(answer)) => Ok(answer),
+        Some(Held::Open(reserved)) => settle(mailer, &reserved, None).await.map(Answer::New),
+        Some(Held::New(_)) | None => Err(refusal),
+    }
+}
+
 /// The campaign that a request goes to, when it may take so many recipients.
 pub(crate) async fn campaign_of(
     mailer: &Mailer,
@@ -112,8 +137,12 @@ pub(crate) async fn steps_of<'c>(
     Ok(steps)
 }
 
-async fn settle(mailer: &Mailer, reserved: &ReservedSend, campaign: &Campaign) -> Result<Bytes, SendError> {
-    let settled = while_held(mailer, reserved.lease, settle_send(mailer, reserved, Some(campaign))).await;
+async fn settle(
+    mailer: &Mailer,
+    reserved: &ReservedSend,
+    campaign: Option<&Campaign>,
+) -> Result<Bytes, SendError> {
+    let settled = while_held(mailer, reserved.lease, settle_send(mailer, reserved, campaign)).await;
     settled.map_err(|error| unsettled(&error))
 }
 
@@ -143,15 +172,28 @@ enum Held {
     Finished(Answer),
 }
 
+/// Whether a request that is new begins.
+#[derive(Clone, Copy)]
+enum IfNew {
+    Begin,
+    LeaveAlone,
+}
+
 /// Claims the request; waits while it, or an equal one, is worked on elsewhere.
-async fn claim(
+async fn claim(mailer: &Mailer, asked: Asked<'_>, campaign_id: &CampaignId) -> Result<Held, SendError> {
+    hold(mailer, asked, campaign_id, IfNew::Begin).await?.ok_or(SendError::InternalError)
+}
+
+/// Looks until the request is ours, or answered, or nothing of it stands.
+async fn hold(
     mailer: &Mailer,
-    incoming: &Incoming,
+    asked: Asked<'_>,
     campaign_id: &CampaignId,
-    fingerprint: &[u8; 32],
-    key: Option<SendKey<'_>>,
-) -> Result<Held, SendError> {
+    if_new: IfNew,
+) -> Result<Option<Held>, SendError> {
     let (store, settings) = (&mailer.process.store, &mailer.process.config.mailer);
+    let Asked { incoming, request, key } = asked;
+    let fingerprint = fingerprint(campaign_id, &request.recipients);
     let lease = Lease { send_id: incoming.request_id, team_id: incoming.team_id, lease_id: Uuid::now_v7() };
     loop {
         let now = mailer.process.clock.now();
@@ -162,22 +204,29 @@ async fn claim(
         let new = NewSend {
             lease,
             campaign_id,
-            fingerprint,
+            fingerprint: &fingerprint,
             key,
             replay_since: now - TimeDelta::minutes(settings.replay_window_minutes),
             now,
             leased_until: now + TimeDelta::milliseconds(settings.lease_ms),
         };
-        match store.send_claim(new).await.map_err(internal)? {
-            Claim::New(lease) => return Ok(Held::New(lease)),
-            Claim::Resumed(reserved) => return Ok(Held::Open(reserved)),
-            Claim::Finished { send_id, response } if send_id == incoming.request_id => {
-                return Ok(Held::Finished(Answer::New(response)));
+        let claim = match if_new {
+            IfNew::Begin => store.send_claim(new).await.map(Some),
+            IfNew::LeaveAlone => store.send_resume(new).await,
+        };
+        match claim.map_err(internal)? {
+            None => return Ok(None),
+            Some(Claim::New(lease)) => return Ok(Some(Held::New(lease))),
+            Some(Claim::Resumed(reserved)) => return Ok(Some(Held::Open(reserved))),
+            Some(Claim::Finished { send_id, response }) if send_id == incoming.request_id => {
+                return Ok(Some(Held::Finished(Answer::New(response))));
             }
-            Claim::Finished { response, .. } => return Ok(Held::Finished(Answer::Replayed(response))),
-            Claim::InProgress => return Err(SendError::InProgress),
-            Claim::KeyReused => return Err(SendError::IdempotencyKeyReused),
-            Claim::Running(other) => {
+            Some(Claim::Finished { response, .. }) => {
+                return Ok(Some(Held::Finished(Answer::Replayed(response))));
+            }
+            Some(Claim::InProgress) => return Err(SendError::InProgress),
+            Some(Claim::KeyReused) => return Err(SendError::IdempotencyKeyReused),
+            Some(Claim::Running(other)) => {
                 tokio::time::sleep(WAIT_INTERVAL).await;
                 if key.is_some() {
                     // The next claim finds the answer, and writes down that the key stands for it.
@@ -186,7 +235,7 @@ async fn claim(
                 // Whoever waited for a request gets its answer, also when it mailed nobody.
                 let finished = store.send_response(incoming.team_id, other).await.map_err(internal)?;
                 if let Some(finished) = finished {
-                    return Ok(Held::Finished(Answer::Replayed(finished.response)));
+                    return Ok(Some(Held::Finished(Answer::Replayed(finished.response))));
                 }
             }
         }

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use contract::id::{CampaignId, RequestId, TeamId};
 use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use crate::error::{Result, StoreError, retry};
@@ -103,20 +104,42 @@ impl Store {
         retry(|| self.send_claim_once(request)).await
     }
 
+    /// What [`Store::send_claim`] finds of a request that may not begin; `None` when it would be new.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn send_resume(&self, request: NewSend<'_>) -> Result<Option<Claim>> {
+        retry(|| self.send_claim_unless(request, |claim| matches!(claim, Claim::New(_)))).await
+    }
+
     async fn send_claim_once(&self, request: NewSend<'_>) -> Result<Claim> {
+        // Nothing is left out.
+        let claim = self.send_claim_unless(request, |_| false).await?;
+        claim.ok_or_else(|| StoreError::Corrupt("a claim is gone".to_owned()))
+    }
+
+    /// Claims a request. `None`, and nothing of the claim stays, when it is one that is not wanted.
+    async fn send_claim_unless(
+        &self,
+        request: NewSend<'_>,
+        is_unwanted: impl Fn(&Claim) -> bool,
+    ) -> Result<Option<Claim>> {
         let mut connection = self.connection().await?;
         let transaction = connection.begin().await?;
         // Losing this claim with the database's last moments costs nothing: nothing was decided yet.
         transaction.execute("SET LOCAL synchronous_commit = off", &[]).await?;
         let claim = transaction.send_claim(request).await?;
+        if is_unwanted(&claim) {
+            return Ok(None);
+        }
         if let Some(key) = request.key
             && !transaction.send_key_keep(request, key, &claim).await?
         {
             // Nothing of this claim stays; the next look finds who has the key.
-            return Ok(Claim::Running(request.lease.send_id));
+            return Ok(Some(Claim::Running(request.lease.send_id)));
         }
         transaction.commit().await?;
-        Ok(claim)
+        Ok(Some(claim))
     }
 
     /// Gives a claimed request back: it failed as a whole, and a repeat starts anew. One that is reserved by now
@@ -199,10 +222,11 @@ impl Store {
     }
 }
 
-/// The request itself, else the equal one that runs, else the latest equal one that mailed somebody.
+/// The request itself as somebody else claimed it, else the equal one that runs, else the latest equal one that mailed
+/// somebody.
 const FIND: &str = "
     (SELECT send_id, state, leased_until, 0 AS preference, now() AS at FROM sends
-     WHERE team_id = $1 AND send_id = $2)
+     WHERE team_id = $1 AND send_id = $2 AND lease_id <> $6)
     UNION ALL
     (SELECT send_id, state, leased_until, 1, now() FROM sends
      WHERE team_id = $1 AND campaign_id = $3 AND fingerprint = $4 AND state <> 'finished' AND send_id <> $2)
@@ -227,22 +251,37 @@ impl Transaction<'_> {
         {
             return Ok(claim);
         }
+        self.send_begin(request).await
+    }
+
+    /// Inserts first and looks then: until the row stands, an equal request may finish, and from then on none can begin.
+    async fn send_begin(&self, request: NewSend<'_>) -> Result<Claim> {
+        let is_inserted = self.send_insert(request).await?;
         match self.send_find(request).await? {
-            None => self.send_insert(request).await,
-            Some(found) => self.send_take_over(request, found).await,
+            None if is_inserted => Ok(Claim::New(request.lease)),
+            // The equal one that was in the way mailed nobody, or failed; the next look finds nothing.
+            None => Ok(Claim::Running(request.lease.send_id)),
+            Some(found) => {
+                if is_inserted {
+                    self.send_withdraw(request.lease).await?;
+                }
+                self.send_take_over(request, found).await
+            }
         }
     }
 
     async fn send_find(&self, request: NewSend<'_>) -> Result<Option<Found>> {
-        let Lease { team_id, send_id, .. } = request.lease;
+        let Lease { team_id, send_id, lease_id } = request.lease;
         let campaign = request.campaign_id.as_str();
         let fingerprint: &[u8] = request.fingerprint;
-        let row =
-            self.row(FIND, &[&team_id.0, &send_id.0, &campaign, &fingerprint, &request.replay_since]).await?;
+        let asked: [&(dyn ToSql + Sync); 6] =
+            [&team_id.0, &send_id.0, &campaign, &fingerprint, &request.replay_since, &lease_id];
+        let row = self.row(FIND, &asked).await?;
         Ok(row.map(|row| Found { send_id: row.get(0), state: row.get(1), leased_until: row.get(2) }))
     }
 
-    async fn send_insert(&self, request: NewSend<'_>) -> Result<Claim> {
+    /// Whether the request's row stands now: not while an equal one runs, nor when this one has been claimed before.
+    async fn send_insert(&self, request: NewSend<'_>) -> Result<bool> {
         let fingerprint: &[u8] = request.fingerprint;
         let inserted = self
             .execute(
@@ -259,8 +298,14 @@ impl Transaction<'_> {
                 ],
             )
             .await?;
-        // Somebody claimed an equal one in this very moment; the next look finds which.
-        Ok(if inserted == 1 { Claim::New(request.lease) } else { Claim::Running(request.lease.send_id) })
+        Ok(inserted == 1)
+    }
+
+    /// Takes back what [`Transaction::send_insert`] has just made.
+    async fn send_withdraw(&self, lease: Lease) -> Result<()> {
+        let sql = "DELETE FROM sends WHERE team_id = $1 AND send_id = $2 AND lease_id = $3";
+        self.execute(sql, &[&lease.team_id.0, &lease.send_id.0, &lease.lease_id]).await?;
+        Ok(())
     }
 
     pub(crate) async fn send_take_over(&self, request: NewSend<'_>, found: Found) -> Result<Claim> {
@@ -300,7 +345,7 @@ impl Transaction<'_> {
                     &[&team_id, &found.send_id, &request.now],
                 )
                 .await?;
-                self.send_insert(request).await
+                Box::pin(self.send_begin(request)).await
             }
         }
     }

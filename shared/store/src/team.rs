@@ -109,6 +109,15 @@ impl Store {
         row.as_ref().map(team).ok_or_else(|| StoreError::NotFound(format!("the team {team_id}")))
     }
 
+    /// Whether the team has `Idempotency-Key` honoured on its sends.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn team_honours_keys(&self, team_id: TeamId) -> Result<bool> {
+        let sql = "SELECT honours_idempotency_keys FROM teams WHERE team_id = $1";
+        Ok(self.row(sql, &[&team_id.0]).await?.is_some_and(|row| row.get(0)))
+    }
+
     /// A team's people, by address.
     ///
     /// # Errors
@@ -179,6 +188,16 @@ impl Transaction<'_> {
         )
         .await?;
         Ok(team_id)
+    }
+
+    /// Has `Idempotency-Key` honoured on the team's sends, or not. Returns whether that is a change.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn team_honour_keys(&self, team_id: TeamId, is_on: bool) -> Result<bool> {
+        let sql = "UPDATE teams SET honours_idempotency_keys = $2
+                   WHERE team_id = $1 AND honours_idempotency_keys <> $2";
+        Ok(self.execute(sql, &[&team_id.0, &is_on]).await? == 1)
     }
 
     /// The hash of the password of a person of the team; `None` when there is no such person or no password.

@@ -203,3 +203,25 @@ async fn a_password_that_is_reset_or_set_by_the_operator_ends_all_sessions() {
     stack.store.user_set_password(&email, &hash).await.unwrap();
     assert_eq!(person.get("/").await.status, 303);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_owner_has_idempotency_keys_honoured_and_ignored_again() {
+    let (stack, url) = console().await;
+    let owner = member(&stack, &url, Role::Owner).await;
+    let honours = "SELECT count(*) FROM teams WHERE name = 'Test' AND honours_idempotency_keys";
+    assert!(owner.get("/team").await.html.contains("<code>Idempotency-Key</code> is ignored"));
+    for (word, notice, count) in
+        [("honoured", "keys-honoured", 1), ("honoured", "nothing-changed", 1), ("ignored", "keys-ignored", 0)]
+    {
+        let done = owner.post("/team/idempotency-keys", &[("idempotency_keys", word)]).await;
+        assert_eq!(done.location(), format!("/team?notice={notice}"));
+        assert_eq!(stack.count(honours).await, count);
+        let shown =
+            format!("<code>Idempotency-Key</code> is {}", if count == 1 { "honoured" } else { "ignored" });
+        assert!(owner.get("/team").await.html.contains(&shown));
+    }
+    assert!(owner.get("/activity").await.html.contains("Had Idempotency-Key honoured on sends"));
+    let admin = member(&stack, &url, Role::Admin).await;
+    assert_eq!(admin.post("/team/idempotency-keys", &[("idempotency_keys", "honoured")]).await.status, 403);
+    assert_eq!(stack.count(honours).await, 0);
+}

@@ -6,13 +6,14 @@ use pillarbox_tests::{Answer, CAMPAIGN, KEY, Options, Spawned, Stack, eventually
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use super::{is_replayed, only_request, send_with_key, status_of};
+use super::{honour_keys, is_replayed, only_request, send_with_key, status_of};
 
 async fn without_mailer() -> Stack {
     let settings =
         vec![("MAILER__LEASE_MS", "1500".to_owned()), ("MAILER__JOB_INTERVAL_MS", "200".to_owned())];
     let stack = Stack::with(Options { settings, mailers: 0, ..Options::default() }).await;
     stack.campaign(json!({})).await;
+    honour_keys(&stack).await;
     stack
 }
 

@@ -6,11 +6,11 @@ use chrono::TimeDelta;
 use pillarbox_tests::{CAMPAIGN, Gate, KEY, Options, Stack, eventually, people};
 use serde_json::{Value, json};
 
-use super::{OTHERS_CAMPAIGN, OTHERS_KEY, another_team, is_replayed, send_with_key};
+use super::{OTHERS_CAMPAIGN, OTHERS_KEY, another_team, honour_keys, is_replayed, send_with_key, start};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_key_and_body_is_answered_once_however_late_and_whatever_became_of_the_campaign() {
-    let stack = Stack::start().await;
+    let stack = start().await;
     let first = send_with_key(&stack, "order 7", &people(1..4)).await;
     assert_eq!(first.reasons(), ["mailed"; 3]);
     assert!(!is_replayed(&first));
@@ -26,8 +26,30 @@ async fn the_same_key_and_body_is_answered_once_however_late_and_whatever_became
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_same_key_with_another_body_is_idempotency_key_reused() {
+async fn no_key_is_read_for_a_team_that_has_not_switched_keys_on() {
     let stack = Stack::start().await;
+    let key = "k".repeat(201);
+    for key in ["k", &key] {
+        let number = key.len();
+        assert_eq!(send_with_key(&stack, key, &people(number..number + 1)).await.reasons(), ["mailed"]);
+        let other = send_with_key(&stack, key, &people(number + 5..number + 6)).await;
+        assert_eq!(other.reasons(), ["mailed"], "another body with the key is another request");
+        assert!(!is_replayed(&other));
+    }
+    assert_eq!(stack.count("SELECT count(*) FROM send_keys").await, 0);
+    stack.clock.advance(TimeDelta::hours(1));
+    assert_eq!(send_with_key(&stack, "k", &people(1..2)).await.reasons(), ["duplicate_recent"]);
+    honour_keys(&stack).await;
+    let first = send_with_key(&stack, "k", &people(300..301)).await;
+    stack.clock.advance(TimeDelta::hours(1));
+    // A file that does not speak of keys leaves the switch as it stands.
+    stack.apply(json!({"teams": [{"name": "Test"}]})).await;
+    assert_eq!(send_with_key(&stack, "k", &people(300..301)).await.text, first.text);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_key_with_another_body_is_idempotency_key_reused() {
+    let stack = start().await;
     send_with_key(&stack, "k", &people(1..3)).await;
     let mut changed = people(1..3);
     changed[0]["first_name"] = "Other".into();
@@ -49,6 +71,7 @@ async fn in_progress_while_the_first_attempt_runs_and_another_key_waits_for_its_
     let verifier: Arc<dyn verification::Verify> = gate.clone();
     let stack = Stack::with(Options { verifier: Some(verifier), ..Options::default() }).await;
     stack.campaign(json!({})).await;
+    honour_keys(&stack).await;
     let recipients = people(1..4);
     let (first, other, ()) = tokio::join!(
         send_with_key(&stack, "first", &recipients),
@@ -77,7 +100,7 @@ async fn in_progress_while_the_first_attempt_runs_and_another_key_waits_for_its_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_key_within_15_minutes_stands_for_the_stored_response_from_then_on() {
-    let stack = Stack::start().await;
+    let stack = start().await;
     let first = stack.send(&people(1..4)).await;
     let keyed = send_with_key(&stack, "k", &people(1..4)).await;
     assert_eq!(keyed.text, first.text);
@@ -88,7 +111,7 @@ async fn a_new_key_within_15_minutes_stands_for_the_stored_response_from_then_on
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_that_mailed_nobody_is_kept_under_its_key_too() {
-    let stack = Stack::start().await;
+    let stack = start().await;
     stack.campaign(json!({"budget": "$0.10"})).await;
     let first = send_with_key(&stack, "k", &people(1..3)).await;
     assert_eq!(first.reasons(), ["budget_exceeded"; 2]);
@@ -100,7 +123,7 @@ async fn an_answer_that_mailed_nobody_is_kept_under_its_key_too() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failed_request_does_not_consume_its_key() {
-    let stack = Stack::start().await;
+    let stack = start().await;
     stack.campaign(json!({"status": "paused"})).await;
     let refused = send_with_key(&stack, "k", &people(1..3)).await;
     assert_eq!(refused.error(), (409, "campaign_not_active".to_owned()));
@@ -110,7 +133,7 @@ async fn a_failed_request_does_not_consume_its_key() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_whose_send_is_gone_is_free() {
-    let stack = Stack::start().await;
+    let stack = start().await;
     send_with_key(&stack, "k", &people(1..3)).await;
     stack.sql.execute("DELETE FROM sends", &[]).await.unwrap();
     assert_eq!(send_with_key(&stack, "k", &people(5..7)).await.reasons(), ["mailed"; 2]);
@@ -119,7 +142,7 @@ async fn a_key_whose_send_is_gone_is_free() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_belongs_to_its_team() {
-    let stack = Stack::start().await;
+    let stack = start().await;
     another_team(&stack).await;
     send_with_key(&stack, "k", &people(1..3)).await;
     let body = json!({"campaign_id": OTHERS_CAMPAIGN, "recipients": people(1..3)}).to_string();
@@ -130,7 +153,7 @@ async fn a_key_belongs_to_its_team() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_empty_key_is_none_and_one_over_200_characters_is_invalid() {
-    let stack = Stack::start().await;
+    let stack = start().await;
     assert_eq!(send_with_key(&stack, "", &people(1..2)).await.reasons(), ["mailed"]);
     assert_eq!(send_with_key(&stack, "", &people(2..3)).await.reasons(), ["mailed"]);
     assert_eq!(send_with_key(&stack, &"k".repeat(200), &people(3..4)).await.reasons(), ["mailed"]);
@@ -143,6 +166,7 @@ async fn an_empty_key_is_none_and_one_over_200_characters_is_invalid() {
 async fn of_many_requests_with_one_key_at_a_time_one_is_done() {
     let stack = Stack::with(Options { mailers: 2, ..Options::default() }).await;
     stack.campaign(json!({})).await;
+    honour_keys(&stack).await;
     for round in 0..10_usize {
         let key = format!("round {round}");
         let sends = (0..6_usize).map(|number| {

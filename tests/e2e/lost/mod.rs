@@ -19,12 +19,25 @@ async fn another_team(stack: &Stack) {
     let card = json!({"product": "postcard_4x6", "front": {"elements": []}, "back": {"elements": []}});
     let team = json!({
         "name": "Other",
+        "idempotency_keys": true,
         "keys": [{"kind": "full_access", "name": "Other", "key": OTHERS_KEY}],
         "designs": [{"name": "Card", "document": card}],
         "campaigns": [{"id": OTHERS_CAMPAIGN, "name": "Other", "steps": [{"design": "Card", "postage": "standard"}]}],
         "top_up": {"amount": "$10.00", "reference": "first"},
     });
     stack.apply(json!({"teams": [team]})).await;
+}
+
+/// A stack whose team has `Idempotency-Key` honoured.
+async fn start() -> Stack {
+    let stack = Stack::start().await;
+    honour_keys(&stack).await;
+    stack
+}
+
+/// Switches keys on for the stack's team.
+async fn honour_keys(stack: &Stack) {
+    stack.apply(json!({"teams": [{"name": "Test", "idempotency_keys": true}]})).await;
 }
 
 /// Posts recipients with an `Idempotency-Key`.

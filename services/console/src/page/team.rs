@@ -1,8 +1,10 @@
-//! The people of a team: who they are and what they may do, for everybody to see and for owners to change.
+//! The people of a team: who they are and what they may do, and the settings of the team, for everybody to see and for
+//! owners to change.
 
 mod account;
 mod link;
 mod people;
+mod settings;
 
 use crate::route::{self, Access, Route};
 
@@ -15,6 +17,7 @@ pub(crate) fn routes() -> Vec<Route> {
         route::action("/team/{user_id}/role", Owner, people::set_role),
         route::action("/team/{user_id}/remove", Owner, people::remove),
         route::action("/team/{user_id}/reset-password", Owner, people::reset_password),
+        route::action("/team/idempotency-keys", Owner, settings::set_idempotency_keys),
         route::page("/account", Member, account::show),
         route::action("/account/password", Member, account::change_password),
         route::page("/password/{token}", Anyone, link::show),

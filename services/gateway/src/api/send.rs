@@ -66,8 +66,8 @@ fn example() -> Value {
 const VALIDATE: &str = "`1` for a dry run: verifies, filters and prices, but mails nobody, charges nobody and stores nothing of \
                         the request. Any other value is ignored.";
 
-const IDEMPOTENCY_KEY: &str = "A new value for each request, the same on its retries: they get the first one's answer, however \
-                               late. Optional; not read in a dry run.";
+const IDEMPOTENCY_KEY: &str = "Read only for teams that have switched it on, and not in a dry run: a new value for each request, \
+                               the same on its retries, which get the first one's answer, however late. Optional.";
 
 fn request(types: &mut Types) -> Operation {
     use SendError::{InternalError, InvalidApiKey, InvalidPayload, RateLimited};

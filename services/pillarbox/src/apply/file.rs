@@ -39,6 +39,8 @@ pub(super) struct Team {
     pub payment: Payment,
     pub stripe_customer: Option<Name>,
     pub stripe_payment_method: Option<Name>,
+    /// Whether `Idempotency-Key` is honoured on sends; what is stored stays without it.
+    pub idempotency_keys: Option<bool>,
     #[serde(default)]
     pub users: Vec<User>,
     #[serde(default)]

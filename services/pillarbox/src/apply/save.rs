@@ -46,6 +46,9 @@ pub(super) async fn save_team(
     };
     // The team's row stays locked from here on: two files with the same team take turns.
     let team_id = transaction.team_save(&wanted, now).await.at(place)?;
+    if let Some(is_on) = team.idempotency_keys {
+        transaction.team_honour_keys(team_id, is_on).await.at(place)?;
+    }
     let save = Save { transaction, team_id, now };
     let users = save.users(place, &team.users).await?;
     let columns = save_columns(transaction, team_id, place, &team.columns, now).await?;

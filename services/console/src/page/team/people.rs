@@ -49,6 +49,7 @@ struct TeamPage {
     may_add: bool,
     most: i64,
     link_hours: i64,
+    honours_keys: bool,
     shown: Shown,
 }
 
@@ -71,13 +72,15 @@ pub(super) async fn show(
 }
 
 async fn team_page(console: &Console, person: &Person, shown: Shown) -> Result<TeamPage, Failure> {
-    let people = console.process.store.person_list(person.0.team_id).await?;
+    let (store, team_id) = (&console.process.store, person.0.team_id);
+    let people = store.person_list(team_id).await?;
     Ok(TeamPage {
         frame: Frame::new(person, PART).with_notice(shown.notice),
         own_id: person.0.user_id,
         may_add: (people.len() as i64) < PEOPLE_PER_TEAM,
         most: PEOPLE_PER_TEAM,
         link_hours: console.process.config.console.password_link_hours,
+        honours_keys: store.team_honours_keys(team_id).await?,
         people,
         shown,
     })

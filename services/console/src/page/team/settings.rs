@@ -1,0 +1,48 @@
+//! Settings of the team as a whole.
+
+use axum::Form;
+use axum::extract::State;
+use axum::extract::rejection::FormRejection;
+use axum::response::Response;
+use serde::Deserialize;
+
+use super::PART;
+use crate::Console;
+use crate::access::Person;
+use crate::answer::{Notice, done};
+use crate::failure::Failure;
+
+/// Whether `Idempotency-Key` is honoured on sends.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum IdempotencyKeys {
+    Honoured,
+    Ignored,
+}
+
+#[derive(Deserialize)]
+pub(super) struct IdempotencyKeysForm {
+    idempotency_keys: IdempotencyKeys,
+}
+
+/// Has `Idempotency-Key` honoured on the team's sends, or not.
+pub(super) async fn set_idempotency_keys(
+    State(console): State<Console>,
+    person: Person,
+    form: Result<Form<IdempotencyKeysForm>, FormRejection>,
+) -> Result<Response, Failure> {
+    let Form(IdempotencyKeysForm { idempotency_keys }) = form?;
+    let (is_on, action, notice) = match idempotency_keys {
+        IdempotencyKeys::Honoured => (true, "team.keys_honoured", Notice::KeysHonoured),
+        IdempotencyKeys::Ignored => (false, "team.keys_ignored", Notice::KeysIgnored),
+    };
+    let mut connection = console.process.store.connection().await?;
+    let transaction = connection.begin().await?;
+    if !transaction.team_honour_keys(person.0.team_id, is_on).await? {
+        return Ok(done(PART, Notice::NothingChanged));
+    }
+    let now = console.process.clock.now();
+    transaction.activity_add(&person.0, action, "", now).await?;
+    transaction.commit().await?;
+    Ok(done(PART, notice))
+}

@@ -84,7 +84,9 @@ fn each_required_part_may_not_be_missing() {
         let mut parts = whole;
         parts[index] = "  ";
         let [address_1, city, state, zip] = parts;
-        assert_eq!(failure(address_1, [city, state, zip]), Failure::Missing(field));
+        let failure = failure(address_1, [city, state, zip]);
+        assert_eq!(failure, Failure::Missing(field));
+        assert_eq!(failure.detail(), format!("The address has no {}.", field.as_str()));
     }
 }
 

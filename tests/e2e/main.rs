@@ -32,6 +32,7 @@ mod push;
 mod replay;
 mod response;
 mod roles;
+mod scan_feed;
 mod scans;
 mod sender;
 mod webhooks;

@@ -30,6 +30,9 @@ const REFUSED: [(&str, &[&str]); 5] = [
             "UPDATE api_keys SET revoked_at = NULL",
             "UPDATE scans SET visitor = 'person'",
             "DELETE FROM scans",
+            "INSERT INTO feed_batches DEFAULT VALUES",
+            "DELETE FROM feed_batches",
+            "UPDATE feed_batches SET item_ids = '{}'",
         ],
     ),
     (

@@ -28,6 +28,9 @@ const PURGE: Portions = Portions { rows: 20_000, statements: 25 };
 /// Events are kept so much longer than deliveries, because a person may have sent an old one again at the last moment.
 const LATE_REDELIVERIES: TimeDelta = TimeDelta::days(7);
 
+/// Feeds that get positions in one go, for teams that do not read theirs.
+const FEEDS: i64 = 1_000;
+
 /// Runs until the process is to stop.
 pub(crate) async fn run(dispatcher: &Dispatcher) {
     let interval = Duration::from_millis(dispatcher.process.config.dispatcher.sweep_interval_ms);
@@ -100,6 +103,8 @@ impl Sweep<'_> {
         let events_before = deliveries_before - LATE_REDELIVERIES;
         PURGE.delete("deliveries", |rows| store.delivery_purge(deliveries_before, rows)).await?;
         PURGE.delete("events", |rows| store.event_purge(events_before, rows)).await?;
+        store.feed_place_all(FEEDS).await?;
+        PURGE.delete("feed", |rows| store.feed_purge(events_before, rows)).await?;
         let attempts = config.email.attempts;
         PURGE.delete("emails", |rows| store.email_purge(deliveries_before, attempts, rows)).await?;
         let partitions_end = store.scan_partitions_make(now).await?;

@@ -1,7 +1,9 @@
 //! GET /q/{code}: a phone has scanned a card.
 
+mod cursor;
 mod event;
 pub(crate) mod feed;
+mod follow;
 mod location;
 mod record;
 mod visitor;

@@ -1,7 +1,7 @@
 //! `listen`: scans as they come.
 //!
-//! The service is asked for what is new and holds the question open for a while. What was recorded late, behind a newer
-//! scan, is found by asking again from a place a minute back.
+//! The service is asked for what is new and holds the question open for a while. A scan takes its place in the feed
+//! once it is recorded, so that going on from answer to answer misses none.
 
 mod feed;
 mod forward;

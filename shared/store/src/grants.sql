@@ -74,6 +74,9 @@ GRANT SELECT ON endpoint_campaigns TO pillarbox_gateway;
 GRANT INSERT ON events, deliveries TO pillarbox_gateway;
 
 -- ---- mailer -----------------------------------------------------------------------------------------------------------
+-- Positions in feeds, for what is noted there already.
+GRANT SELECT, INSERT, UPDATE ON feeds TO pillarbox_gateway;
+GRANT SELECT, UPDATE (position) ON feed_batches TO pillarbox_gateway;
 
 -- Requests, from their reservation to their response.
 GRANT SELECT, INSERT, UPDATE, DELETE ON sends, send_keys TO pillarbox_mailer;
@@ -148,6 +151,9 @@ GRANT SELECT (team_id, email, role) ON users TO pillarbox_dispatcher;
 GRANT SELECT (team_id) ON teams TO pillarbox_dispatcher;
 -- The months of scans.
 GRANT EXECUTE ON FUNCTION scan_partitions_make, scan_partitions_drop TO pillarbox_dispatcher;
+-- Feeds that nobody reads, and what of them is old.
+GRANT SELECT, INSERT, UPDATE ON feeds TO pillarbox_dispatcher;
+GRANT SELECT, DELETE, UPDATE (position) ON feed_batches TO pillarbox_dispatcher;
 
 -- ---- console ----------------------------------------------------------------------------------------------------------
 

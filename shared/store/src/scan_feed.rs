@@ -1,7 +1,8 @@
-//! A team's scans in the order in which they came.
+//! A team's scans with their cards, for those who follow them.
 
 use chrono::{DateTime, Utc};
 use contract::id::TeamId;
+use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::error::Result;
@@ -31,34 +32,66 @@ pub struct RecordedScan {
     pub scanned_at: DateTime<Utc>,
 }
 
+fn recorded(row: &Row) -> RecordedScan {
+    RecordedScan {
+        scan_id: row.get("scan_id"),
+        card: card(row),
+        visitor: row.get("visitor"),
+        destination: row.get("destination"),
+        city: row.get("scan_city"),
+        region: row.get("region"),
+        latitude: row.get("latitude"),
+        longitude: row.get("longitude"),
+        scanned_at: row.get("scanned_at"),
+    }
+}
+
+/// Scans with their cards; the scans are those of `source`, named `scan`.
+fn sql_of(source: &str) -> String {
+    format!(
+        "SELECT scan.scan_id, scan.visitor, scan.destination, scan.city AS scan_city, scan.region,
+             scan.latitude, scan.longitude, scan.scanned_at, {CARD}
+         FROM {source}
+         JOIN pieces piece ON piece.team_id = scan.team_id AND piece.piece_id = scan.piece_id
+         JOIN campaigns campaign ON campaign.campaign_id = piece.campaign_id
+         JOIN teams team ON team.team_id = piece.team_id
+         LEFT JOIN address_entries entry ON entry.team_id = piece.team_id AND entry.entry_id = piece.entry_id
+         ORDER BY scan.scan_id"
+    )
+}
+
 impl Store {
-    /// A team's scans behind `after`, the earliest first, at most `limit` of them.
+    /// These scans of a team, in the order of their ids; those that are gone are left out.
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn scan_list(&self, team_id: TeamId, after: Uuid, limit: i64) -> Result<Vec<RecordedScan>> {
-        let sql = format!(
-            "SELECT scan.scan_id, scan.visitor, scan.destination, scan.city AS scan_city, scan.region,
-                 scan.latitude, scan.longitude, scan.scanned_at, {CARD}
-             FROM (SELECT * FROM scans WHERE team_id = $1 AND scan_id > $2 ORDER BY scan_id LIMIT $3) scan
-             JOIN pieces piece USING (team_id, piece_id)
-             JOIN campaigns campaign ON campaign.campaign_id = piece.campaign_id
-             JOIN teams team ON team.team_id = piece.team_id
-             LEFT JOIN address_entries entry ON entry.team_id = piece.team_id AND entry.entry_id = piece.entry_id
-             ORDER BY scan.scan_id"
+    pub async fn scan_get_all(&self, team_id: TeamId, scan_ids: &[Uuid]) -> Result<Vec<RecordedScan>> {
+        let sql = sql_of(
+            "unnest($2::uuid[]) AS wanted (id)
+             CROSS JOIN LATERAL (
+                 SELECT * FROM scans WHERE team_id = $1 AND scan_id = wanted.id LIMIT 1) scan",
         );
-        let rows = self.rows(&sql, &[&team_id.0, &after, &limit]).await?;
-        let recorded = rows.iter().map(|row| RecordedScan {
-            scan_id: row.get("scan_id"),
-            card: card(row),
-            visitor: row.get("visitor"),
-            destination: row.get("destination"),
-            city: row.get("scan_city"),
-            region: row.get("region"),
-            latitude: row.get("latitude"),
-            longitude: row.get("longitude"),
-            scanned_at: row.get("scanned_at"),
-        });
-        Ok(recorded.collect())
+        let rows = self.rows(&sql, &[&team_id.0, &scan_ids]).await?;
+        Ok(rows.iter().map(recorded).collect())
+    }
+
+    /// A team's scans with ids between `after` and `before`, the least first, at most `limit` of them. What is recorded
+    /// later may lie among them: a feed has the order in which scans were recorded.
+    ///
+    /// # Errors
+    /// [`crate::StoreError`] when the database cannot be asked.
+    pub async fn scan_list_between(
+        &self,
+        team_id: TeamId,
+        after: Uuid,
+        before: Uuid,
+        limit: i64,
+    ) -> Result<Vec<RecordedScan>> {
+        let sql = sql_of(
+            "(SELECT * FROM scans WHERE team_id = $1 AND scan_id > $2 AND scan_id < $3
+              ORDER BY scan_id LIMIT $4) scan",
+        );
+        let rows = self.rows(&sql, &[&team_id.0, &after, &before, &limit]).await?;
+        Ok(rows.iter().map(recorded).collect())
     }
 }

@@ -74,7 +74,8 @@ fn feed(types: &mut Types) -> Operation {
         tag: TAG,
         summary: "Scans as they come",
         description:
-            "For programs that cannot be reached by webhooks. Without `after` it answers the end of the feed."
+            "For programs that cannot be reached by webhooks. Without `after` it answers the end of the feed. Whoever goes on \
+             from each `nextAfter` gets every scan once: it takes its place once it is recorded."
                 .into(),
         parameters: vec![
             parameter(

@@ -1,8 +1,8 @@
 //! GET /api/v1/scans: a team's scans as they come, for programs that cannot be reached from outside.
 //!
 //! An addition to the contract. The question is held open until there is something to tell, or for as long as the client
-//! wants. Scans are in the order of their ids; one whose record took longer than that of a later one comes in behind
-//! it, so a client that must not miss any asks again from an earlier place, and knows scans by their ids.
+//! wants. A scan takes its place once it is recorded ([`store::Feed`]): who goes on from answer to answer gets each once and
+//! misses none.
 
 use std::time::Duration;
 
@@ -20,7 +20,9 @@ use store::RecordedScan;
 use tokio::time::Instant;
 use uuid::Uuid;
 
+use super::cursor::Cursor;
 use super::event::Scanned;
+use super::follow::Follower;
 use super::location::Place;
 use super::visitor::Visitor;
 use crate::recipients::answer_team;
@@ -42,7 +44,7 @@ pub(crate) const WAITERS: usize = 100;
 #[derive(Debug, PartialEq, Eq)]
 struct Question {
     /// The place in the feed; `None` for its end.
-    after: Option<Uuid>,
+    after: Option<Cursor>,
     wait: Duration,
 }
 
@@ -54,8 +56,7 @@ pub(crate) struct ScansAnswer {
     #[schemars(with = "Vec<QrScanned<'_>>")]
     events: Vec<Box<RawValue>>,
     /// To be passed back as `after`.
-    #[schemars(with = "Uuid")]
-    next_after: String,
+    next_after: Uuid,
 }
 
 /// Answers with the scans behind a place.
@@ -79,7 +80,7 @@ impl Question {
                 "after" => {
                     let place =
                         value.parse().map_err(|_| bad("after", "the nextAfter of an earlier answer"))?;
-                    question.after = Some(place);
+                    question.after = Some(Cursor::of(place));
                 }
                 "wait" => {
                     let seconds: Option<u64> =
@@ -95,28 +96,34 @@ impl Question {
 }
 
 async fn answer(gateway: &Gateway, team_id: TeamId, question: Question) -> Result<Bytes, SendError> {
-    let Some(after) = question.after else { return written(&[], Uuid::now_v7()) };
+    let process = &gateway.process;
+    let follower = Follower { store: &process.store, team_id, events: EVENTS };
+    let failed = |error| {
+        tracing::error!(%error, "cannot list scans");
+        SendError::InternalError
+    };
+    let Some(mut after) = question.after else {
+        return written(&[], follower.end(process.clock.now()).await.map_err(failed)?);
+    };
     // Without a place among those who wait, the answer is what there is now.
     let place = gateway.scan_waiters.try_acquire().ok();
     let deadline = Instant::now() + if place.is_some() { question.wait } else { Duration::ZERO };
     loop {
-        let scans = gateway.process.store.scan_list(team_id, after, EVENTS).await.map_err(|error| {
-            tracing::error!(%error, "cannot list scans");
-            SendError::InternalError
-        })?;
-        if !scans.is_empty() || Instant::now() >= deadline {
-            return written(&scans, after);
+        let page = follower.page(after, process.clock.now()).await.map_err(failed)?;
+        after = page.next_after;
+        if !page.scans.is_empty() || Instant::now() >= deadline {
+            return written(&page.scans, after);
         }
         tokio::select! {
             () = tokio::time::sleep_until(deadline.min(Instant::now() + INTERVAL)) => {}
             // A gateway that is to stop lets its clients go to another one.
-            () = gateway.process.shutdown.cancelled() => return written(&[], after),
+            () = process.shutdown.cancelled() => return written(&[], after),
         }
     }
 }
 
-fn written(scans: &[RecordedScan], after: Uuid) -> Result<Bytes, SendError> {
-    let next_after = scans.last().map_or(after, |scan| scan.scan_id).to_string();
+fn written(scans: &[RecordedScan], after: Cursor) -> Result<Bytes, SendError> {
+    let next_after = after.to_uuid();
     let events = scans.iter().map(event).collect::<Result<_, _>>();
     let json = events.and_then(|events| serde_json::to_vec(&ScansAnswer { events, next_after }));
     json.map(Bytes::from).map_err(|error| {
@@ -150,7 +157,10 @@ mod tests {
     fn a_question_has_a_place_and_a_bounded_wait() {
         let place = Uuid::now_v7();
         let question = Question::read(&format!("after={place}&wait=20&limit=7"));
-        assert_eq!(question.ok(), Some(Question { after: Some(place), wait: Duration::from_secs(20) }));
+        assert_eq!(
+            question.ok(),
+            Some(Question { after: Some(Cursor::Id(place)), wait: Duration::from_secs(20) })
+        );
         assert_eq!(Question::read("").ok(), Some(Question { after: None, wait: Duration::ZERO }));
         for query in ["after=7", "wait=26", "wait=-1", "wait=soon"] {
             assert!(Question::read(query).is_err(), "{query}");

@@ -29,7 +29,8 @@ const BATCH: usize = 128;
 /// Statements of each kind under way at a time.
 const LANES: usize = 2;
 
-/// Tries of a statement whose connection was lost: a connection that was closed while it was idle fails once.
+/// Tries of a statement whose connection was lost, or that waited too long for somebody: a connection that was closed while
+/// it was idle fails once.
 const ATTEMPTS: u32 = 2;
 
 /// The database cannot be read.
@@ -213,21 +214,33 @@ async fn write(store: Store, waiting: Arc<Mutex<mpsc::Receiver<Recording>>>, ann
     while let Some(batch) = next_batch(&waiting).await {
         let (scans, phones): (Vec<NewScan>, Vec<oneshot::Sender<()>>) =
             batch.into_iter().map(|recording| (recording.scan, recording.recorded)).unzip();
-        match again_when_unavailable(|| retry(|| store.scan_record(&scans))).await {
+        record(&store, &scans, &announcer).await;
+        for phone in phones {
+            let _ = phone.send(());
+        }
+    }
+}
+
+/// Records scans; when the database refuses them, in halves, down to the one that it does not take.
+async fn record(store: &Store, scans: &[NewScan], announcer: &Announcer) {
+    let mut parts = vec![scans];
+    while let Some(part) = parts.pop() {
+        match again_when_unavailable(|| retry(|| store.scan_record(part))).await {
             Ok(endpoints) => {
                 fail_point::pass("scan.recorded");
-                count("recorded", scans.len());
+                count("recorded", part.len());
                 announcer.announce(endpoints.into_iter().map(|id| id.0));
             }
             // The first try was recorded after all; its announcement is found in the database.
             Err(StoreError::Refused { constraint }) if is_scans_key(&constraint) => {}
-            Err(error) => {
-                count("unrecorded", scans.len());
-                tracing::error!(%error, scans = scans.len(), "phones were redirected without a record");
+            Err(error) if error.is_refusal() && part.len() > 1 => {
+                let (first, second) = part.split_at(part.len() / 2);
+                parts.extend([second, first]);
             }
-        }
-        for phone in phones {
-            let _ = phone.send(());
+            Err(error) => {
+                count("unrecorded", part.len());
+                tracing::error!(%error, scans = part.len(), "phones were redirected without a record");
+            }
         }
     }
 }
@@ -247,7 +260,8 @@ where
 {
     for _ in 1..ATTEMPTS {
         match work().await {
-            Err(StoreError::Unavailable(_)) => {}
+            Err(StoreError::Unavailable(_) | StoreError::Busy) => {}
+            Err(error) if error.is_timeout() => {}
             result => return result,
         }
     }

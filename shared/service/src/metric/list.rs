@@ -317,7 +317,7 @@ pub const METRICS: &[Metric] = {
             &["mailer", "syncer", "dispatcher"],
             &[label(
                 "kind",
-                &["sends", "idempotency_keys", "syncs", "deliveries", "events", "emails", "caches"],
+                &["sends", "idempotency_keys", "syncs", "deliveries", "events", "feed", "emails", "caches"],
             )],
             "Rows deleted because their time was over.",
         ),

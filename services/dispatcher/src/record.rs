@@ -1,4 +1,10 @@
 //! Writing down what came of attempts, many at a time.
+//!
+//! A statement that fails takes no result with it. While the database is away they wait. When a statement was refused it
+//! is tried again with half of them, down to the one that cannot be written, which is written without its details. When it
+//! ran into somebody's lock, the endpoint whose lock it is waits apart ([`Held`]), and the others go on.
+
+mod held;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,6 +17,7 @@ use store::{FailureRules, MadeAttempt, StoreError, retry};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
+use self::held::Held;
 use crate::Dispatcher;
 
 /// Attempts in one statement.
@@ -20,8 +27,9 @@ const BATCH: usize = 256;
 /// and nobody waits for it.
 const GATHERING: Duration = Duration::from_millis(5);
 
-/// Pause before a statement is sent again after the database was lost.
+/// Pause before a statement is sent again that failed for no fault of its rows, doubled each time up to the longest.
 const FAILURE_PAUSE: Duration = Duration::from_millis(250);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Deliveries that one statement cancels.
 const CANCELLED_ROWS: i64 = 5_000;
@@ -45,23 +53,171 @@ const DISABLED: (&str, &str) = (
 
 /// Records until the attempts end.
 pub(crate) async fn run(dispatcher: Arc<Dispatcher>, mut results: mpsc::Receiver<MadeAttempt>) {
-    let mut batch = Vec::new();
-    while gather(&mut results, &mut batch).await {
+    let mut recorder = Recorder { dispatcher: &dispatcher, held: Held::default() };
+    let (mut batch, mut is_open) = (Vec::new(), true);
+    while is_open || !recorder.held.is_empty() {
+        tokio::select! {
+            more = gather(&mut results, &mut batch), if is_open => is_open = more,
+            () = tokio::time::sleep_until(recorder.held.next_due()), if !recorder.held.is_empty() => {}
+        }
         mark_shown(&mut batch);
-        let disabled = record(&dispatcher, &batch).await;
+        recorder.take(std::mem::take(&mut batch)).await;
+    }
+}
+
+/// What becomes of a statement that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    /// Its rows have nothing to do with it: the database is away, full, read-only.
+    Database,
+    /// Somebody else held a row for too long.
+    Lock,
+    /// One of its rows.
+    Row,
+}
+
+/// Writes results, and keeps those that cannot be written yet.
+struct Recorder<'a> {
+    dispatcher: &'a Dispatcher,
+    held: Held,
+}
+
+impl Recorder<'_> {
+    /// Records new results, and those of endpoints that waited long enough.
+    async fn take(&mut self, batch: Vec<MadeAttempt>) {
+        let (batch, full) = self.held.join(batch);
+        give_up(&full, "too many results wait for a lock");
+        if !batch.is_empty() {
+            self.record(in_endpoints(batch), 0).await;
+        }
+        for (attempts, tries) in self.held.take_due(Instant::now()) {
+            self.record(attempts, tries).await;
+        }
+    }
+
+    /// Records results; of each endpoint in their order. Those whose endpoint is locked are held, for the `tries + 1`st time.
+    async fn record(&mut self, attempts: Vec<MadeAttempt>, tries: u32) {
+        let mut parts = vec![attempts];
+        let mut pause = FAILURE_PAUSE;
+        while let Some(part) = parts.pop() {
+            let error = match self.write(&part).await {
+                Ok(disabled) => {
+                    pause = FAILURE_PAUSE;
+                    self.recorded(&part, disabled).await;
+                    continue;
+                }
+                Err(error) => error,
+            };
+            match fault(&error) {
+                Fault::Database => {
+                    tracing::warn!(%error, attempts = part.len(), "cannot record attempts yet");
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(LONGEST_PAUSE);
+                    parts.push(part);
+                }
+                Fault::Lock if is_of_one_endpoint(&part) => {
+                    tracing::warn!(%error, attempts = part.len(), tries, "an endpoint is locked: its attempts wait");
+                    give_up(&self.held.hold(part, tries + 1, Instant::now()), "an endpoint stays locked");
+                }
+                Fault::Row if part.len() == 1 => self.record_bare(&part[0], &error).await,
+                Fault::Lock | Fault::Row => {
+                    let (first, second) = halves(part);
+                    parts.extend([second, first]);
+                }
+            }
+        }
+    }
+
+    async fn write(&self, attempts: &[MadeAttempt]) -> Result<Vec<(TeamId, EndpointId)>, StoreError> {
+        let Dispatcher { process, lease_id, .. } = self.dispatcher;
+        let settings = &process.config.dispatcher;
+        let rules = FailureRules {
+            warn_after: settings.warn_after,
+            disable_after: settings.disable_after,
+            warning: WARNING,
+            disabled: DISABLED,
+        };
+        let now = process.clock.now();
+        retry(|| process.store.delivery_record(*lease_id, attempts, rules, now)).await
+    }
+
+    /// What follows when they are written.
+    async fn recorded(&self, attempts: &[MadeAttempt], disabled: Vec<(TeamId, EndpointId)>) {
         fail_point::pass("delivery.recorded");
         for (team_id, endpoint_id) in disabled {
             tracing::warn!(%team_id, %endpoint_id, "an endpoint was disabled");
             metrics::counter!("pillarbox_webhook_endpoints_disabled_total").increment(1);
-            cancel(&dispatcher, team_id, endpoint_id).await;
+            cancel(self.dispatcher, team_id, endpoint_id).await;
         }
-        let mut touched = dispatcher.touched();
-        for made in batch.drain(..).filter(|made| made.is_shown) {
+        let mut touched = self.dispatcher.touched();
+        for made in attempts.iter().filter(|made| made.is_shown) {
             if touched.len() < TOUCHED {
                 touched.insert((made.delivery.team_id, made.delivery.lane.endpoint_id));
             }
         }
     }
+
+    /// Records of a result that the database refuses what becomes of its delivery, so that it is not made again for ever.
+    async fn record_bare(&self, made: &MadeAttempt, refusal: &StoreError) {
+        let Dispatcher { process, lease_id, .. } = self.dispatcher;
+        let (team_id, delivery_id) = (made.delivery.team_id, made.delivery.delivery_id);
+        let endpoint_id = made.delivery.lane.endpoint_id;
+        match retry(|| process.store.delivery_record_bare(*lease_id, made, process.clock.now())).await {
+            Ok(()) => {
+                tracing::error!(error = %refusal, %team_id, %endpoint_id, %delivery_id, "an attempt is recorded without its details");
+                count_unrecorded("details", 1);
+            }
+            Err(error) => {
+                tracing::error!(%error, %refusal, "an attempt cannot be recorded at all");
+                give_up(std::slice::from_ref(made), "the database refuses it");
+            }
+        }
+    }
+}
+
+/// Whose fault it is that a statement failed.
+fn fault(error: &StoreError) -> Fault {
+    match error {
+        StoreError::Busy | StoreError::Conflict(_) => Fault::Lock,
+        _ if error.is_timeout() => Fault::Lock,
+        _ if error.is_refusal() => Fault::Row,
+        _ => Fault::Database,
+    }
+}
+
+/// Gives results up: their deliveries fall due again when the lease is over.
+fn give_up(attempts: &[MadeAttempt], why: &str) {
+    let Some(first) = attempts.first() else { return };
+    let (team_id, delivery_id) = (first.delivery.team_id, first.delivery.delivery_id);
+    let (endpoint_id, attempts) = (first.delivery.lane.endpoint_id, attempts.len());
+    tracing::error!(
+        %team_id, %endpoint_id, %delivery_id, attempts, why, "attempts are not recorded; they are made again"
+    );
+    count_unrecorded("result", attempts);
+}
+
+fn count_unrecorded(what: &'static str, attempts: usize) {
+    metrics::counter!("pillarbox_webhook_unrecorded_total", "what" => what).increment(attempts as u64);
+}
+
+/// The results of each endpoint together, in their order.
+fn in_endpoints(mut batch: Vec<MadeAttempt>) -> Vec<MadeAttempt> {
+    batch.sort_by_key(|made| made.delivery.lane.endpoint_id.0);
+    batch
+}
+
+fn is_of_one_endpoint(part: &[MadeAttempt]) -> bool {
+    let endpoint = |made: &MadeAttempt| made.delivery.lane.endpoint_id;
+    part.first().map(endpoint) == part.last().map(endpoint)
+}
+
+/// Cuts a part in two, between endpoints when it has several. What is cut has two results at least.
+fn halves(mut part: Vec<MadeAttempt>) -> (Vec<MadeAttempt>, Vec<MadeAttempt>) {
+    let middle = part.len() / 2;
+    let is_cut = |at: &usize| part[at - 1].delivery.lane.endpoint_id != part[*at].delivery.lane.endpoint_id;
+    let nearest = (1..part.len()).filter(is_cut).min_by_key(|at| at.abs_diff(middle));
+    let second = part.split_off(nearest.unwrap_or(middle));
+    (part, second)
 }
 
 /// Takes the next results, one at least; false when there will be none.
@@ -97,31 +253,6 @@ fn mark_shown(batch: &mut [MadeAttempt]) {
     }
 }
 
-/// Records a batch, however long the database is away: what is not recorded would be delivered again.
-async fn record(dispatcher: &Dispatcher, batch: &[MadeAttempt]) -> Vec<(TeamId, EndpointId)> {
-    let (store, settings) = (&dispatcher.process.store, &dispatcher.process.config.dispatcher);
-    let rules = FailureRules {
-        warn_after: settings.warn_after,
-        disable_after: settings.disable_after,
-        warning: WARNING,
-        disabled: DISABLED,
-    };
-    loop {
-        let now = dispatcher.process.clock.now();
-        match retry(|| store.delivery_record(dispatcher.lease_id, batch, rules, now)).await {
-            Ok(disabled) => return disabled,
-            Err(StoreError::Unavailable(error)) => {
-                tracing::warn!(error, attempts = batch.len(), "cannot record attempts yet");
-                tokio::time::sleep(FAILURE_PAUSE).await;
-            }
-            Err(error) => {
-                tracing::error!(%error, attempts = batch.len(), "attempts cannot be recorded; they are made again");
-                return Vec::new();
-            }
-        }
-    }
-}
-
 /// Cancels what waits for a disabled endpoint. What is missed here is found by the sweep.
 async fn cancel(dispatcher: &Dispatcher, team_id: TeamId, endpoint_id: EndpointId) {
     let store = &dispatcher.process.store;
@@ -137,7 +268,7 @@ async fn cancel(dispatcher: &Dispatcher, team_id: TeamId, endpoint_id: EndpointI
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use chrono::Utc;
     use contract::id::DeliveryId;
     use contract::webhook::EventId;
@@ -146,7 +277,7 @@ mod tests {
 
     use super::*;
 
-    fn made(endpoint: u128, delivery: u128) -> MadeAttempt {
+    pub(crate) fn made(endpoint: u128, delivery: u128) -> MadeAttempt {
         let (now, id) = (Utc::now(), Uuid::from_u128(delivery));
         MadeAttempt {
             delivery: ClaimedDelivery {
@@ -168,6 +299,20 @@ mod tests {
             after: AfterAttempt::Delivered,
             is_shown: true,
         }
+    }
+
+    #[test]
+    fn a_part_is_cut_between_endpoints_and_then_in_the_middle() {
+        let ids = |part: &[MadeAttempt]| -> Vec<u128> {
+            part.iter().map(|made| made.delivery.delivery_id.0.as_u128()).collect()
+        };
+        let batch = in_endpoints(vec![made(2, 1), made(1, 2), made(2, 3), made(2, 4), made(2, 5)]);
+        assert_eq!(ids(&batch), [2, 1, 3, 4, 5], "of an endpoint in the order in which they came");
+        let (one, other) = halves(batch);
+        assert_eq!((ids(&one), ids(&other)), (vec![2], vec![1, 3, 4, 5]));
+        assert!(is_of_one_endpoint(&one) && is_of_one_endpoint(&other));
+        let (first, second) = halves(other);
+        assert_eq!((ids(&first), ids(&second)), (vec![1, 3], vec![4, 5]));
     }
 
     #[test]

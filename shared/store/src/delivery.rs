@@ -170,12 +170,13 @@ const CLAIM: &str = "
     CROSS JOIN relaxed";
 
 // A statement that is sent again because its end was not known finds no row of its lease, and counts nothing twice. As
-// with a claim, what a crash of the database forgets is done again: the delivery arrives twice.
+// with a claim, what a crash of the database forgets is done again: the delivery arrives twice. It waits half a second for a
+// lock: it has results of many teams, and the rows of one endpoint may be somebody else's for long.
 const RECORD: &str = "
     WITH relaxed AS MATERIALIZED (
-        SELECT set_config('synchronous_commit', 'off', true)
+        SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '500', true)
     ), done AS MATERIALIZED (
-        SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::text[],
+        SELECT done.* FROM relaxed CROSS JOIN unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[], $6::text[],
                 $7::timestamptz[], $8::integer[], $9::smallint[], $10::text[], $11::text[], $12::boolean[],
                 $13::boolean[])
             WITH ORDINALITY AS done (team_id, endpoint_id, delivery_id, state, due_at, url, attempted_at, duration_ms,
@@ -335,6 +336,36 @@ impl Store {
         // A row without an endpoint stands for none.
         let disabled = rows.iter().filter_map(|row| Some((row.get::<_, Option<Uuid>>(0)?, row.get(1))));
         Ok(disabled.map(|(team_id, endpoint_id)| (TeamId(team_id), EndpointId(endpoint_id))).collect())
+    }
+
+    /// Records of an attempt only what becomes of its delivery: for one whose other details cannot be stored. It neither shows
+    /// nor counts.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked. The same call can be made again.
+    pub async fn delivery_record_bare(
+        &self,
+        lease_id: Uuid,
+        made: &MadeAttempt,
+        now: DateTime<Utc>,
+    ) -> Result<()> {
+        let ClaimedDelivery { team_id, lane, delivery_id, .. } = &made.delivery;
+        self.execute(
+            "UPDATE deliveries SET
+                 state = CASE WHEN state = 'cancelled' AND $4 <> 'delivered' THEN 'cancelled' ELSE $4 END,
+                 attempts = attempts + 1, is_retry = true, due_at = $5, lease_id = NULL
+             WHERE team_id = $1 AND endpoint_id = $2 AND delivery_id = $3 AND lease_id = $6",
+            &[
+                &team_id.0,
+                &lane.endpoint_id.0,
+                &delivery_id.0,
+                &made.after.state(),
+                &made.after.due_at(now),
+                &lease_id,
+            ],
+        )
+        .await?;
+        Ok(())
     }
 
     /// The lanes with deliveries waiting, in their order after `after`; at most `limit`.

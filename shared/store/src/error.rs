@@ -58,6 +58,22 @@ impl StoreError {
         matches!(self, Self::Statement(error) if code(error))
     }
 
+    /// Whether it is what was to be written that the database did not take: a rule of the schema, or a value that no column can
+    /// hold. The same rows are refused again.
+    pub fn is_refusal(&self) -> bool {
+        // Class 54: a limit of the server, such as the size of a row in an index.
+        let is_limit =
+            |error: &tokio_postgres::Error| error.code().is_some_and(|code| code.code().starts_with("54"));
+        matches!(self, Self::Refused { .. })
+            || self.is_unstorable()
+            || matches!(self, Self::Statement(error) if is_limit(error))
+    }
+
+    /// Whether a statement was ended because it took longer than it may.
+    pub fn is_timeout(&self) -> bool {
+        matches!(self, Self::Statement(error) if error.code() == Some(&SqlState::QUERY_CANCELED))
+    }
+
     /// Whether the same work may succeed when tried again at once.
     pub fn is_conflict(&self) -> bool {
         matches!(self, Self::Conflict(_))

@@ -6,6 +6,7 @@ mod delivery;
 mod email;
 mod fairness;
 mod owner;
+mod record;
 mod safety;
 mod state;
 

@@ -305,6 +305,13 @@ pub const METRICS: &[Metric] = {
             "Tries of e-mails.",
         ),
         metric(
+            Counter,
+            "pillarbox_webhook_unrecorded_total",
+            DISPATCHER,
+            &[label("what", &["details", "result"])],
+            "Attempts that could not be recorded: without their details, or not at all; the latter are made again.",
+        ),
+        metric(
             Gauge,
             "pillarbox_partitions_ahead_seconds",
             DISPATCHER,

@@ -1,0 +1,125 @@
+//! What came of an attempt is kept though its record fails at first: nothing is posted again for it, and every failure counts.
+
+use dispatcher::manage::Manager;
+use pillarbox_tests::{Options, Reaction, Sink, Stack, cards, eventually, person, with_qr_codes};
+use tokio_postgres::{Client, NoTls};
+use uuid::Uuid;
+
+use super::{World, failing};
+
+const SCANS: usize = 20;
+
+/// A healthy endpoint and one that answers with an error, of the same team.
+struct Two {
+    stack: Stack,
+    healthy: Sink,
+    failing: Sink,
+    failing_id: Uuid,
+    code: String,
+}
+
+async fn two(settings: Vec<(&'static str, String)>) -> Two {
+    let settings = [settings, vec![("DISPATCHER__DISABLE_AFTER", "100000".to_owned())]].concat();
+    let (stack, healthy) = with_qr_codes(Options { dispatchers: 1, settings, ..Options::default() }).await;
+    let failing = Sink::start().await;
+    failing.always(self::failing());
+    let team = stack.store.team_by_name("Test").await.unwrap().team_id;
+    let manager = Manager::operator(&stack.store, team, stack.now());
+    let failing_id = manager.add(&stack.policy(), &failing.url, None).await.unwrap().endpoint_id.0;
+    stack.send(&[person(1)]).await;
+    let code = cards(&stack).await.remove(0);
+    Two { stack, healthy, failing, failing_id, code }
+}
+
+impl Two {
+    async fn scan(&self) {
+        futures_util::future::join_all((0..SCANS).map(|_| self.stack.scan(&self.code))).await;
+        eventually("both got everything", async || {
+            (self.healthy.count(), self.failing.count()) == (SCANS, SCANS)
+        })
+        .await;
+    }
+
+    async fn until_healthy_is_recorded(&self) {
+        let sql = format!(
+            "SELECT count(*) FROM deliveries WHERE state = 'delivered' AND endpoint_id <> '{}'",
+            self.failing_id
+        );
+        eventually("the healthy endpoint's are recorded", async || {
+            self.stack.count(&sql).await == i64::try_from(SCANS).unwrap()
+        })
+        .await;
+    }
+
+    /// Until every failure is counted; none was posted a second time for it.
+    async fn until_failing_is_recorded(&self) {
+        let sql = format!(
+            "SELECT failures_in_row::bigint FROM endpoints WHERE endpoint_id = '{}'",
+            self.failing_id
+        );
+        eventually("every failure is counted", async || {
+            self.stack.count(&sql).await == i64::try_from(SCANS).unwrap()
+        })
+        .await;
+        assert_eq!(self.stack.count("SELECT count(*) FROM deliveries WHERE attempts <> 1").await, 0);
+        assert_eq!((self.healthy.count(), self.failing.count()), (SCANS, SCANS));
+    }
+}
+
+async fn session(stack: &Stack) -> Client {
+    let url = &stack.settings["PILLARBOX__DATABASE__URL"];
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("the database answers");
+    tokio::spawn(connection);
+    client
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_result_that_the_database_refuses_takes_no_other_with_it_and_is_not_made_again() {
+    let world = World::start().await;
+    let check = "ALTER TABLE attempts ADD CHECK (answer IS DISTINCT FROM 'poison')";
+    world.stack.sql.batch_execute(check).await.unwrap();
+    let answers = (0..SCANS).map(|number| match number {
+        7 => Reaction::Answer(500, "poison".to_owned()),
+        _ => Reaction::Answer(200, "fine".to_owned()),
+    });
+    world.sink.next(answers);
+    futures_util::future::join_all((0..SCANS).map(|_| world.scan())).await;
+    world.until_attempts(i64::try_from(SCANS).unwrap()).await;
+    let delivered = "SELECT count(*) FROM deliveries WHERE state = 'delivered'";
+    assert_eq!(world.stack.count(delivered).await, i64::try_from(SCANS - 1).unwrap());
+    let retried =
+        "SELECT count(*) FROM deliveries WHERE state = 'waiting' AND is_retry AND due_at > created_at";
+    assert_eq!(world.stack.count(retried).await, 1, "the refused one goes on as its failure says");
+    assert_eq!(world.stack.count("SELECT count(*) FROM attempts").await, i64::try_from(SCANS - 1).unwrap());
+    assert_eq!(world.sink.count(), SCANS);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn results_of_an_endpoint_that_is_locked_wait_and_hold_up_nobody() {
+    let two = two(Vec::new()).await;
+    let other = session(&two.stack).await;
+    other.batch_execute("BEGIN").await.unwrap();
+    let lock = "SELECT FROM endpoints WHERE endpoint_id = $1 FOR UPDATE";
+    other.execute(lock, &[&two.failing_id]).await.unwrap();
+    two.scan().await;
+    two.until_healthy_is_recorded().await;
+    other.batch_execute("ROLLBACK").await.unwrap();
+    two.until_failing_is_recorded().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn results_whose_statement_takes_too_long_are_tried_again_apart_from_the_others() {
+    let two = two(vec![("DATABASE__STATEMENT_TIMEOUT_MS", "4000".to_owned())]).await;
+    let slow = format!(
+        "CREATE TABLE slow (url text); INSERT INTO slow VALUES ('{}');
+         CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+         BEGIN IF EXISTS (SELECT FROM slow WHERE url = NEW.url) THEN PERFORM pg_sleep(60); END IF; RETURN NEW; END $$;
+         CREATE TRIGGER slow BEFORE INSERT ON attempts FOR EACH ROW EXECUTE FUNCTION wait()",
+        two.failing.url
+    );
+    two.stack.sql.batch_execute(&slow).await.unwrap();
+    two.scan().await;
+    two.until_healthy_is_recorded().await;
+    two.stack.sql.batch_execute("DELETE FROM slow").await.unwrap();
+    two.until_failing_is_recorded().await;
+}

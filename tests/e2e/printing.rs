@@ -316,3 +316,81 @@ async fn a_printer_killed_when_the_files_are_kept_but_the_run_is_not_ended() {
 async fn a_printer_killed_after_its_first_run() {
     dies_at("print.finished").await;
 }
+
+/// The serial numbers in all manifests, with the mailer ids before them.
+fn barcodes(shop: &Shop) -> Vec<(String, String)> {
+    let manifests = shop.manifests();
+    let pieces = manifests.values().flat_map(|manifest| manifest["pieces"].as_array().unwrap().clone());
+    let mut found: Vec<_> = pieces
+        .map(|piece| {
+            let barcode = piece["barcode"].as_str().unwrap();
+            (barcode[5..14].to_owned(), barcode[14..20].to_owned())
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_serial_number_comes_again_only_when_45_days_are_over() {
+    let shop = Shop::with_cards(3, &[("PRINT__MAILER_ID", "912345678")]).await;
+    // As if all but two of the million had been printed just now.
+    let sql = "INSERT INTO print_serials VALUES ('912345678', 999998);
+        INSERT INTO print_runs (run_id, product, state, pieces, settings, mailer_id, first_serial, last_mail_by_date,
+            lease_id, leased_until, created_at, printed_at)
+        SELECT gen_random_uuid(), 'postcard_4x6', 'printed', 999998, '{}', '912345678', 0, max(mail_by_date),
+            gen_random_uuid(), now(), now(), now() FROM pieces";
+    shop.stack.sql.batch_execute(sql).await.unwrap();
+    let mail_by: NaiveDate =
+        shop.stack.sql.query_one("SELECT max(mail_by_date) FROM pieces", &[]).await.unwrap().get(0);
+    let printed = shop.print().await;
+    assert_eq!(printed.runs.iter().map(|run| run.cards).collect::<Vec<_>>(), [2], "what there is room for");
+    let refused = printed.refused.clone().unwrap();
+    let free_on = mail_by + TimeDelta::days(45);
+    assert!(refused.contains("912345678") && refused.contains(&free_on.to_string()), "{refused}");
+    assert!(printed.report().unwrap().is_failure(), "who printed is told");
+    let used = shop.stack.store.print_serials_used(shop.stack.now()).await.unwrap();
+    assert_eq!((used.used, used.serials), (1_000_000, 1_000_000));
+    // On the last day still refused; without a word once there is nothing to print.
+    let noon = |day: NaiveDate| day.and_hms_opt(12, 0, 0).unwrap().and_utc();
+    shop.stack.clock.advance(noon(free_on - TimeDelta::days(1)) - shop.stack.now());
+    assert!(shop.print().await.refused.is_some());
+    shop.stack.clock.advance(TimeDelta::days(1));
+    let printed = shop.print().await;
+    assert_eq!((printed.runs[0].cards, printed.refused), (1, None));
+    let serials: Vec<String> = barcodes(&shop).into_iter().map(|(_, serial)| serial).collect();
+    assert_eq!(serials, ["000000", "999998", "999999"]);
+    assert_eq!(shop.print().await.refused, None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn several_mailer_ids_are_used_in_turn() {
+    let shop = Shop::with_cards(
+        6,
+        &[
+            ("PRINT__MAILER_ID", "912345678"),
+            ("PRINT__MORE_MAILER_IDS", "912345679,912345680"),
+            ("PRINT__CARDS_PER_RUN", "2"),
+        ],
+    )
+    .await;
+    assert_eq!(shop.print().await.runs.len(), 3);
+    let expected = ["912345678", "912345679", "912345680"]
+        .into_iter()
+        .flat_map(|mailer| ["000000", "000001"].map(|serial| (mailer.to_owned(), serial.to_owned())));
+    assert_eq!(barcodes(&shop), expected.collect::<Vec<_>>());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_is_taken_over_keeps_the_serial_numbers_of_its_claim() {
+    let shop = Shop::with_cards(2, &[("PRINT__MAILER_ID", "912345678")]).await;
+    let mut doomed =
+        Spawned::start_with("pillarbox", &["print"], &shop.stack.settings, Some("print.claimed"));
+    assert!(!tokio::task::block_in_place(|| doomed.wait()));
+    // Claimed before there was a bound, for the fourth time through the range.
+    let sql = "UPDATE print_runs SET first_serial = 3000042, mailer_id = NULL, last_mail_by_date = NULL, leased_until = '2020-01-01'";
+    shop.stack.sql.batch_execute(sql).await.unwrap();
+    assert_eq!(shop.print().await.runs[0].cards, 2);
+    let serials: Vec<String> = barcodes(&shop).into_iter().map(|(_, serial)| serial).collect();
+    assert_eq!(serials, ["000042", "000043"]);
+}

@@ -17,7 +17,7 @@ use serde::Serialize;
 use service::config::Print;
 use service::{Clock, fail_point};
 use storage::Storage;
-use store::{PrintClaim, PrintRun, Store};
+use store::{PrintClaim, PrintPaper, PrintRun, Store, StoreError};
 
 use self::run::print_run;
 use crate::report::{Report, table};
@@ -50,6 +50,8 @@ pub struct Printer {
 pub struct Printed {
     /// The runs that were ended, in their order.
     pub runs: Vec<PrintedRun>,
+    /// Why cards that are due were not printed; none when all were.
+    pub refused: Option<String>,
     /// Runs that other printers are working on.
     pub under_way: i64,
     /// Cards that are set aside now, by this printer or an earlier one; they wait for `--retry`.
@@ -93,7 +95,7 @@ impl Printer {
     /// When settings are missing, or the database or the store of files fails. Runs that were ended stay so; the one
     /// under way is free for the next printer.
     pub async fn print(&self, request: &PrintRequest) -> anyhow::Result<Printed> {
-        let paper = Paper::of(&self.settings)?;
+        let papers = Paper::each(&self.settings)?;
         if request.retry {
             self.store.pieces_queue_again().await?;
         }
@@ -101,16 +103,28 @@ impl Printer {
         while let Some(run) = self.store.print_run_take_over(self.clock.now(), self.leased_until()).await? {
             runs.push(self.print_or_put_back(&run).await?);
         }
+        let mut refused = None;
         let products = Product::ALL.into_iter();
         for product in products.filter(|product| request.product.is_none_or(|wanted| wanted == *product)) {
-            while let Some(run) = self.claim(product, request, &paper).await? {
-                fail_point::pass("print.claimed");
-                runs.push(self.print_or_put_back(&run).await?);
+            loop {
+                match self.claim(product, request, &papers).await {
+                    Ok(Some(run)) => {
+                        fail_point::pass("print.claimed");
+                        runs.push(self.print_or_put_back(&run).await?);
+                    }
+                    Ok(None) => break,
+                    // What was printed until here is told nevertheless.
+                    Err(StoreError::Limit(sentence)) => {
+                        refused = Some(sentence);
+                        break;
+                    }
+                    Err(error) => return Err(error.into()),
+                }
             }
         }
         let under_way = self.store.print_run_under_way(self.clock.now()).await?;
         let waiting = self.store.pieces_set_aside_count().await?;
-        Ok(Printed { runs, under_way, waiting })
+        Ok(Printed { runs, refused, under_way, waiting })
     }
 
     fn leased_until(&self) -> chrono::DateTime<chrono::Utc> {
@@ -121,17 +135,22 @@ impl Printer {
         &self,
         product: Product,
         request: &PrintRequest,
-        paper: &Paper,
-    ) -> anyhow::Result<Option<PrintRun>> {
+        papers: &[Paper],
+    ) -> Result<Option<PrintRun>, StoreError> {
+        let settings = papers.iter().map(serde_json::to_value).collect::<Result<Vec<_>, _>>()?;
+        let papers: Vec<PrintPaper<'_>> = papers
+            .iter()
+            .zip(&settings)
+            .map(|(paper, settings)| PrintPaper { settings, mailer_id: paper.mailer_id.as_deref() })
+            .collect();
         let claim = PrintClaim {
             product: product.as_str(),
             limit: self.settings.cards_per_run,
             mail_by: request.mail_by,
             lead_days: self.settings.lead_days,
-            settings: &serde_json::to_value(paper)?,
-            mailer_id: paper.mailer_id.as_deref(),
+            papers: &papers,
         };
-        Ok(self.store.print_run_claim(&claim, self.clock.now(), self.leased_until()).await?)
+        self.store.print_run_claim(&claim, self.clock.now(), self.leased_until()).await
     }
 
     async fn print_or_put_back(&self, run: &PrintRun) -> anyhow::Result<PrintedRun> {
@@ -154,9 +173,9 @@ impl Printed {
     pub fn report(&self) -> anyhow::Result<Report> {
         let set_aside = self.runs.iter().flat_map(|run| &run.set_aside);
         let mut text = Vec::new();
-        if self.runs.is_empty() {
+        if self.runs.is_empty() && self.refused.is_none() {
             text.push("Nothing is due to print.".to_owned());
-        } else {
+        } else if !self.runs.is_empty() {
             let mut rows = table(["Product", "Cards", "Set aside", "File"]);
             for run in &self.runs {
                 let file = run.pdf.as_deref().unwrap_or("none");
@@ -167,6 +186,7 @@ impl Printed {
         text.extend(set_aside.clone().map(|card| {
             format!("Set aside: card {} of {}: {}", card.piece_id, card.campaign_id, card.problem)
         }));
+        text.extend(self.refused.iter().map(|why| format!("Not printed: {why}.")));
         match self.waiting {
             0 => {}
             1 => text.push("1 card is set aside: `pillarbox print --retry` tries it again.".to_owned()),
@@ -179,7 +199,7 @@ impl Printed {
             1 => text.push("Another printer is working on a run.".to_owned()),
             count => text.push(format!("Other printers are working on {count} runs.")),
         }
-        let is_failure = set_aside.count() > 0;
+        let is_failure = set_aside.count() > 0 || self.refused.is_some();
         Ok(Report::new(self, text.join("\n"))?.failed_when(is_failure))
     }
 }

@@ -44,15 +44,20 @@ struct Postage {
 }
 
 impl Paper {
-    /// For cards that are mailed.
+    /// For cards that are mailed: one for each mailer id, or the one without barcodes.
     ///
     /// # Errors
     /// [`PaperError`].
-    pub fn of(settings: &Print) -> Result<Self, PaperError> {
+    pub fn each(settings: &Print) -> Result<Vec<Self>, PaperError> {
+        let first = Some(settings.mailer_id.clone()).filter(|id| !id.is_empty());
+        let more = settings.more_mailer_ids.iter().cloned().map(Some);
+        std::iter::once(first).chain(more).map(|mailer_id| Self::of(settings, mailer_id)).collect()
+    }
+
+    fn of(settings: &Print, mailer_id: Option<String>) -> Result<Self, PaperError> {
         if settings.public_url.is_empty() {
             return Err(PaperError::NoPublicUrl);
         }
-        let mailer_id = Some(settings.mailer_id.clone()).filter(|id| !id.is_empty());
         if let Some(id) = &mailer_id {
             let parsed = id.parse::<MailerId>();
             parsed.map_err(|problem| PaperError::Barcode { setting: "mailer_id", problem })?;
@@ -80,7 +85,8 @@ impl Paper {
         if settings.public_url.is_empty() {
             SAMPLE_URL.clone_into(&mut settings.public_url);
         }
-        Self::of(&settings)
+        let mailer_id = Some(settings.mailer_id.clone()).filter(|id| !id.is_empty());
+        Self::of(&settings, mailer_id)
     }
 
     /// Of a card with this postage.
@@ -88,11 +94,12 @@ impl Paper {
         &self.postage(postage).indicia
     }
 
-    /// Of a card with this postage and serial number; `None` without a mailer id, or when the address has no usable ZIP.
+    /// Of a card with this postage; `None` without a mailer id, or when the address has no usable ZIP. Serial numbers are counted on
+    /// for ever, and the mailer's are gone through again: the claim of a run sees to it that none comes too early.
     pub fn barcode(&self, postage: &str, serial: u64, zip: &str, plus4: Option<&str>) -> Option<Barcode> {
         let mailer: MailerId = self.mailer_id.as_ref()?.parse().ok()?;
         let service: ServiceType = self.postage(postage).service_type.parse().ok()?;
-        Barcode::new(&service, &mailer, serial, zip, plus4).ok()
+        Barcode::new(&service, &mailer, serial % mailer.serials(), zip, plus4).ok()
     }
 
     fn postage(&self, postage: &str) -> &Postage {

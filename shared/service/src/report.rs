@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use store::{BACKLOG_KINDS as KINDS, BacklogRules};
+use store::{BACKLOG_KINDS as KINDS, BacklogRules, SerialsUsed};
 
 use crate::metric::QUEUES;
 use crate::process::Process;
@@ -35,9 +35,11 @@ pub(crate) async fn run(process: Process) {
         if is_reporter {
             report_queues(&process).await;
             report_backlog(&process).await;
+            report_serials(&process).await;
         } else {
             show_queues(&QUEUES.map(unknown_depth));
             show_backlog(&KINDS.map(unknown_backlog));
+            show_serials(f64::NAN);
         }
     }
     // The next reporter need not wait for the end of the lease.
@@ -75,6 +77,16 @@ async fn report_backlog(process: &Process) {
     }
 }
 
+async fn report_serials(process: &Process) {
+    match process.store.print_serials_used(process.clock.now()).await {
+        Ok(SerialsUsed { used, serials }) => show_serials(used as f64 / serials.max(1) as f64),
+        Err(error) => {
+            tracing::warn!(%error, "cannot report how many serial numbers are used");
+            show_serials(f64::NAN);
+        }
+    }
+}
+
 /// A queue as it is shown; what nobody knows is not a number.
 struct Depth {
     queue: &'static str,
@@ -108,4 +120,8 @@ fn show_backlog(backlog: &[Waiting]) {
         metrics::gauge!("pillarbox_backlog", "kind" => *kind).set(*rows);
         metrics::gauge!("pillarbox_backlog_age_seconds", "kind" => *kind).set(*overdue_seconds);
     }
+}
+
+fn show_serials(used_ratio: f64) {
+    metrics::gauge!("pillarbox_print_serials_used_ratio").set(used_ratio);
 }

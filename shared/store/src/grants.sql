@@ -18,7 +18,7 @@ BEGIN
     LOOP
         EXECUTE format('REVOKE ALL ON %s FROM PUBLIC, %s', relation, groups);
     END LOOP;
-    EXECUTE format('REVOKE ALL ON FUNCTION scan_partitions_make, scan_partitions_drop FROM PUBLIC, %s', groups);
+    EXECUTE format('REVOKE ALL ON FUNCTION scan_partitions_make, scan_partitions_drop, print_serials_used FROM PUBLIC, %s', groups);
     EXECUTE format('REVOKE CREATE ON SCHEMA %I FROM PUBLIC, %s', current_schema(), groups);
     EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC, %s', current_database(), groups);
     EXECUTE format('GRANT USAGE ON SCHEMA %I TO %s', current_schema(), groups);
@@ -45,6 +45,8 @@ GRANT SELECT (due_at, sent_at, attempts) ON emails
 GRANT SELECT (state, due_at) ON ai_cells
     TO pillarbox_gateway, pillarbox_mailer, pillarbox_syncer, pillarbox_dispatcher, pillarbox_console;
 GRANT SELECT (product, mail_by_date, created_at, print_run_id, print_problem) ON pieces
+    TO pillarbox_gateway, pillarbox_mailer, pillarbox_syncer, pillarbox_dispatcher, pillarbox_console;
+GRANT EXECUTE ON FUNCTION print_serials_used
     TO pillarbox_gateway, pillarbox_mailer, pillarbox_syncer, pillarbox_dispatcher, pillarbox_console;
 
 -- ---- gateway ----------------------------------------------------------------------------------------------------------

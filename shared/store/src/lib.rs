@@ -120,7 +120,7 @@ pub use piece::{MailedPiece, PieceBatch, PieceRow};
 pub use piece_content::PieceContent;
 pub use pool::{Connection, PoolStatus, Settings, Store, Transaction};
 pub use print_piece::PrintPiece;
-pub use print_run::{PrintClaim, PrintLease, PrintRun, SetAside};
+pub use print_run::{PrintClaim, PrintLease, PrintPaper, PrintRun, SerialsUsed, SetAside};
 pub use recipient::{EntryAddress, RecipientFacts, RecipientRow, WaitingRecipient};
 pub use recipient_list::{
     FoundCursor, FoundRecipient, OutcomeCount, RecipientCursor, RecipientLine, outcomes,

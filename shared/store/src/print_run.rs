@@ -23,10 +23,35 @@ pub struct PrintClaim<'a> {
     pub mail_by: Option<NaiveDate>,
     /// How many days before its mail-by date the time of a card has come, by its team's calendar.
     pub lead_days: i32,
-    /// What shows on paper besides the cards.
+    /// What may show on paper besides the cards, one at least: the run gets the one whose mailer has most serial numbers left.
+    pub papers: &'a [PrintPaper<'a>],
+}
+
+/// What shows on paper besides the cards.
+#[derive(Debug, Clone, Copy)]
+pub struct PrintPaper<'a> {
+    /// As it is kept.
     pub settings: &'a Value,
     /// Whose serial numbers the barcodes carry; `None` for cards without barcodes.
     pub mailer_id: Option<&'a str>,
+}
+
+/// How many serial numbers of barcodes were used so lately that they must not come again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SerialsUsed {
+    /// Of all mailers that printed lately.
+    pub used: i64,
+    /// How many these mailers have.
+    pub serials: i64,
+}
+
+/// The paper of a new run, and how many cards it may have.
+struct ChosenPaper<'a> {
+    paper: PrintPaper<'a>,
+    /// Serial numbers that are free; `None` without barcodes.
+    room: Option<i64>,
+    /// When there are more.
+    free_on: Option<NaiveDate>,
 }
 
 /// The right to work on a run.
@@ -90,15 +115,18 @@ const CLAIM: &str = "
         ORDER BY piece.mail_by_date LIMIT $5
         FOR UPDATE OF piece SKIP LOCKED),
     placed AS (
-        SELECT team_id, piece_id, row_number() OVER (ORDER BY postage, zip, plus4, piece_id) AS position FROM due)
-    UPDATE pieces piece SET print_run_id = $6, print_position = placed.position
-    FROM placed WHERE piece.team_id = placed.team_id AND piece.piece_id = placed.piece_id";
+        SELECT team_id, piece_id, row_number() OVER (ORDER BY postage, zip, plus4, piece_id) AS position FROM due),
+    claimed AS (
+        UPDATE pieces piece SET print_run_id = $6, print_position = placed.position
+        FROM placed WHERE piece.team_id = placed.team_id AND piece.piece_id = placed.piece_id
+        RETURNING piece.mail_by_date)
+    SELECT count(*), max(mail_by_date) FROM claimed";
 
 impl Store {
     /// Claims cards for a new run. `None` when there are none that nobody else is claiming.
     ///
     /// # Errors
-    /// [`StoreError`] when the database cannot be asked.
+    /// [`StoreError::Limit`] when there are cards and no serial number is free for them; else when the database cannot be asked.
     pub async fn print_run_claim(
         &self,
         claim: &PrintClaim<'_>,
@@ -107,27 +135,33 @@ impl Store {
     ) -> Result<Option<PrintRun>> {
         let mut connection = self.connection().await?;
         let transaction = connection.begin().await?;
-        let PrintClaim { product, limit, mail_by, lead_days, settings, mailer_id } = claim;
         let lease = PrintLease { run_id: Uuid::now_v7(), lease_id: Uuid::new_v4() };
-        let claimed =
-            transaction.execute(CLAIM, &[product, mail_by, lead_days, &now, limit, &lease.run_id]).await?;
-        if claimed == 0 {
+        // First, so that two printers do not count the same numbers as free.
+        let chosen = transaction.print_paper_choose(claim.papers, now).await?;
+        let room = chosen.room.unwrap_or(i64::MAX);
+        let (pieces, last_mail_by_date) =
+            transaction.print_cards_claim(claim, room.clamp(1, claim.limit), lease.run_id, now).await?;
+        if pieces == 0 {
             return Ok(None);
         }
-        let pieces =
-            i32::try_from(claimed).map_err(|_| StoreError::Limit("a run is too large".to_owned()))?;
-        let first_serial = transaction.print_serials_take(*mailer_id, pieces).await?;
+        if room == 0 {
+            return Err(StoreError::Limit(no_serials(claim.papers, chosen.free_on)));
+        }
+        let PrintPaper { settings, mailer_id } = chosen.paper;
+        let first_serial = transaction.print_serials_take(mailer_id, pieces).await?;
         transaction
             .execute(
-                "INSERT INTO print_runs (run_id, product, state, pieces, settings, first_serial, lease_id,
-                     leased_until, created_at)
-                 VALUES ($1, $2, 'claimed', $3, $4, $5, $6, $7, $8)",
+                "INSERT INTO print_runs (run_id, product, state, pieces, settings, mailer_id, first_serial,
+                     last_mail_by_date, lease_id, leased_until, created_at)
+                 VALUES ($1, $2, 'claimed', $3, $4, $5, $6, $7, $8, $9, $10)",
                 &[
                     &lease.run_id,
-                    product,
+                    &claim.product,
                     &pieces,
                     settings,
+                    &mailer_id,
                     &first_serial,
+                    &last_mail_by_date,
                     &lease.lease_id,
                     &leased_until,
                     &now,
@@ -135,8 +169,22 @@ impl Store {
             )
             .await?;
         transaction.commit().await?;
-        let (product, settings) = ((*product).to_owned(), (*settings).clone());
+        let (product, settings) = (claim.product.to_owned(), settings.clone());
         Ok(Some(PrintRun { lease, product, pieces, settings, first_serial, created_at: now }))
+    }
+
+    /// How many serial numbers of barcodes must not come again yet.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn print_serials_used(&self, now: DateTime<Utc>) -> Result<SerialsUsed> {
+        let sql = "SELECT coalesce(sum(used), 0)::bigint, coalesce(sum(serials), 0)::bigint
+                   FROM print_serials_used($1) WHERE used > 0";
+        let row = self.row(sql, &[&now.date_naive()]).await?;
+        Ok(row.map_or(SerialsUsed { used: 0, serials: 0 }, |row| SerialsUsed {
+            used: row.get(0),
+            serials: row.get(1),
+        }))
     }
 
     /// Takes over the oldest run whose printer has been silent past its lease. `None` when there is none.
@@ -245,7 +293,66 @@ impl Store {
     }
 }
 
+fn no_serials(papers: &[PrintPaper<'_>], free_on: Option<NaiveDate>) -> String {
+    let mailers: Vec<&str> = papers.iter().filter_map(|paper| paper.mailer_id).collect();
+    let again = free_on.map(|date| format!(" until {date}")).unwrap_or_default();
+    format!(
+        "no serial number is free for barcodes{again}: all of {} were used within 45 days. The cards wait; more mailer ids \
+         (print.more_mailer_ids) print them now",
+        mailers.join(", ")
+    )
+}
+
 impl Transaction<'_> {
+    /// The paper whose mailer has used the least part of its serial numbers. Nobody else chooses until the transaction ends.
+    async fn print_paper_choose<'p>(
+        &self,
+        papers: &'p [PrintPaper<'p>],
+        now: DateTime<Utc>,
+    ) -> Result<ChosenPaper<'p>> {
+        let first = papers.first().ok_or_else(|| StoreError::NotFound("the paper".to_owned()))?;
+        let mailers: Vec<&str> = papers.iter().filter_map(|paper| paper.mailer_id).collect();
+        if mailers.is_empty() {
+            return Ok(ChosenPaper { paper: *first, room: None, free_on: None });
+        }
+        self.execute(
+            "INSERT INTO print_serials AS stored (mailer_id, next_serial)
+             SELECT mailer_id, 0 FROM unnest($1::text[]) AS new (mailer_id) ORDER BY mailer_id
+             ON CONFLICT (mailer_id) DO UPDATE SET next_serial = stored.next_serial",
+            &[&mailers],
+        )
+        .await?;
+        let row = self
+            .row(
+                "SELECT mailer_id, greatest(serials - used, 0), (SELECT min(free_on) FROM print_serials_used($1)
+                     WHERE mailer_id = ANY ($2))
+                 FROM print_serials_used($1) WHERE mailer_id = ANY ($2)
+                 ORDER BY used::float8 / serials, mailer_id LIMIT 1",
+                &[&now.date_naive(), &mailers],
+            )
+            .await?
+            .ok_or_else(|| StoreError::Corrupt("serial numbers".to_owned()))?;
+        let chosen: &str = row.get(0);
+        let paper = papers.iter().find(|paper| paper.mailer_id == Some(chosen)).unwrap_or(first);
+        Ok(ChosenPaper { paper: *paper, room: Some(row.get(1)), free_on: row.get(2) })
+    }
+
+    /// Puts due cards into a run. Returns how many, and the latest of their mail-by dates.
+    async fn print_cards_claim(
+        &self,
+        claim: &PrintClaim<'_>,
+        limit: i64,
+        run_id: Uuid,
+        now: DateTime<Utc>,
+    ) -> Result<(i32, Option<NaiveDate>)> {
+        let PrintClaim { product, mail_by, lead_days, .. } = claim;
+        let row = self.row(CLAIM, &[product, mail_by, lead_days, &now, &limit, &run_id]).await?;
+        let (claimed, last): (i64, Option<NaiveDate>) = row.map_or((0, None), |row| (row.get(0), row.get(1)));
+        let pieces =
+            i32::try_from(claimed).map_err(|_| StoreError::Limit("a run is too large".to_owned()))?;
+        Ok((pieces, last))
+    }
+
     /// The first of `count` serial numbers of a mailer that nobody else gets; 0 without a mailer.
     async fn print_serials_take(&self, mailer_id: Option<&str>, count: i32) -> Result<i64> {
         let Some(mailer_id) = mailer_id else { return Ok(0) };

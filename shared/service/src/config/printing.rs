@@ -1,6 +1,6 @@
 //! Settings of what goes to paper.
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 /// Printing.
 #[derive(Debug, Clone, Deserialize)]
@@ -16,6 +16,9 @@ pub struct Print {
     pub lease_ms: i64,
     /// The mailer's id for barcodes; empty for cards without.
     pub mailer_id: String,
+    /// Further ones: each run takes the one of which the least was used. In the environment: separated by commas.
+    #[serde(deserialize_with = "mailer_ids")]
+    pub more_mailer_ids: Vec<String>,
     /// The barcode's service type, by postage.
     pub service_types: TextByPostage,
     /// Who pays the postage.
@@ -55,6 +58,11 @@ impl Print {
         if !(1..=1_000_000).contains(&self.cards_per_run) || !(0..=365).contains(&self.lead_days) {
             return Err("print.cards_per_run must be 1 to 1000000, print.lead_days 0 to 365");
         }
+        let ids = || std::iter::once(&self.mailer_id).chain(&self.more_mailer_ids);
+        let is_double = ids().enumerate().any(|(number, id)| ids().take(number).any(|other| other == id));
+        if is_double || (self.mailer_id.is_empty() && !self.more_mailer_ids.is_empty()) {
+            return Err("print.more_mailer_ids are further ones beside print.mailer_id, each once");
+        }
         if self.lease_ms < 1000 {
             return Err("print.lease_ms must be 1000 or more");
         }
@@ -63,4 +71,22 @@ impl Print {
         }
         Ok(())
     }
+}
+
+fn mailer_ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum OneOrMany {
+        Many(Vec<String>),
+        Number(u64),
+        Text(String),
+    }
+    Ok(match OneOrMany::deserialize(deserializer)? {
+        OneOrMany::Many(ids) => ids,
+        // A single one in the environment looks like a number, and begins with no zero where it must not.
+        OneOrMany::Number(id) => vec![format!("{id:06}")],
+        OneOrMany::Text(text) => {
+            text.split(',').map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect()
+        }
+    })
 }

@@ -163,6 +163,13 @@ pub const METRICS: &[Metric] = {
         ),
         metric(
             Gauge,
+            "pillarbox_print_serials_used_ratio",
+            ALL,
+            &[],
+            "Part of the mailers' serial numbers for barcodes that was used within 45 days; reported by one process for all.",
+        ),
+        metric(
+            Gauge,
             "pillarbox_database_connections",
             ALL,
             &[label("state", &["busy", "idle"])],

@@ -145,7 +145,7 @@ async fn the_check_finds_each_rule_that_is_broken() {
             stack.sql.batch_execute(&keep).await.unwrap();
         }
         stack.sql.batch_execute(sql).await.unwrap();
-        let found = stack.store.check(stack.now(), 30).await.unwrap();
+        let found = stack.store.check(stack.now(), 30, |_| {}).await.unwrap();
         assert!(found.iter().any(|discrepancy| discrepancy.rule == rule), "{rule}: {found:?}");
         stack.sql.batch_execute("SET session_replication_role = replica").await.unwrap();
         for table in tables {
@@ -159,6 +159,45 @@ async fn the_check_finds_each_rule_that_is_broken() {
             .unwrap();
         stack.assert_consistent().await;
     }
+}
+
+/// 2000 more charges with a card each, as sends leave them.
+const MANY: &str = "
+    CREATE TEMP TABLE made AS SELECT gen_random_uuid() AS charge_id FROM generate_series(1, 2000);
+    INSERT INTO charges SELECT (jsonb_populate_record(charge, jsonb_build_object('charge_id', made.charge_id))).*
+        FROM (SELECT * FROM charges LIMIT 1) charge, made;
+    INSERT INTO pieces SELECT (jsonb_populate_record(piece, jsonb_build_object('charge_id', made.charge_id,
+            'piece_id', gen_random_uuid(), 'address_id', gen_random_uuid(), 'entry_id', gen_random_uuid(), 'code', NULL))).*
+        FROM (SELECT * FROM pieces LIMIT 1) piece, made;
+    INSERT INTO ledger_transactions (team_id, transaction_id, kind, charge_id, created_at)
+        SELECT team_id, made.charge_id, 'charge', made.charge_id, now() FROM made, (SELECT team_id FROM charges LIMIT 1) charge;
+    INSERT INTO ledger_entries
+        SELECT team_id, charge_id, account, CASE account WHEN 'sales' THEN amount_cents ELSE -amount_cents END
+        FROM charges JOIN made USING (charge_id), unnest(ARRAY['sales', 'prepaid']) account;
+    UPDATE ledger_accounts SET balance_cents = (SELECT sum(amount_cents) FROM ledger_entries entry
+        WHERE entry.account = ledger_accounts.account);
+    UPDATE campaigns SET committed_cents = (SELECT sum(amount_cents) FROM charges)
+        WHERE campaign_id = (SELECT campaign_id FROM charges LIMIT 1)";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_check_finds_the_one_card_among_many_portions() {
+    let stack = Stack::start().await;
+    assert_eq!(stack.send(&people(1..2)).await.reasons(), ["mailed"]);
+    stack.sql.batch_execute(MANY).await.unwrap();
+    stack.assert_consistent().await;
+    let sql = "SELECT charge_id FROM charges ORDER BY charge_id OFFSET 1700 LIMIT 1";
+    let charge_id: uuid::Uuid = stack.sql.query_one(sql, &[]).await.unwrap().get(0);
+    let wrong = "UPDATE pieces SET price_cents = price_cents + 1 WHERE charge_id = $1";
+    assert_eq!(stack.sql.execute(wrong, &[&charge_id]).await.unwrap(), 1);
+    let mut told = Vec::new();
+    let found = stack.store.check(stack.now(), 1, |progress| told.push(progress)).await.unwrap();
+    let found: Vec<_> = found.iter().map(|found| (found.rule.as_str(), found.subject.clone())).collect();
+    assert_eq!(found, [("a charge is the sum of its cards", charge_id.to_string())]);
+    let first: Vec<i64> =
+        told.iter().filter(|progress| progress.number == 1).map(|progress| progress.rows).collect();
+    assert!(first.len() > 1 && first.is_sorted(), "in portions: {first:?}");
+    let rules = store::Store::check_rules().count();
+    assert_eq!(told.last().map(|progress| progress.number), Some(rules));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,13 +1,25 @@
 //! The proof that pieces, charges, budgets, the ledger and the duplicate guard agree.
 
+mod rules;
+mod walk;
+
+use std::collections::{HashMap, HashSet};
+
 use chrono::{DateTime, Utc};
 use serde::Serialize;
+use uuid::Uuid;
 
-use crate::error::Result;
+use self::rules::{Check, Needs, RULES, Sums};
+use self::walk::Portion;
+use crate::error::{Result, StoreError};
 use crate::pool::Store;
 
 /// Discrepancies of one kind that are listed at the most.
 const LISTED: i64 = 100;
+
+/// How often a total that is not the sum of its rows is looked at: a charge that is declined between the portions and the total
+/// is in neither.
+const LOOKS: usize = 3;
 
 /// Something that does not agree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -20,139 +32,127 @@ pub struct Discrepancy {
     pub detail: String,
 }
 
-/// Each rule with the query that finds what breaks it: subject and detail. $1: charges reserved before this
-/// are stuck. $2: days in which an address is mailed once. $3: rows listed.
-const RULES: &[(&str, &str)] = &[
-    (
-        "a charge is the sum of its cards",
-        "SELECT charge_id::text, format('%s cents for %s cards, but cards: %s, cents: %s', amount_cents,
-             charge.pieces, count(piece_id), coalesce(sum(price_cents), 0))
-         FROM charges charge LEFT JOIN pieces USING (team_id, charge_id)
-         WHERE charge.state <> 'declined' AND ($1::timestamptz, $2::int) IS NOT NULL
-         GROUP BY charge.team_id, charge_id, amount_cents, charge.pieces
-         HAVING count(piece_id) <> charge.pieces OR coalesce(sum(price_cents), 0) <> amount_cents LIMIT $3",
-    ),
-    (
-        "a card has a charge that was not declined",
-        "SELECT piece_id::text, format('its charge %s is %s', piece.charge_id, coalesce(charge.state, 'missing'))
-         FROM pieces piece LEFT JOIN charges charge USING (team_id, charge_id)
-         WHERE (charge.state IS NULL OR charge.state = 'declined') AND ($1::timestamptz, $2::int) IS NOT NULL LIMIT $3",
-    ),
-    (
-        "a settled charge is in the ledger with its amount, a declined one is not",
-        "SELECT charge.charge_id::text, format('%s with %s cents, in the ledger: %s', charge.state, charge.amount_cents,
-             coalesce(entry.amount_cents::text, 'nothing'))
-         FROM charges charge
-         LEFT JOIN ledger_transactions booked
-             ON booked.team_id = charge.team_id AND booked.charge_id = charge.charge_id
-         LEFT JOIN ledger_entries entry
-             ON entry.team_id = booked.team_id AND entry.transaction_id = booked.transaction_id AND entry.account = 'sales'
-         WHERE ((charge.state = 'settled' AND entry.amount_cents IS DISTINCT FROM charge.amount_cents)
-             OR (charge.state = 'declined' AND entry.amount_cents IS NOT NULL))
-             AND ($1::timestamptz, $2::int) IS NOT NULL LIMIT $3",
-    ),
-    (
-        "a charge in the ledger exists",
-        "SELECT booked.transaction_id::text, format('its charge %s does not exist', booked.charge_id)
-         FROM ledger_transactions booked LEFT JOIN charges charge USING (team_id, charge_id)
-         WHERE booked.kind = 'charge' AND charge.state IS NULL AND ($1::timestamptz, $2::int) IS NOT NULL LIMIT $3",
-    ),
-    (
-        "a charge does not stay open",
-        "SELECT charge_id::text, format('reserved since %s', created_at) FROM charges
-         WHERE state = 'reserved' AND created_at < $1 AND $2::int IS NOT NULL LIMIT $3",
-    ),
-    (
-        "the entries of a ledger transaction sum to zero",
-        "SELECT transaction_id::text, format('%s cents', sum(amount_cents)) FROM ledger_entries
-         WHERE ($1::timestamptz, $2::int) IS NOT NULL
-         GROUP BY team_id, transaction_id HAVING sum(amount_cents) <> 0 LIMIT $3",
-    ),
-    (
-        "an account's balance is the sum of its entries",
-        "SELECT format('%s of team %s', account, team_id), format('%s cents, entries: %s', balance_cents,
-             coalesce(sum(amount_cents), 0))
-         FROM ledger_accounts LEFT JOIN ledger_entries USING (team_id, account)
-         WHERE ($1::timestamptz, $2::int) IS NOT NULL
-         GROUP BY team_id, account, balance_cents HAVING balance_cents <> coalesce(sum(amount_cents), 0) LIMIT $3",
-    ),
-    (
-        "what a campaign's budget has committed is what its charges amount to",
-        "SELECT campaign.campaign_id, format('%s cents, charges: %s', committed_cents, coalesce(sum(amount_cents), 0))
-         FROM campaigns campaign LEFT JOIN charges charge
-             ON charge.team_id = campaign.team_id AND charge.campaign_id = campaign.campaign_id
-                 AND charge.state <> 'declined'
-         WHERE ($1::timestamptz, $2::int) IS NOT NULL
-         GROUP BY campaign.campaign_id, committed_cents
-         HAVING committed_cents <> coalesce(sum(amount_cents), 0) LIMIT $3",
-    ),
-    (
-        "an address is mailed once per campaign step within the duplicate window",
-        "SELECT piece_id::text, format('%s step %s: mailed %s and %s', campaign_id, step, before, created_at)
-         FROM (SELECT piece_id, campaign_id, step, created_at, lag(created_at) OVER (
-                   PARTITION BY team_id, campaign_id, address_id, step ORDER BY created_at, piece_id) AS before
-               FROM pieces) piece
-         WHERE created_at - before < make_interval(days => $2) AND $1::timestamptz IS NOT NULL LIMIT $3",
-    ),
-    (
-        "a finished request mailed what its charge settled",
-        "SELECT send_id::text, format('%s mailed, charge: %s', mailed,
-             coalesce(charge.state || ' for ' || charge.pieces, 'none'))
-         FROM sends LEFT JOIN charges charge ON charge.team_id = sends.team_id AND charge.charge_id = sends.send_id
-         WHERE sends.state = 'finished' AND ($1::timestamptz, $2::int) IS NOT NULL
-             AND mailed <> CASE WHEN charge.state = 'settled' THEN (
-                     -- Around a center many homes are mailed; the request counts the center.
-                     SELECT count(DISTINCT coalesce(center_entry_id, piece_id)) FROM pieces
-                     WHERE pieces.team_id = charge.team_id AND pieces.charge_id = charge.charge_id)
-                 ELSE 0 END LIMIT $3",
-    ),
-    (
-        "a recipient shown as mailed has a card",
-        "SELECT format('%s in %s', entry_id, campaign_id), format('its charge %s has no card for it', charge_id)
-         FROM recipients recipient
-         WHERE status = 'mailed' AND charge_id IS NOT NULL AND ($1::timestamptz, $2::int) IS NOT NULL
-             AND NOT EXISTS (SELECT 1 FROM pieces piece WHERE piece.team_id = recipient.team_id
-                 AND piece.charge_id = recipient.charge_id
-                 AND coalesce(piece.center_entry_id, piece.entry_id) = recipient.entry_id) LIMIT $3",
-    ),
-    (
-        "a print run has the cards that it claimed, but for those set aside",
-        "SELECT run_id::text, format('%s of %s cards, has: %s', run.pieces - set_aside, run.pieces, count(piece_id))
-         FROM print_runs run LEFT JOIN pieces ON print_run_id = run_id
-         WHERE ($1::timestamptz, $2::int) IS NOT NULL
-         GROUP BY run_id HAVING count(piece_id) <> run.pieces - set_aside LIMIT $3",
-    ),
-    (
-        "a card that is printed or about to be has a settled charge",
-        "SELECT piece_id::text, format('in run %s, its charge is %s', print_run_id, coalesce(charge.state, 'missing'))
-         FROM pieces piece LEFT JOIN charges charge USING (team_id, charge_id)
-         WHERE print_run_id IS NOT NULL AND charge.state IS DISTINCT FROM 'settled'
-             AND ($1::timestamptz, $2::int) IS NOT NULL LIMIT $3",
-    ),
-];
+/// How far a check is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CheckProgress {
+    /// The rule that is being checked.
+    pub rule: &'static str,
+    /// Its number, from 1.
+    pub number: usize,
+    /// Rows looked at for it, about.
+    pub rows: i64,
+}
+
+/// A total that is not the sum of its rows.
+struct Mismatch {
+    group: String,
+    subject: String,
+    detail: String,
+}
 
 impl Store {
-    /// Checks every rule on one snapshot of the database. Charges reserved before `stuck_before` count as stuck;
-    /// an address may be mailed once in `duplicate_days`. Reads whole tables: for an operator, not for a request.
+    /// Checks every rule, in portions that take a second or so each: beside live work, however many rows there are. Charges
+    /// reserved before `stuck_before` count as stuck; an address may be mailed once in `duplicate_days`. `tell` hears how far
+    /// it is. Reads whole tables: for an operator, not for a request.
     ///
     /// # Errors
-    /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn check(&self, stuck_before: DateTime<Utc>, duplicate_days: i32) -> Result<Vec<Discrepancy>> {
-        let mut connection = self.connection().await?;
-        let transaction = connection.begin().await?;
-        transaction.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY", &[]).await?;
-        transaction.execute("SET LOCAL statement_timeout = 0", &[]).await?;
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn check(
+        &self,
+        stuck_before: DateTime<Utc>,
+        duplicate_days: i32,
+        mut tell: impl FnMut(CheckProgress),
+    ) -> Result<Vec<Discrepancy>> {
         let mut found = Vec::new();
-        for (rule, sql) in RULES {
-            for row in transaction.rows(sql, &[&stuck_before, &duplicate_days, &LISTED]).await? {
-                found.push(Discrepancy { rule: (*rule).to_owned(), subject: row.get(0), detail: row.get(1) });
-            }
+        for (rule, number) in RULES.iter().zip(1..) {
+            let mut rows = 0;
+            let mut count = |portion: &Portion| {
+                rows += portion.rows;
+                tell(CheckProgress { rule: rule.name, number, rows });
+            };
+            let broken = match &rule.check {
+                Check::Portions { key, sql, needs } => {
+                    let listed: (&_, &_) = (&LISTED, &duplicate_days);
+                    let parameters: &[&(dyn tokio_postgres::types::ToSql + Sync)] = match needs {
+                        Needs::Nothing => &[listed.0],
+                        Needs::StuckBefore => &[listed.0, &stuck_before],
+                        Needs::DuplicateDays => &[listed.0, listed.1],
+                    };
+                    let mut broken: Vec<(String, String)> = Vec::new();
+                    self.check_walk(key, sql, parameters, |portion| {
+                        count(portion);
+                        broken.extend(portion.found.iter().map(|row| (row.get(0), row.get(1))));
+                        broken.len() < most()
+                    })
+                    .await?;
+                    broken
+                }
+                Check::Sums(sums) => self.check_sums(sums, &mut count).await?,
+            };
+            found.extend(broken.into_iter().take(most()).map(|(subject, detail)| Discrepancy {
+                rule: rule.name.to_owned(),
+                subject,
+                detail,
+            }));
         }
         Ok(found)
     }
 
     /// The names of the rules that [`Store::check`] checks.
     pub fn check_rules() -> impl Iterator<Item = &'static str> {
-        RULES.iter().map(|(rule, _)| *rule)
+        RULES.iter().map(|rule| rule.name)
     }
+
+    async fn check_sums(
+        &self,
+        sums: &Sums,
+        count: &mut impl FnMut(&Portion),
+    ) -> Result<Vec<(String, String)>> {
+        let mut mismatches = self.check_sums_once(sums, count).await?;
+        for _ in 1..LOOKS {
+            if mismatches.is_empty() {
+                break;
+            }
+            let before: HashSet<String> = mismatches.into_iter().map(|mismatch| mismatch.group).collect();
+            mismatches = self.check_sums_once(sums, count).await?;
+            mismatches.retain(|mismatch| before.contains(&mismatch.group));
+        }
+        Ok(mismatches.into_iter().map(|mismatch| (mismatch.subject, mismatch.detail)).collect())
+    }
+
+    async fn check_sums_once(&self, sums: &Sums, count: &mut impl FnMut(&Portion)) -> Result<Vec<Mismatch>> {
+        let recent: Uuid = self
+            .row("SELECT first_id_of(now() - interval '1 hour')", &[])
+            .await?
+            .ok_or_else(|| StoreError::Corrupt("the time".to_owned()))?
+            .get(0);
+        let mut summed: HashMap<String, i64> = HashMap::new();
+        self.check_walk(&sums.rows, sums.rows_sql, &[&recent], |portion| {
+            count(portion);
+            for row in &portion.found {
+                *summed.entry(row.get(0)).or_default() += row.get::<_, i64>(1);
+            }
+            true
+        })
+        .await?;
+        let mut mismatches = Vec::new();
+        self.check_walk(&sums.totals, sums.totals_sql, &[&recent], |portion| {
+            count(portion);
+            for row in &portion.found {
+                let (group, total, recent): (String, i64, i64) = (row.get(0), row.get(2), row.get(3));
+                let sum = summed.get(&group).copied().unwrap_or(0) + recent;
+                if total != sum {
+                    let detail = format!("{total} cents, {}: {sum}", sums.label);
+                    mismatches.push(Mismatch { group, subject: row.get(1), detail });
+                }
+            }
+            true
+        })
+        .await?;
+        Ok(mismatches)
+    }
+}
+
+fn most() -> usize {
+    usize::try_from(LISTED).unwrap_or(usize::MAX)
 }

@@ -86,7 +86,7 @@ pub use campaign::{
 pub use campaign_day::{DayFigure, Figure};
 pub use charge::{Charge, ChargeKind, ChargeState, NewCharge};
 pub use charge_list::{ChargeSummary, ChargedCards};
-pub use check::Discrepancy;
+pub use check::{CheckProgress, Discrepancy};
 pub use column::{Column, ColumnKind, ColumnSource};
 pub use column_use::{CampaignConditions, DesignDocument};
 pub use contact::{Contact, ContactBatch, KnownContact};

@@ -1,6 +1,7 @@
 //! `check`: the proof that everything about money and cards agrees.
 
 use chrono::{DateTime, TimeDelta, Utc};
+use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 use service::Config;
 use store::Store;
@@ -12,8 +13,15 @@ const STUCK_AFTER: TimeDelta = TimeDelta::minutes(10);
 
 /// Checks every rule; the report is a failure when one does not hold.
 pub(crate) async fn check(store: &Store, config: &Config, now: DateTime<Utc>) -> anyhow::Result<Report> {
-    let found = store.check(now - STUCK_AFTER, config.mailer.duplicate_window_days).await?;
     let rules: Vec<&str> = Store::check_rules().collect();
+    let bar = progress();
+    let window_days = config.mailer.duplicate_window_days;
+    let found = store.check(now - STUCK_AFTER, window_days, |progress| {
+        bar.set_position(progress.rows.unsigned_abs());
+        bar.set_message(format!("{} of {}: {}", progress.number, rules.len(), progress.rule));
+    });
+    let found = found.await?;
+    bar.finish_and_clear();
     let text = if found.is_empty() {
         format!("{} rules hold.", rules.len())
     } else {
@@ -25,4 +33,12 @@ pub(crate) async fn check(store: &Store, config: &Config, now: DateTime<Utc>) ->
     };
     let report = Report::new(&json!({ "rules": rules, "discrepancies": found }), text)?;
     Ok(report.failed_when(!found.is_empty()))
+}
+
+/// Shown on a terminal only.
+fn progress() -> ProgressBar {
+    let bar = ProgressBar::new_spinner();
+    let style = ProgressStyle::with_template("{elapsed} {msg}, {human_pos} rows");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    bar
 }

@@ -1,0 +1,263 @@
+//! The rules, each with the statement that finds what breaks it in a portion of a table.
+//!
+//! Both sides of a rule are read by one statement, so that work that commits meanwhile is seen whole or not at all. Every part of
+//! a statement costs what its portion costs: what belongs to a row is looked up by index, never joined by a condition that
+//! the planner may turn into a loop over the portion.
+
+use super::walk::{Column, Key};
+
+/// A rule and how it is checked.
+pub(super) struct Rule {
+    pub(super) name: &'static str,
+    pub(super) check: Check,
+}
+
+/// How a rule is checked.
+pub(super) enum Check {
+    /// In each portion of a table. The statement gives subject and detail of what breaks the rule. `{1}`: how many are listed;
+    /// `{2}`: what the rule needs besides.
+    Portions { key: Key, sql: &'static str, needs: Needs },
+    /// A total that stands somewhere is the sum of rows that may be too many for one statement.
+    Sums(Sums),
+}
+
+/// What a rule's statement needs to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Needs {
+    Nothing,
+    /// Charges reserved before are stuck.
+    StuckBefore,
+    /// Days in which an address is mailed once.
+    DuplicateDays,
+}
+
+/// `{1}` in both statements is the first id that counts as recent. What is older is summed up in portions; it no longer comes
+/// in meanwhile. What is recent is summed up by the statement that reads the totals.
+pub(super) struct Sums {
+    pub(super) rows: Key,
+    /// Group and sum.
+    pub(super) rows_sql: &'static str,
+    pub(super) totals: Key,
+    /// Group, subject, total, and the sum of what is recent.
+    pub(super) totals_sql: &'static str,
+    /// What the rows are called.
+    pub(super) label: &'static str,
+}
+
+const CHARGES: Key =
+    Key { table: "charges", filter: "true", columns: &[Column::Uuid("team_id"), Column::Uuid("charge_id")] };
+const OPEN_CHARGES: Key =
+    Key { table: "charges", filter: "state = 'reserved'", columns: &[Column::Time("created_at")] };
+const CARDS_BY_CHARGE: Key =
+    Key { table: "pieces", filter: "true", columns: &[Column::Uuid("charge_id"), Column::Uuid("team_id")] };
+const CARDS_BY_ADDRESS: Key = Key {
+    table: "pieces",
+    filter: "true",
+    columns: &[Column::Uuid("team_id"), Column::Text("campaign_id"), Column::Uuid("address_id")],
+};
+const LEDGER: Key = Key {
+    table: "ledger_transactions",
+    filter: "true",
+    columns: &[Column::Uuid("team_id"), Column::Uuid("transaction_id")],
+};
+const ENTRIES: Key = Key { table: "ledger_entries", ..LEDGER };
+const ACCOUNTS: Key = Key {
+    table: "ledger_accounts",
+    filter: "true",
+    columns: &[Column::Uuid("team_id"), Column::Text("account")],
+};
+// The key of campaigns is a text, and texts have no last one: they are walked over team by team.
+const TEAMS: Key = Key { table: "teams", filter: "true", columns: &[Column::Uuid("team_id")] };
+const SENDS: Key =
+    Key { table: "sends", filter: "true", columns: &[Column::Uuid("team_id"), Column::Uuid("send_id")] };
+const RECIPIENTS_BY_CHARGE: Key =
+    Key { table: "recipients", filter: "charge_id IS NOT NULL", columns: &[Column::Uuid("charge_id")] };
+const PRINT_RUNS: Key = Key { table: "print_runs", filter: "true", columns: &[Column::Uuid("run_id")] };
+
+const fn portions(name: &'static str, key: Key, sql: &'static str) -> Rule {
+    Rule { name, check: Check::Portions { key, sql, needs: Needs::Nothing } }
+}
+
+/// All of them.
+pub(super) const RULES: &[Rule] = &[
+    portions(
+        "a charge is the sum of its cards",
+        CHARGES,
+        "WITH charge AS MATERIALIZED (SELECT * FROM charges WHERE {range} AND state <> 'declined')
+         SELECT charge_id::text, format('%s cents for %s cards, but cards: %s, cents: %s', amount_cents, pieces,
+             made.cards, made.cents)
+         FROM charge CROSS JOIN LATERAL (
+             SELECT count(*) AS cards, coalesce(sum(price_cents), 0) AS cents FROM pieces
+             WHERE pieces.charge_id = charge.charge_id AND pieces.team_id = charge.team_id) made
+         WHERE made.cards <> pieces OR made.cents <> amount_cents LIMIT {1}",
+    ),
+    portions(
+        "a card has a charge that was not declined",
+        CARDS_BY_CHARGE,
+        "WITH charged AS MATERIALIZED (SELECT DISTINCT charge_id, team_id FROM pieces WHERE {range}),
+         wrong AS MATERIALIZED (
+             SELECT charged.*, charge.state FROM charged LEFT JOIN LATERAL (
+                 SELECT state FROM charges
+                 WHERE charges.team_id = charged.team_id AND charges.charge_id = charged.charge_id LIMIT 1) charge ON true
+             WHERE charge.state IS NULL OR charge.state = 'declined')
+         SELECT piece_id::text, format('its charge %s is %s', wrong.charge_id, coalesce(wrong.state, 'missing'))
+         FROM wrong CROSS JOIN LATERAL (
+             SELECT piece_id FROM pieces
+             WHERE pieces.charge_id = wrong.charge_id AND pieces.team_id = wrong.team_id OFFSET 0) piece LIMIT {1}",
+    ),
+    portions(
+        "a settled charge is in the ledger with its amount, a declined one is not",
+        CHARGES,
+        "WITH charge AS MATERIALIZED (SELECT * FROM charges WHERE {range} AND state <> 'reserved')
+         SELECT charge.charge_id::text, format('%s with %s cents, in the ledger: %s', charge.state, charge.amount_cents,
+             coalesce(entry.amount_cents::text, 'nothing'))
+         FROM charge
+         LEFT JOIN LATERAL (
+             SELECT transaction_id FROM ledger_transactions booked
+             WHERE booked.team_id = charge.team_id AND booked.charge_id = charge.charge_id LIMIT 1) booked ON true
+         LEFT JOIN LATERAL (
+             SELECT amount_cents FROM ledger_entries entry
+             WHERE entry.team_id = charge.team_id AND entry.transaction_id = booked.transaction_id
+                 AND entry.account = 'sales' LIMIT 1) entry ON true
+         WHERE (charge.state = 'settled' AND entry.amount_cents IS DISTINCT FROM charge.amount_cents)
+             OR (charge.state = 'declined' AND entry.amount_cents IS NOT NULL) LIMIT {1}",
+    ),
+    portions(
+        "a charge in the ledger exists",
+        LEDGER,
+        "WITH booked AS MATERIALIZED (SELECT * FROM ledger_transactions WHERE {range} AND kind = 'charge')
+         SELECT booked.transaction_id::text, format('its charge %s does not exist', booked.charge_id)
+         FROM booked LEFT JOIN LATERAL (
+             SELECT state FROM charges
+             WHERE charges.team_id = booked.team_id AND charges.charge_id = booked.charge_id LIMIT 1) charge ON true
+         WHERE charge.state IS NULL LIMIT {1}",
+    ),
+    Rule {
+        name: "a charge does not stay open",
+        check: Check::Portions {
+            key: OPEN_CHARGES,
+            sql: "SELECT charge_id::text, format('reserved since %s', created_at) FROM charges
+                  WHERE {range} AND state = 'reserved' AND created_at < {2}::timestamptz LIMIT {1}",
+            needs: Needs::StuckBefore,
+        },
+    },
+    portions(
+        "the entries of a ledger transaction sum to zero",
+        ENTRIES,
+        "SELECT transaction_id::text, format('%s cents', sum(amount_cents)) FROM ledger_entries
+         WHERE {range} GROUP BY team_id, transaction_id HAVING sum(amount_cents) <> 0 LIMIT {1}",
+    ),
+    Rule {
+        name: "an account's balance is the sum of its entries",
+        check: Check::Sums(Sums {
+            rows: ENTRIES,
+            rows_sql: "SELECT team_id || account, sum(amount_cents)::bigint FROM ledger_entries
+                       WHERE {range} AND transaction_id < {1} GROUP BY 1",
+            totals: ACCOUNTS,
+            totals_sql: "SELECT team_id || account, format('%s of team %s', account, team_id), balance_cents,
+                             (SELECT coalesce(sum(amount_cents), 0)::bigint FROM ledger_entries entry
+                              WHERE entry.team_id = held.team_id AND entry.transaction_id >= {1}
+                                  AND entry.account = held.account)
+                         FROM ledger_accounts held WHERE {range}",
+            label: "entries",
+        }),
+    },
+    Rule {
+        name: "what a campaign's budget has committed is what its charges amount to",
+        check: Check::Sums(Sums {
+            rows: CHARGES,
+            rows_sql: "SELECT team_id || campaign_id, sum(amount_cents)::bigint FROM charges
+                       WHERE {range} AND charge_id < {1} AND state <> 'declined' GROUP BY 1",
+            totals: TEAMS,
+            totals_sql: "WITH team AS MATERIALIZED (SELECT team_id FROM teams WHERE {range}),
+                         recent AS MATERIALIZED (
+                             SELECT charge.* FROM team CROSS JOIN LATERAL (
+                                 SELECT team_id, campaign_id, sum(amount_cents)::bigint AS cents FROM charges
+                                 WHERE charges.team_id = team.team_id AND charge_id >= {1} AND state <> 'declined'
+                                 GROUP BY 1, 2) charge)
+                         SELECT campaign.team_id || campaign_id, campaign_id, committed_cents, coalesce(cents, 0)
+                         FROM campaigns campaign LEFT JOIN recent USING (team_id, campaign_id)
+                         WHERE campaign.team_id IN (SELECT team_id FROM team)",
+            label: "charges",
+        }),
+    },
+    // Whose cards lie close together, found in the index alone, are looked at: a later step of the same campaign may be close, too.
+    Rule {
+        name: "an address is mailed once per campaign step within the duplicate window",
+        check: Check::Portions {
+            key: CARDS_BY_ADDRESS,
+            sql: "WITH close AS MATERIALIZED (
+                      SELECT DISTINCT team_id, campaign_id, address_id FROM (
+                          SELECT team_id, campaign_id, address_id, created_at - lag(created_at) OVER (
+                              PARTITION BY team_id, campaign_id, address_id ORDER BY created_at) AS gap
+                          FROM pieces WHERE {range}) card
+                      WHERE gap < make_interval(days => {2}::integer))
+                  SELECT piece_id::text,
+                      format('%s step %s: mailed %s and %s', campaign_id, step, before, created_at)
+                  FROM (
+                      SELECT close.campaign_id, card.*, lag(created_at) OVER (
+                          PARTITION BY team_id, campaign_id, address_id, step ORDER BY created_at, piece_id) AS before
+                      FROM close CROSS JOIN LATERAL (
+                          SELECT step, piece_id, created_at FROM pieces
+                          WHERE pieces.team_id = close.team_id AND pieces.campaign_id = close.campaign_id
+                              AND pieces.address_id = close.address_id OFFSET 0) card) piece
+                  WHERE created_at - before < make_interval(days => {2}::integer) LIMIT {1}",
+            needs: Needs::DuplicateDays,
+        },
+    },
+    portions(
+        "a finished request mailed what its charge settled",
+        SENDS,
+        "WITH send AS MATERIALIZED (SELECT team_id, send_id, mailed FROM sends WHERE {range} AND state = 'finished')
+         SELECT send_id::text, format('%s mailed, charge: %s', mailed,
+             coalesce(charge.state || ' for ' || charge.pieces, 'none'))
+         FROM send
+         LEFT JOIN LATERAL (
+             SELECT state, pieces FROM charges
+             WHERE charges.team_id = send.team_id AND charges.charge_id = send.send_id LIMIT 1) charge ON true
+         WHERE mailed <> CASE WHEN charge.state = 'settled' THEN (
+                 -- Around a center many homes are mailed; the request counts the center.
+                 SELECT count(DISTINCT coalesce(center_entry_id, piece_id)) FROM pieces
+                 WHERE pieces.charge_id = send.send_id AND pieces.team_id = send.team_id)
+             ELSE 0 END LIMIT {1}",
+    ),
+    portions(
+        "a recipient shown as mailed has a card",
+        RECIPIENTS_BY_CHARGE,
+        "WITH without AS MATERIALIZED (
+             SELECT team_id, charge_id, entry_id FROM recipients
+             WHERE {range} AND charge_id IS NOT NULL AND status = 'mailed'
+             EXCEPT
+             SELECT team_id, charge_id, coalesce(center_entry_id, entry_id) FROM pieces WHERE {range})
+         SELECT format('%s in %s', without.entry_id, recipient.campaign_id),
+             format('its charge %s has no card for it', without.charge_id)
+         FROM without CROSS JOIN LATERAL (
+             SELECT campaign_id FROM recipients
+             WHERE recipients.charge_id = without.charge_id AND recipients.team_id = without.team_id
+                 AND recipients.entry_id = without.entry_id AND status = 'mailed' LIMIT 1) recipient LIMIT {1}",
+    ),
+    portions(
+        "a print run has the cards that it claimed, but for those set aside",
+        PRINT_RUNS,
+        "SELECT run_id::text, format('%s of %s cards, has: %s', pieces - set_aside, pieces, made.cards)
+         FROM print_runs run CROSS JOIN LATERAL (
+             SELECT count(*) AS cards FROM pieces WHERE print_run_id = run.run_id) made
+         WHERE {range} AND made.cards <> pieces - set_aside LIMIT {1}",
+    ),
+    portions(
+        "a card that is printed or about to be has a settled charge",
+        CARDS_BY_CHARGE,
+        "WITH charged AS MATERIALIZED (SELECT DISTINCT charge_id, team_id FROM pieces WHERE {range}),
+         wrong AS MATERIALIZED (
+             SELECT charged.*, charge.state FROM charged LEFT JOIN LATERAL (
+                 SELECT state FROM charges
+                 WHERE charges.team_id = charged.team_id AND charges.charge_id = charged.charge_id LIMIT 1) charge ON true
+             WHERE charge.state IS DISTINCT FROM 'settled')
+         SELECT piece_id::text,
+             format('in run %s, its charge is %s', print_run_id, coalesce(wrong.state, 'missing'))
+         FROM wrong CROSS JOIN LATERAL (
+             SELECT piece_id, print_run_id FROM pieces
+             WHERE pieces.charge_id = wrong.charge_id AND pieces.team_id = wrong.team_id
+                 AND print_run_id IS NOT NULL OFFSET 0) piece LIMIT {1}",
+    ),
+];

@@ -17,6 +17,7 @@ mod samples;
 mod send;
 mod webhooks;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::bail;
@@ -53,6 +54,12 @@ async fn designs() -> anyhow::Result<Vec<Figure>> {
 }
 
 /// What the command line asks for.
+enum Asked {
+    Measure(Arguments),
+    Help,
+}
+
+/// What is to be measured, and how it is told.
 struct Arguments {
     /// Benchmarks, each with the parts to measure.
     benches: Vec<(&'static Bench, Vec<&'static str>)>,
@@ -60,27 +67,39 @@ struct Arguments {
 }
 
 impl Arguments {
-    fn parse(arguments: impl Iterator<Item = String>) -> anyhow::Result<Self> {
+    fn parse(arguments: impl Iterator<Item = String>) -> anyhow::Result<Asked> {
         let mut parsed = Self { benches: Vec::new(), is_json: false };
         for argument in arguments {
+            if ["-h", "--help"].contains(&argument.as_str()) {
+                return Ok(Asked::Help);
+            }
             if argument == "--json" {
                 parsed.is_json = true;
             } else if let Some(found) = find(&argument) {
                 parsed.benches.push(found);
             } else {
-                let known = BENCHES.iter().flat_map(|bench| {
-                    let parts = bench.parts.iter().map(|part| format!("{}/{part}", bench.name));
-                    std::iter::once(bench.name.to_owned()).chain(parts)
-                });
-                let known: Vec<String> = known.collect();
-                bail!("there is no benchmark {argument:?}; there are: {}", known.join(", "));
+                bail!("there is no benchmark {argument:?}\n\n{}", help());
             }
         }
         if parsed.benches.is_empty() {
             parsed.benches.extend(BENCHES.iter().map(|bench| (bench, bench.parts.to_vec())));
         }
-        Ok(parsed)
+        Ok(Asked::Measure(parsed))
     }
+}
+
+fn help() -> String {
+    let names = BENCHES.iter().map(|bench| {
+        let parts =
+            if bench.parts.is_empty() { String::new() } else { format!("  ({})", bench.parts.join(", ")) };
+        format!("  {}{parts}", bench.name)
+    });
+    let names: Vec<String> = names.collect();
+    format!(
+        "usage: bench [NAME[/PART]]... [--json]\n\nMeasures on the servers that TEST_DATABASE_URL and TEST_AMQP_URL name; \
+         `./dev bench` builds and starts them.\nAll benchmarks when none is named; there are, with their parts:\n\n{}",
+        names.join("\n")
+    )
 }
 
 /// The benchmark of this name with all its parts, or, for `NAME/PART`, with one of them.
@@ -108,7 +127,10 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> anyhow::Result<()> {
-    let arguments = Arguments::parse(std::env::args().skip(1))?;
+    let arguments = match Arguments::parse(std::env::args().skip(1))? {
+        Asked::Measure(arguments) => arguments,
+        Asked::Help => return Ok(writeln!(std::io::stdout(), "{}", help())?),
+    };
     service::install_crypto();
     for (bench, parts) in arguments.benches {
         let machine = machine::describe();

@@ -1,8 +1,9 @@
 //! `bench webhooks`: from a scan to the endpoint, under load, at leisure, beside an endpoint that hangs, and in memory.
 //!
-//! The sink and the phones run in this process, on the same cores as everything else. The ceiling is a bare client that
-//! posts the same bodies to the same sink.
+//! The sink and the phones run in this process, on the same cores as everything else. What they are compared
+//! to is made in the same run: bare inserts of the same rows, and a bare client that posts the same bodies to the same sink.
 
+mod bare;
 mod hang;
 mod leisure;
 mod load;

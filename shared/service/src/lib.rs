@@ -1,6 +1,7 @@
 //! What every process needs: configuration, logs, metrics, traces, health, the clock, an HTTP server with limits, and
 //! an orderly stop.
 
+mod arguments;
 mod clock;
 pub mod config;
 mod export;

@@ -100,11 +100,15 @@ pub fn install_crypto() {
 
 /// Runs a process named `name`: reads the configuration, starts logs, metrics and health, does `work` until it
 /// ends, and stops on SIGTERM or SIGINT. `work` sees the stop as a cancelled [`Process::shutdown`] and returns when
-/// it has finished or handed back what was in flight.
+/// it has finished or handed back what was in flight. With `--help`, or an argument that nobody knows, it only says what
+/// there is.
 pub fn run<F>(name: &'static str, work: impl FnOnce(Process) -> F) -> ExitCode
 where
     F: Future<Output = anyhow::Result<()>>,
 {
+    if let Some(answered) = crate::arguments::answer(name, std::env::args().skip(1)) {
+        return answered;
+    }
     match start(name, work) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

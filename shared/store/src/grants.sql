@@ -74,11 +74,11 @@ GRANT SELECT, INSERT, UPDATE ON campaign_days TO pillarbox_gateway;
 GRANT SELECT (team_id, endpoint_id, state, all_campaigns) ON endpoints TO pillarbox_gateway;
 GRANT SELECT ON endpoint_campaigns TO pillarbox_gateway;
 GRANT INSERT ON events, deliveries TO pillarbox_gateway;
-
--- ---- mailer -----------------------------------------------------------------------------------------------------------
 -- Positions in feeds, for what is noted there already.
 GRANT SELECT, INSERT, UPDATE ON feeds TO pillarbox_gateway;
 GRANT SELECT, UPDATE (position) ON feed_batches TO pillarbox_gateway;
+
+-- ---- mailer -----------------------------------------------------------------------------------------------------------
 
 -- Requests, from their reservation to their response.
 GRANT SELECT, INSERT, UPDATE, DELETE ON sends, send_keys TO pillarbox_mailer;
@@ -151,11 +151,11 @@ GRANT UPDATE (state, failures_in_row, last_error, updated_at) ON endpoints TO pi
 GRANT SELECT, INSERT, UPDATE, DELETE ON emails TO pillarbox_dispatcher;
 GRANT SELECT (team_id, email, role) ON users TO pillarbox_dispatcher;
 GRANT SELECT (team_id) ON teams TO pillarbox_dispatcher;
--- The months of scans.
-GRANT EXECUTE ON FUNCTION scan_partitions_make, scan_partitions_drop TO pillarbox_dispatcher;
 -- Feeds that nobody reads, and what of them is old.
 GRANT SELECT, INSERT, UPDATE ON feeds TO pillarbox_dispatcher;
 GRANT SELECT, DELETE, UPDATE (position) ON feed_batches TO pillarbox_dispatcher;
+-- The months of scans.
+GRANT EXECUTE ON FUNCTION scan_partitions_make, scan_partitions_drop TO pillarbox_dispatcher;
 
 -- ---- console ----------------------------------------------------------------------------------------------------------
 

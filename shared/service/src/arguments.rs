@@ -1,0 +1,71 @@
+//! What a process is started with: nothing. Its settings come from a file and the environment.
+
+use std::process::ExitCode;
+
+/// What the arguments ask for.
+#[derive(Debug, PartialEq, Eq)]
+enum Asked {
+    /// To run.
+    Run,
+    /// To say this and end.
+    Tell(String),
+    /// Something that there is not.
+    Refuse(String),
+}
+
+/// Answers what was asked on the command line of the process `name`. `None` when it is to run.
+pub(crate) fn answer(name: &str, arguments: impl Iterator<Item = String>) -> Option<ExitCode> {
+    use std::io::Write;
+    match read(name, arguments) {
+        Asked::Run => None,
+        Asked::Tell(text) => {
+            // Nobody reads it then.
+            let _ = writeln!(std::io::stdout(), "{text}");
+            Some(ExitCode::SUCCESS)
+        }
+        Asked::Refuse(text) => {
+            eprintln!("{text}");
+            Some(ExitCode::from(2))
+        }
+    }
+}
+
+fn read(name: &str, mut arguments: impl Iterator<Item = String>) -> Asked {
+    match arguments.next().as_deref() {
+        None => Asked::Run,
+        Some("-h" | "--help") => Asked::Tell(help(name)),
+        Some("-V" | "--version") => Asked::Tell(format!("{name} {}", env!("CARGO_PKG_VERSION"))),
+        Some(other) => Asked::Refuse(format!("{name}: unexpected argument {other:?}\n\n{}", help(name))),
+    }
+}
+
+fn help(name: &str) -> String {
+    format!(
+        "usage: {name} [--help] [--version]\n\n\
+         Runs Pillarbox's {name} until it is told to stop (SIGTERM or SIGINT). It takes no arguments: the file that\n\
+         PILLARBOX_CONFIG names overrides the defaults, and the environment overrides both, as in\n\
+         PILLARBOX__DATABASE__URL=postgres://... or PILLARBOX__ADMIN__LISTEN=127.0.0.1:9000."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(arguments: &[&str]) -> Asked {
+        read("gateway", arguments.iter().map(|argument| (*argument).to_owned()))
+    }
+
+    #[test]
+    fn only_without_arguments_does_a_process_run() {
+        assert_eq!(asked(&[]), Asked::Run);
+        assert!(matches!(asked(&["--help"]), Asked::Tell(text) if text.starts_with("usage: gateway")));
+        assert!(matches!(asked(&["--version"]), Asked::Tell(text) if text.starts_with("gateway ")));
+        for stray in ["help", "--port=80", "", "-x"] {
+            assert!(
+                matches!(asked(&[stray]), Asked::Refuse(text) if text.contains("usage: gateway")),
+                "{stray}"
+            );
+        }
+    }
+}

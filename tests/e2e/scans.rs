@@ -215,6 +215,22 @@ async fn a_crowd_that_scans_one_card_is_recorded_to_the_last() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_scan_that_the_database_refuses_takes_no_other_with_it() {
+    let (stack, sink) = with_qr_codes(Options { dispatchers: 1, ..Options::default() }).await;
+    stack.send(&pillarbox_tests::people(1..3)).await;
+    let codes = cards(&stack).await;
+    let card = "SELECT piece_id FROM pieces WHERE code = $1";
+    let card: uuid::Uuid = stack.sql.query_one(card, &[&codes[0]]).await.unwrap().get(0);
+    let refused = format!("ALTER TABLE scans ADD CHECK (piece_id <> '{card}')");
+    stack.sql.batch_execute(&refused).await.unwrap();
+    let all = (0..100).map(|number| stack.scan(&codes[usize::from(number % 10 != 0)]));
+    let answers = futures_util::future::join_all(all).await;
+    assert!(answers.iter().all(|answer| answer.status == 302), "the phones are redirected all the same");
+    eventually("all others are recorded", async || scans(&stack).await == 90).await;
+    eventually("and delivered", async || sink.count() == 90).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_card_without_a_qr_code_leads_nowhere() {
     let stack = Stack::start().await;
     stack.send(&[person(1)]).await;

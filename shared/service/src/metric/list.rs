@@ -306,17 +306,17 @@ pub const METRICS: &[Metric] = {
         ),
         metric(
             Counter,
-            "pillarbox_emails_total",
-            DISPATCHER,
-            &[label("result", &["sent", "failed"])],
-            "Tries of e-mails.",
-        ),
-        metric(
-            Counter,
             "pillarbox_webhook_unrecorded_total",
             DISPATCHER,
             &[label("what", &["details", "result"])],
             "Attempts that could not be recorded: without their details, or not at all; the latter are made again.",
+        ),
+        metric(
+            Counter,
+            "pillarbox_emails_total",
+            DISPATCHER,
+            &[label("result", &["sent", "failed"])],
+            "Tries of e-mails.",
         ),
         metric(
             Gauge,

@@ -50,6 +50,17 @@ async fn rate_limited_past_the_requests_per_minute_of_a_key_whatever_its_sources
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_is_revoked_is_no_key_also_when_its_minute_is_used_up() {
+    let stack = limited(2, 100).await;
+    let sources: Vec<String> = (1..=5).map(|number| format!("198.51.100.{number}")).collect();
+    for (source, expected) in sources.iter().zip([ok(), ok(), rate_limited(), rate_limited()]) {
+        assert_eq!(from(&stack, source, KEY).await, expected);
+    }
+    stack.sql.execute("UPDATE api_keys SET revoked_at = now()", &[]).await.unwrap();
+    assert_eq!(from(&stack, &sources[4], KEY).await.0, 401);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn rate_limited_past_the_requests_per_minute_of_a_source_before_its_key_is_looked_at() {
     let stack = limited(100, 3).await;
     for _ in 0..3 {

@@ -82,11 +82,7 @@ impl Gate {
 
     /// Refuses a source that is known to be over its limit, without asking the database.
     pub(crate) fn check_shield(&self, source: IpAddr) -> Result<(), Refusal> {
-        self.check_subject(&subject(self.group.name, source))
-    }
-
-    fn check_subject(&self, subject: &[u8]) -> Result<(), Refusal> {
-        if self.shield.refuses(subject, self.clock.now()) {
+        if self.shield.refuses(&subject(self.group.name, source), self.clock.now()) {
             metrics::counter!("pillarbox_rate_limit_shielded_total").increment(1);
             return Err(Refusal::RateLimited);
         }
@@ -106,14 +102,12 @@ impl Gate {
         let window_start = now.duration_trunc(WINDOW).unwrap_or(now);
         let source_subject = subject(self.group.name, source);
         let key_subject = self.group.per_key.and(key).map(|key| key_subject(self.group.name, key));
-        if let Some(key_subject) = key_subject.as_ref().filter(|_| too_large.is_none()) {
-            // Over the limit a moment ago, and so still: a flood under one key stops here. But 413 comes before.
-            self.check_subject(key_subject)?;
-        }
+        // Over the limit a moment ago, and so still: it need not be counted. But whether the key is still one is asked each time.
+        let is_over = key_subject.as_ref().is_some_and(|subject| self.shield.refuses(subject, now));
         let admission = Admission {
             source: &source_subject,
             key: key.map(PresentedKey::hash),
-            key_subject: key_subject.as_deref(),
+            key_subject: key_subject.as_deref().filter(|_| !is_over),
             window_start,
         };
         let admitted = self.store.request_admit(admission).await.map_err(|error| {
@@ -128,6 +122,9 @@ impl Gate {
         }
         let key =
             admitted.key.filter(|key| self.group.opened_by.contains(&key.kind)).ok_or(Refusal::InvalidKey)?;
+        if is_over {
+            return Err(Refusal::RateLimited);
+        }
         match (self.group.per_key, key_subject) {
             (Some(limit), Some(subject)) if key.requests > limit => {
                 Err(self.limited(subject, window_start, now))

@@ -15,6 +15,7 @@ mod design_return_address;
 mod design_texts;
 mod drills;
 mod due;
+mod edge;
 mod errors;
 mod formula_ai;
 mod formula_columns;

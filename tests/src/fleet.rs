@@ -34,6 +34,11 @@ impl Member {
         format!("http://127.0.0.1:{}", self.port)
     }
 
+    /// Its process id.
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
     /// Waits until it says that it is ready.
     pub async fn until_ready(&self) {
         let client = reqwest::Client::builder().timeout(Duration::from_secs(2)).build().expect("a client");

@@ -1,45 +1,128 @@
-//! Bodies that do not arrive: all of one has to be there within a time, whatever its pieces do. Who sends nothing, or a
-//! byte now and then, keeps a connection no longer than that.
+//! Forms and files on their way in: all of one has to be there within a time, whatever its pieces do, and what has arrived counts for
+//! its source address. Who sends nothing, or a byte now and then, keeps a connection no longer than that, and nobody else waiting.
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
-use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::body::{Body, HttpBody};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt as _, stream};
+use ipnet::IpNet;
+use service::config;
+use service::memory::{Account, Budget, Limits, Reservation};
+use service::source::{source_address, subject};
 use tokio::time::{Instant, timeout_at};
 
 use crate::failure::Failure;
 
-/// Answers a request whose body is not there when its time is over, counted from the end of its headers. Reading the
-/// body fails then, so that no handler takes a part for the whole.
-pub(crate) async fn refuse(State(time): State<Duration>, request: Request, next: Next) -> Response {
-    let was_late = Arc::new(AtomicBool::new(false));
-    let response = next.run(request_with_timed_body(request, Instant::now() + time, &was_late)).await;
-    // What succeeded did so without the rest of its form.
-    let has_failed = response.status().is_client_error() || response.status().is_server_error();
-    if has_failed && was_late.load(Ordering::Relaxed) {
-        return Failure::Late.into_response();
-    }
-    response
+/// Bytes of the largest form, a do-not-mail file, with what stands around the file.
+const LARGEST_BYTES: usize = 17 * 1024 * 1024;
+
+/// A source address has one in so many parts of the memory.
+const SOURCE_PART: usize = 2;
+
+/// What forms may take, all together and each.
+#[derive(Clone)]
+pub(crate) struct Forms {
+    time: Duration,
+    memory: Budget,
+    share_bytes: usize,
+    trusted_proxies: Arc<[IpNet]>,
 }
 
-fn request_with_timed_body(request: Request, until: Instant, was_late: &Arc<AtomicBool>) -> Request {
+/// Why a body was not read to its end.
+#[derive(Default)]
+struct Fault(AtomicU8);
+
+impl Fault {
+    const LATE: u8 = 1;
+    const NO_MEMORY: u8 = 2;
+
+    fn note(&self, fault: u8, sentence: &'static str) -> io::Error {
+        self.0.store(fault, Ordering::Relaxed);
+        io::Error::other(sentence)
+    }
+
+    fn failure(&self) -> Option<Failure> {
+        match self.0.load(Ordering::Relaxed) {
+            Self::LATE => Some(Failure::Late),
+            Self::NO_MEMORY => Some(Failure::Busy),
+            _ => None,
+        }
+    }
+}
+
+impl Forms {
+    pub(crate) fn new(settings: &config::Console) -> Self {
+        let total_bytes = settings.body_memory_bytes;
+        Self {
+            time: Duration::from_millis(settings.body_timeout_ms),
+            memory: Budget::new("bodies", Limits { total_bytes, largest_bytes: LARGEST_BYTES }),
+            share_bytes: (total_bytes / SOURCE_PART).max(LARGEST_BYTES),
+            trusted_proxies: settings.trusted_proxies.clone().into(),
+        }
+    }
+
+    fn place_for(&self, request: &Request) -> Reservation {
+        let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+        let source =
+            peer.map(|ConnectInfo(peer)| source_address(peer.ip(), request.headers(), &self.trusted_proxies));
+        let name = source.map_or_else(Vec::new, |source| subject("form", source));
+        self.memory.open_for_sender(vec![Account { name, share_bytes: self.share_bytes }])
+    }
+}
+
+/// Answers a request whose body is not there when its time is over, counted from the end of its headers, or for which there is no
+/// memory. Reading the body fails then, so that no handler takes a part for the whole.
+pub(crate) async fn refuse(State(forms): State<Forms>, request: Request, next: Next) -> Response {
+    if request.body().is_end_stream() {
+        return next.run(request).await;
+    }
+    // Held until there is an answer.
+    let place = Arc::new(forms.place_for(&request));
+    let fault = Arc::<Fault>::default();
+    let request = request_with_bounded_body(request, Instant::now() + forms.time, &place, &fault);
+    let response = next.run(request).await;
+    // What succeeded did so without the rest of its form.
+    let has_failed = response.status().is_client_error() || response.status().is_server_error();
+    match fault.failure() {
+        Some(failure) if has_failed => failure.into_response(),
+        _ => response,
+    }
+}
+
+fn request_with_bounded_body(
+    request: Request,
+    until: Instant,
+    place: &Arc<Reservation>,
+    fault: &Arc<Fault>,
+) -> Request {
     let (parts, body) = request.into_parts();
-    let timed = stream::try_unfold(
-        (body.into_data_stream(), was_late.clone()),
-        move |(mut pieces, was_late)| async move {
-            let Ok(piece) = timeout_at(until, pieces.next()).await else {
-                was_late.store(true, Ordering::Relaxed);
-                return Err(io::Error::other("the body did not arrive in time"));
+    let left = body.size_hint().exact();
+    let bounded = stream::try_unfold(
+        (body.into_data_stream(), left, place.clone(), fault.clone()),
+        move |(mut pieces, left, place, fault)| async move {
+            let late = |_| fault.note(Fault::LATE, "the body did not arrive in time");
+            let no_memory = |_| fault.note(Fault::NO_MEMORY, "there was no memory for the body");
+            let next = tokio::select! {
+                next = timeout_at(until, pieces.next()) => next.map_err(late)?,
+                () = place.evicted() => return Err(no_memory(())),
             };
-            let piece = piece.transpose().map_err(io::Error::other)?;
-            Ok(piece.map(|piece| (piece, (pieces, was_late))))
+            let Some(piece) = next.transpose().map_err(io::Error::other)? else { return Ok(None) };
+            let patience = until.saturating_duration_since(Instant::now());
+            place.grow(piece.len(), patience).await.map_err(|_| no_memory(()))?;
+            place.moved(piece.len());
+            let left = left.map(|left| left.saturating_sub(piece.len() as u64));
+            if left == Some(0) {
+                place.rest();
+            }
+            Ok(Some((piece, (pieces, left, place, fault))))
         },
     );
-    Request::from_parts(parts, Body::from_stream(timed))
+    Request::from_parts(parts, Body::from_stream(bounded))
 }

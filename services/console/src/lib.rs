@@ -23,6 +23,7 @@ mod security;
 mod seen;
 mod show;
 mod turn;
+mod unread;
 mod upload;
 
 use std::sync::Arc;
@@ -38,8 +39,10 @@ use service::measure::measured;
 use tokio::net::TcpListener;
 use tokio_util::task::TaskTracker;
 
+use crate::late::Forms;
 use crate::password::Passwords;
 use crate::proof::Proofs;
+use crate::unread::Unread;
 
 /// Bytes of a form; pages that take files say so themselves.
 const FORM_BYTES: usize = 256 * 1024;
@@ -75,7 +78,11 @@ pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()
     let settings = &process.config.console;
     let limits = Limits {
         max_connections: settings.max_connections,
+        connections_per_source: settings.connections_per_source,
+        trusted_proxies: settings.trusted_proxies.clone(),
+        first_header_timeout: Duration::from_millis(settings.first_header_timeout_ms),
         header_timeout: Duration::from_millis(settings.header_timeout_ms),
+        write_timeout: Duration::from_millis(settings.write_timeout_ms),
         grace: process.grace(),
     };
     let (shutdown, is_working) = (process.shutdown.clone(), process.is_working.clone());
@@ -94,7 +101,8 @@ pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()
 
 fn router(console: Console) -> Router {
     let settings = &console.process.config.console;
-    let (console_url, body_time) = (settings.url.clone(), Duration::from_millis(settings.body_timeout_ms));
+    let (console_url, forms) = (settings.url.clone(), Forms::new(settings));
+    let unread = Unread::new(settings);
     let router = route::all()
         .into_iter()
         .fold(Router::new(), |router, route| router.route(route.path, access::guarded(route, &console)));
@@ -104,7 +112,8 @@ fn router(console: Console) -> Router {
         .method_not_allowed_fallback(failure::method_not_allowed)
         .layer(DefaultBodyLimit::max(FORM_BYTES))
         .layer(axum::middleware::from_fn(nul::refuse))
-        .layer(axum::middleware::from_fn_with_state(body_time, late::refuse))
+        .layer(axum::middleware::from_fn_with_state(forms, late::refuse))
+        .layer(axum::middleware::from_fn_with_state(unread, unread::hold))
         .with_state(console);
     security::layered(router, console_url)
 }

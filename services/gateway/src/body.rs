@@ -1,18 +1,18 @@
 //! Reading bodies within bounds: of bytes, of time, and of memory over all requests.
 
-use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
+use contract::id::TeamId;
 use contract::limits::BODY_BYTES;
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
-use service::config;
+use service::Process;
+use service::memory::{Account, Budget, Limits, Reservation};
 use service::source::subject;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout};
 
 use crate::refusal::Refusal;
 
@@ -23,34 +23,40 @@ const DRAINED_BYTES: usize = BODY_BYTES + 1024 * 1024;
 /// How long a refused request's body is thrown away before the connection closes.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The unit in which memory is reserved.
-const UNIT_BYTES: usize = 1024;
+/// A body takes memory in steps of so much at the least, and of half of what it has: never more than twice what has arrived.
+const STEP_BYTES: usize = 64 * 1024;
+
+/// A team has one in so many parts of the memory, a source address one in so many.
+const TEAM_PART: usize = 4;
+const SOURCE_PART: usize = 2;
 
 /// Bodies whose sender is not known yet have one in so many bytes of the memory, and room for one of the largest at the least.
 const ANONYMOUS_PART: usize = 4;
 
-/// Lines in which sources without a key wait to have a body read, one at a time in each: whoever holds a line for as long as a body may
-/// take holds up few others. Which source is in which line nobody outside can tell.
-const ANONYMOUS_LINES: usize = 64;
+/// Why a body cannot be read.
+const LATE: &str = "The body cannot be read: it did not arrive in time.";
+const CUT_OFF: &str = "The body cannot be read: it was cut off.";
 
-/// Reads bodies, as many at a time as memory allows: a body counts until its last handle is dropped.
+/// Reads bodies, as many at a time as memory allows: a body counts, for its sender, as far as it has arrived and until its last
+/// handle is dropped.
 pub(crate) struct BodyReader {
-    memory: Arc<Semaphore>,
-    anonymous: Anonymous,
+    /// Of bodies whose sender has shown a key.
+    known: Memory,
+    /// Of those that are read before it is known whose they are: nobody who has shown a key waits for one of them.
+    anonymous: Memory,
     timeout: Duration,
+    process: Process,
 }
 
-/// What bodies share that are read before their sender is known: nobody who has shown a key waits for one of them.
-struct Anonymous {
-    memory: Arc<Semaphore>,
-    lines: [Semaphore; ANONYMOUS_LINES],
-    hashing: RandomState,
+struct Memory {
+    budget: Budget,
+    total_bytes: usize,
 }
 
 /// A body with its place in memory, which is given back when the last handle on the bytes goes.
 struct HeldBody {
-    bytes: Bytes,
-    _memory: OwnedSemaphorePermit,
+    bytes: Vec<u8>,
+    _place: Reservation,
 }
 
 impl AsRef<[u8]> for HeldBody {
@@ -64,67 +70,95 @@ pub(crate) fn declared_too_large(body: &Body) -> Option<Refusal> {
     (body.size_hint().lower() > BODY_BYTES as u64).then_some(Refusal::BodyTooLarge)
 }
 
-impl BodyReader {
-    pub(crate) fn new(settings: &config::Gateway) -> Self {
-        let semaphore = |bytes: usize| Arc::new(Semaphore::new(bytes.div_ceil(UNIT_BYTES)));
-        let anonymous = Anonymous {
-            memory: semaphore((settings.body_memory_bytes / ANONYMOUS_PART).max(BODY_BYTES)),
-            lines: std::array::from_fn(|_| Semaphore::new(1)),
-            hashing: RandomState::new(),
-        };
-        Self {
-            memory: semaphore(settings.body_memory_bytes),
-            anonymous,
-            timeout: Duration::from_millis(settings.body_timeout_ms),
-        }
+impl Memory {
+    fn new(name: &'static str, total_bytes: usize) -> Self {
+        Self { budget: Budget::new(name, Limits { total_bytes, largest_bytes: BODY_BYTES }), total_bytes }
     }
 
-    /// Reads a body whole, up to the limit and not past it. Errors: [`Refusal::BodyTooLarge`];
-    /// [`Refusal::BodyUnreadable`] when it was cut off or too slow; [`Refusal::Failed`] when there was no memory for
-    /// it in time.
-    pub(crate) async fn read(&self, body: &mut Body) -> Result<Bytes, Refusal> {
-        self.read_within(&self.memory, body).await
+    fn account(&self, name: Vec<u8>, part: usize) -> Account {
+        Account { name, share_bytes: (self.total_bytes / part).max(BODY_BYTES) }
     }
 
-    /// As [`BodyReader::read`], for a body that is to tell whose it is: it waits for others of its kind, and above all for those of its
-    /// own source.
-    pub(crate) async fn read_anonymous(&self, source: IpAddr, body: &mut Body) -> Result<Bytes, Refusal> {
-        let Anonymous { memory, lines, hashing } = &self.anonymous;
-        // A remainder of the number of lines.
-        let line = &lines[hashing.hash_one(subject("body", source)) as usize % ANONYMOUS_LINES];
-        let turn = tokio::time::timeout(self.timeout, line.acquire()).await.ok().and_then(Result::ok);
-        let _turn = turn.ok_or(Refusal::Failed)?;
-        self.read_within(memory, body).await
+    fn of_source(&self, source: IpAddr) -> Account {
+        self.account(subject("body", source), SOURCE_PART)
     }
 
-    async fn read_within(&self, memory: &Arc<Semaphore>, body: &mut Body) -> Result<Bytes, Refusal> {
-        let expected = body.size_hint().exact().map_or(BODY_BYTES, |bytes| bytes as usize).min(BODY_BYTES);
-        let units = u32::try_from(expected.div_ceil(UNIT_BYTES)).unwrap_or(u32::MAX);
-        let memory = tokio::time::timeout(self.timeout, memory.clone().acquire_many_owned(units))
-            .await
-            .ok()
-            .and_then(Result::ok)
-            .ok_or(Refusal::Failed)?;
-        let bytes = tokio::time::timeout(self.timeout, collect(body, expected))
-            .await
-            .map_err(|_| Refusal::BodyUnreadable("The body cannot be read: it did not arrive in time."))??;
-        Ok(Bytes::from_owner(HeldBody { bytes, _memory: memory }))
+    fn of_team(&self, team_id: TeamId) -> Account {
+        self.account([b"team:", &team_id.0.as_bytes()[..]].concat(), TEAM_PART)
     }
 }
 
-async fn collect(body: &mut Body, expected: usize) -> Result<Bytes, Refusal> {
-    // A body of unknown length grows as it comes; a known one is held in one piece from the start.
-    let mut bytes = BytesMut::with_capacity(if body.size_hint().exact().is_some() { expected } else { 0 });
-    while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|_| Refusal::BodyUnreadable("The body cannot be read: it was cut off."))?;
-        if let Ok(data) = frame.into_data() {
-            if bytes.len() + data.len() > BODY_BYTES {
-                return Err(Refusal::BodyTooLarge);
-            }
-            bytes.extend_from_slice(&data);
+impl BodyReader {
+    pub(crate) fn new(process: &Process) -> Self {
+        let settings = &process.config.gateway;
+        let anonymous_bytes = (settings.body_memory_bytes / ANONYMOUS_PART).max(BODY_BYTES);
+        Self {
+            known: Memory::new("bodies", settings.body_memory_bytes),
+            anonymous: Memory::new("anonymous_bodies", anonymous_bytes),
+            timeout: Duration::from_millis(settings.body_timeout_ms),
+            process: process.clone(),
         }
     }
-    Ok(bytes.freeze())
+
+    /// Reads a body whole, up to the limit and not past it. What its team or its source sends beside it, it may have to wait for; for
+    /// others only when the memory is full of what moves. Errors: [`Refusal::BodyTooLarge`]; [`Refusal::BodyUnreadable`] when
+    /// it was cut off or too slow; [`Refusal::Failed`] when there was no memory for it in time, when it was slow and others waited for
+    /// its memory, or when the process stops.
+    pub(crate) async fn read(
+        &self,
+        team_id: TeamId,
+        source: IpAddr,
+        body: &mut Body,
+    ) -> Result<Bytes, Refusal> {
+        let accounts = vec![self.known.of_team(team_id), self.known.of_source(source)];
+        self.read_into(self.known.budget.open_for_sender(accounts), body).await
+    }
+
+    /// As [`BodyReader::read`], for a body that is to tell whose it is: it waits for others of its kind only, and above all for those
+    /// of its own source.
+    pub(crate) async fn read_anonymous(&self, source: IpAddr, body: &mut Body) -> Result<Bytes, Refusal> {
+        let accounts = vec![self.anonymous.of_source(source)];
+        self.read_into(self.anonymous.budget.open_for_sender(accounts), body).await
+    }
+
+    async fn read_into(&self, place: Reservation, body: &mut Body) -> Result<Bytes, Refusal> {
+        let bytes = tokio::select! {
+            bytes = collect(&place, body, self.timeout) => bytes?,
+            () = place.evicted() => return Err(Refusal::Failed),
+            () = self.process.last_moment() => return Err(Refusal::Failed),
+        };
+        place.rest();
+        Ok(Bytes::from_owner(HeldBody { bytes, _place: place }))
+    }
+}
+
+/// Collects a body that has so much time to arrive, and so much to wait for memory.
+async fn collect(place: &Reservation, body: &mut Body, time: Duration) -> Result<Vec<u8>, Refusal> {
+    let expected = body.size_hint().exact().map_or(BODY_BYTES, |bytes| bytes as usize).min(BODY_BYTES);
+    let (mut bytes, mut granted) = (Vec::new(), 0);
+    let (mut time_to_arrive, mut time_for_memory) = (time, time);
+    loop {
+        let begun = Instant::now();
+        let frame = timeout(time_to_arrive, body.frame()).await;
+        time_to_arrive = time_to_arrive.saturating_sub(begun.elapsed());
+        let Some(frame) = frame.map_err(|_| Refusal::BodyUnreadable(LATE))? else { return Ok(bytes) };
+        let Ok(data) = frame.map_err(|_| Refusal::BodyUnreadable(CUT_OFF))?.into_data() else { continue };
+        let needed = bytes.len() + data.len();
+        if needed > BODY_BYTES {
+            return Err(Refusal::BodyTooLarge);
+        }
+        if needed > granted {
+            let step =
+                (bytes.len() / 2).max(STEP_BYTES).min(expected.saturating_sub(granted)).max(needed - granted);
+            let begun = Instant::now();
+            place.grow(step, time_for_memory).await.map_err(|_| Refusal::Failed)?;
+            time_for_memory = time_for_memory.saturating_sub(begun.elapsed());
+            granted += step;
+            bytes.reserve_exact(granted - bytes.len());
+        }
+        bytes.extend_from_slice(&data);
+        place.moved(data.len());
+    }
 }
 
 /// Throws away what is left of a refused request's body, within bounds, while the answer goes out.
@@ -148,5 +182,5 @@ pub(crate) async fn pass_over(body: &mut Body, mut look: impl FnMut(&[u8])) {
         }
     };
     // What does not come in time is left.
-    let _ = tokio::time::timeout(DRAIN_TIMEOUT, passed).await;
+    let _ = timeout(DRAIN_TIMEOUT, passed).await;
 }

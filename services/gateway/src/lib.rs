@@ -2,6 +2,7 @@
 //! over the broker. It keeps nothing that another gateway would need.
 
 mod admission;
+mod answers;
 mod api;
 mod body;
 mod mcp;
@@ -21,9 +22,10 @@ use std::time::Duration;
 use anyhow::Context;
 use axum::Router;
 use axum::http::StatusCode;
+use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use contract::message::{FORMULA_QUEUE, PUSH_QUEUE, SEND_QUEUE};
-use queue::Caller;
+use queue::{Call, CallError, Caller, Reply};
 use service::http::Limits;
 use service::measure::measured;
 use service::{Config, Process};
@@ -31,6 +33,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use crate::admission::{Gate, RateGroup};
+use crate::answers::Answers;
 pub use crate::api::api_document;
 use crate::body::BodyReader;
 use crate::scan::Scans;
@@ -44,6 +47,7 @@ struct Gateway {
     push_gate: Arc<Gate>,
     formula_gate: Arc<Gate>,
     bodies: Arc<BodyReader>,
+    answers: Answers,
     send: Caller,
     push: Caller,
     formulas: Caller,
@@ -104,13 +108,23 @@ impl Gateway {
             requests_gate: Arc::new(Gate::new(&process, RateGroup::requests(&process.config))),
             push_gate: Arc::new(Gate::new(&process, RateGroup::pushes(&process.config))),
             formula_gate: Arc::new(Gate::new(&process, RateGroup::formulas(&process.config))),
-            bodies: Arc::new(BodyReader::new(&process.config.gateway)),
+            bodies: Arc::new(BodyReader::new(&process)),
+            answers: Answers::new(&process.config.gateway),
             send: Caller::start(&process.broker, SEND_QUEUE, process.background.clone()),
             push: Caller::start(&process.broker, PUSH_QUEUE, process.background.clone()),
             formulas: Caller::start(&process.broker, FORMULA_QUEUE, process.background.clone()),
             formula_turns: Arc::default(),
             process,
         })
+    }
+
+    /// Asks a worker, and gives up waiting at the last moment at which the client can still be told so. Errors: as of
+    /// [`Caller::call`].
+    async fn call(&self, caller: &Caller, call: Call, patience: Duration) -> Result<Reply, CallError> {
+        tokio::select! {
+            replied = caller.call(call, patience) => replied,
+            () = self.process.last_moment() => Err(CallError::DeadlinePassed),
+        }
     }
 
     /// Waits until calls to every queue have had their channel.
@@ -122,9 +136,14 @@ impl Gateway {
 }
 
 fn connection_limits(config: &Config, grace: Duration) -> Limits {
+    let settings = &config.gateway;
     Limits {
-        max_connections: config.gateway.max_connections,
-        header_timeout: Duration::from_millis(config.gateway.header_timeout_ms),
+        max_connections: settings.max_connections,
+        connections_per_source: settings.connections_per_source,
+        trusted_proxies: settings.trusted_proxies.clone(),
+        first_header_timeout: Duration::from_millis(settings.first_header_timeout_ms),
+        header_timeout: Duration::from_millis(settings.header_timeout_ms),
+        write_timeout: Duration::from_millis(settings.write_timeout_ms),
         grace,
     }
 }
@@ -137,6 +156,8 @@ fn router(gateway: Gateway) -> Router {
         .nest(push::BASE_PATH, push::router())
         .route(mcp::FORMULAS_PATH, mcp::route(mcp::Server::Formulas))
         .route("/q/{code}", get(scan::get).head(scan::head).fallback(scan::method_not_allowed))
+        .route_layer(from_fn_with_state(gateway.clone(), answers::hold))
+        // The same bytes for everybody, which nobody's answer makes more.
         .merge(api::router())
         .fallback(not_found)
         .with_state(gateway)

@@ -117,8 +117,8 @@ async fn receive(
     gateway.send_gate.check_shield(source)?;
     let too_large = declared_too_large(body);
     if let Some(key) = key_in_headers(headers) {
-        let access = gateway.send_gate.admit(source, Some(&key), too_large).await?;
-        return Ok((access.into(), gateway.bodies.read(body).await?));
+        let access = FullAccess::from(gateway.send_gate.admit(source, Some(&key), too_large).await?);
+        return Ok((access, gateway.bodies.read(access.team_id, source, body).await?));
     }
     let body = match too_large {
         Some(error) => Err(error),
@@ -218,7 +218,7 @@ async fn ask_mailer(
         // The call lets go of the body as soon as the broker has it.
         body,
     };
-    match gateway.send.call(call, patience).await {
+    match gateway.call(&gateway.send, call, patience).await {
         Ok(reply) => answer(reply),
         Err(CallError::Unavailable) => {
             tracing::warn!(request_id = %identity.request_id, "no broker, no mailer, or a full queue: nothing was accepted");
@@ -252,8 +252,13 @@ async fn wait_for_response(
     identity: &RequestIdentity,
     deadline: Instant,
 ) -> Result<Answered, SendError> {
+    let last_moment = gateway.process.last_moment();
+    tokio::pin!(last_moment);
     while Instant::now() < deadline {
-        tokio::time::sleep(RESPONSE_POLL).await;
+        tokio::select! {
+            () = tokio::time::sleep(RESPONSE_POLL) => {}
+            () = &mut last_moment => break,
+        }
         if let Ok(Some(finished)) =
             gateway.process.store.send_response(access.team_id, identity.request_id).await
         {

@@ -3,6 +3,8 @@
 //! It reads what the mailers write for their own sake, so that a gateway which was killed and one that never saw the
 //! request know the same.
 
+use std::sync::Arc;
+
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::response::Response;
@@ -25,8 +27,17 @@ pub(crate) async fn get(
     Peer { 0: peer }: Peer,
     request: Request,
 ) -> Response {
-    let answer = async |team_id, parts: &Parts| answer(&gateway, team_id, asked_for(parts.uri.path())?).await;
-    answer_team(&gateway, &gateway.requests_gate, "requests", peer, request, answer).await
+    let mut place = None;
+    let answer = async |team_id, parts: &Parts| {
+        let request_id = asked_for(parts.uri.path())?;
+        place = Some(gateway.reserve_answer(peer.ip(), &parts.headers).await?);
+        answer(&gateway, team_id, request_id).await
+    };
+    let mut response = answer_team(&gateway, &gateway.requests_gate, "requests", peer, request, answer).await;
+    if let Some(place) = place {
+        response.extensions_mut().insert(Arc::new(place));
+    }
+    response
 }
 
 fn asked_for(path: &str) -> Result<RequestId, SendError> {

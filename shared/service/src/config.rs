@@ -146,12 +146,20 @@ pub struct Gateway {
     pub trusted_proxies: Vec<IpNet>,
     /// Connections at a time.
     pub max_connections: usize,
+    /// Connections at a time from one source address.
+    pub connections_per_source: usize,
+    /// Milliseconds for a connection's first headers.
+    pub first_header_timeout_ms: u64,
     /// Milliseconds for a request's headers, and for an idle connection.
     pub header_timeout_ms: u64,
-    /// Milliseconds for a request's body.
+    /// Milliseconds for a request's body, and for a body to wait for memory.
     pub body_timeout_ms: u64,
     /// Bytes of bodies in memory at a time.
     pub body_memory_bytes: usize,
+    /// Bytes of unread answers in memory at a time.
+    pub answer_memory_bytes: usize,
+    /// Milliseconds that 64 KB of an answer may wait for their reader.
+    pub write_timeout_ms: u64,
     /// Milliseconds for the worker's answer.
     pub call_deadline_ms: u64,
     /// Requests of a key in a minute.
@@ -379,6 +387,9 @@ impl Config {
         }
         if self.gateway.body_memory_bytes < contract::limits::BODY_BYTES {
             return refuse("gateway.body_memory_bytes must hold one body of the largest size at least");
+        }
+        if self.gateway.connections_per_source == 0 || self.console.connections_per_source == 0 {
+            return refuse("connections_per_source must be one or more");
         }
         if self.mailer.recheck_hour > 23 {
             return refuse("mailer.recheck_hour must be 0 to 23");

@@ -1,5 +1,9 @@
-//! An HTTP/1.1 server that a stranger cannot hold up: bounded connections, a time limit on headers and
-//! idleness, and a stop that lets running requests finish.
+//! An HTTP/1.1 server that a stranger cannot hold up: bounded connections, in all and of one source, a time limit on headers,
+//! idleness and unread answers, and a stop that lets running requests finish.
+
+mod host;
+mod patient;
+mod source;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -7,14 +11,19 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
+use axum::middleware::from_fn;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
+use ipnet::IpNet;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
+
+use self::patient::Patient;
+use self::source::{Place, Sources};
 
 /// Headers of a request at the most.
 const MAX_HEADERS: usize = 64;
@@ -26,30 +35,47 @@ const MAX_BUFFER_BYTES: usize = 64 * 1024;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 
 /// What a server puts up with.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Limits {
     /// Connections at a time; further ones wait in the system's queue.
     pub max_connections: usize,
-    /// From accepting a connection, or the end of its last request, to the end of the next request's headers.
+    /// Of these from one source address; further ones are closed.
+    pub connections_per_source: usize,
+    /// Load balancers, which bring the connections of many and may open some ahead.
+    pub trusted_proxies: Vec<IpNet>,
+    /// From accepting a connection to the end of its first request's headers.
+    pub first_header_timeout: Duration,
+    /// From the end of a connection's last request to the end of the next one's headers.
     pub header_timeout: Duration,
+    /// How long 64 KB of an answer may wait for their reader.
+    pub write_timeout: Duration,
     /// After the stop: how long running requests may take.
     pub grace: Duration,
+}
+
+/// A connection that was accepted, with its places.
+struct Accepted {
+    stream: TcpStream,
+    peer: SocketAddr,
+    place: Place,
+    _slot: Option<OwnedSemaphorePermit>,
 }
 
 /// Serves `router` until `shutdown`, then lets running requests finish. Handlers find the peer's address as
 /// `ConnectInfo<SocketAddr>`.
 pub async fn serve(listener: TcpListener, router: Router, limits: Limits, shutdown: CancellationToken) {
     let slots = Arc::new(Semaphore::new(limits.max_connections));
+    let sources = Sources::new(limits.connections_per_source, limits.trusted_proxies.clone());
+    let router = router.layer(from_fn(host::check));
     let graceful = GracefulShutdown::new();
     loop {
-        let (slot, accepted) = tokio::select! {
-            next = next_connection(&listener, &slots) => next,
+        let accepted = tokio::select! {
+            next = next_connection(&listener, &slots, &sources) => next,
             () = shutdown.cancelled() => break,
         };
         match accepted {
-            Ok((stream, peer)) => {
-                spawn_connection(stream, peer, router.clone(), limits, &graceful, slot);
-            }
+            Ok(Some(accepted)) => spawn_connection(accepted, router.clone(), &limits, &graceful),
+            Ok(None) => metrics::counter!("pillarbox_connections_refused_total").increment(1),
             Err(error) => {
                 tracing::debug!(%error, "cannot accept a connection");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -63,26 +89,31 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, shutdo
     }
 }
 
+/// The next connection; `None` when its source has as many as it may.
 async fn next_connection(
     listener: &TcpListener,
     slots: &Arc<Semaphore>,
-) -> (Option<OwnedSemaphorePermit>, std::io::Result<(TcpStream, SocketAddr)>) {
+    sources: &Arc<Sources>,
+) -> std::io::Result<Option<Accepted>> {
     // The semaphore is never closed.
     let slot = slots.clone().acquire_owned().await.ok();
-    (slot, listener.accept().await)
+    let (stream, peer) = listener.accept().await?;
+    let place = sources.admit(peer.ip());
+    Ok(place.map(|place| Accepted { stream, peer, place, _slot: slot }))
 }
 
-fn spawn_connection(
-    stream: TcpStream,
-    peer: SocketAddr,
-    router: Router,
-    limits: Limits,
-    graceful: &GracefulShutdown,
-    slot: Option<OwnedSemaphorePermit>,
-) {
+fn spawn_connection(accepted: Accepted, router: Router, limits: &Limits, graceful: &GracefulShutdown) {
+    let Accepted { stream, peer, place, _slot } = accepted;
     // Answers are written whole; waiting to fill a packet would only delay them.
     let _ = stream.set_nodelay(true);
+    let first_header_timeout = match place {
+        Place::Trusted => limits.header_timeout,
+        Place::Counted(..) => limits.first_header_timeout,
+    };
+    let begun = Arc::new(Notify::new());
+    let has_begun = begun.clone();
     let service = router.map_request(move |mut request: Request<Incoming>| {
+        begun.notify_one();
         request.extensions_mut().insert(ConnectInfo(peer));
         request.map(axum::body::Body::new)
     });
@@ -91,11 +122,20 @@ fn spawn_connection(
         .header_read_timeout(limits.header_timeout)
         .max_headers(MAX_HEADERS)
         .max_buf_size(MAX_BUFFER_BYTES)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
+        .serve_connection(
+            TokioIo::new(Patient::new(stream, limits.write_timeout)),
+            TowerToHyperService::new(service),
+        );
     let connection = graceful.watch(connection);
     tokio::spawn(async move {
-        // An error is the peer's: it went away or spoke no HTTP.
+        let _places = (place, _slot);
+        tokio::pin!(connection);
+        // An error is the peer's: it went away, spoke no HTTP, or did not read.
+        tokio::select! {
+            _ = &mut connection => return,
+            () = has_begun.notified() => {}
+            () = tokio::time::sleep(first_header_timeout) => return,
+        }
         let _ = connection.await;
-        drop(slot);
     });
 }

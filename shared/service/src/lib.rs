@@ -9,6 +9,7 @@ pub mod fail_point;
 mod health;
 pub mod http;
 pub mod measure;
+pub mod memory;
 pub mod metric;
 mod process;
 pub mod purge;

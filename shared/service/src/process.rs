@@ -18,11 +18,15 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::{health, http, report, telemetry};
 
-/// Connections to the port of health and metrics.
+/// Connections to the port of health and metrics, and of these from one source address.
 const ADMIN_CONNECTIONS: usize = 64;
+const ADMIN_CONNECTIONS_PER_SOURCE: usize = 32;
 
-/// Time for a probe to send its request.
-const ADMIN_HEADER_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time for a probe to send its request, and to read each piece of its answer.
+const ADMIN_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Of the time after the stop, one in so many parts is for the last answers to go out.
+const LAST_ANSWERS_PART: u32 = 5;
 
 /// Time to give up the duty of reporting at the stop.
 const LAST_REPORT_TIMEOUT: Duration = Duration::from_secs(1);
@@ -88,6 +92,13 @@ impl Process {
     /// How long what has begun may take after the stop.
     pub fn grace(&self) -> Duration {
         Duration::from_millis(self.config.shutdown.grace_ms)
+    }
+
+    /// Ends at the last moment after the stop at which a request that waits for somebody can still be answered.
+    pub async fn last_moment(&self) {
+        self.shutdown.cancelled().await;
+        let grace = self.grace();
+        tokio::time::sleep(grace - grace / LAST_ANSWERS_PART).await;
     }
 }
 
@@ -172,7 +183,11 @@ async fn serve_admin(
     let router = health::router(process, metrics);
     let limits = http::Limits {
         max_connections: ADMIN_CONNECTIONS,
-        header_timeout: ADMIN_HEADER_TIMEOUT,
+        connections_per_source: ADMIN_CONNECTIONS_PER_SOURCE,
+        trusted_proxies: Vec::new(),
+        first_header_timeout: ADMIN_TIMEOUT,
+        header_timeout: ADMIN_TIMEOUT,
+        write_timeout: ADMIN_TIMEOUT,
         grace: Duration::ZERO,
     };
     tokio::spawn(http::serve(listener, router, limits, process.shutdown.clone()));

@@ -27,7 +27,7 @@ pub fn source_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> I
     source
 }
 
-fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
+pub(crate) fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
     trusted.iter().any(|network| network.contains(&address))
 }
 

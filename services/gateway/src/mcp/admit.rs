@@ -24,6 +24,16 @@ pub(super) enum Access {
     Team(TeamAccess),
 }
 
+impl Access {
+    /// Whose key it is.
+    pub(super) const fn team_id(self) -> TeamId {
+        match self {
+            Self::Integration(access) => access.team_id,
+            Self::Team(access) => access.team_id,
+        }
+    }
+}
+
 /// Proof that the request carried a Full access or a Formulas only key of this team.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TeamAccess {

@@ -31,7 +31,11 @@ pub(super) async fn call(
     // A call that waits for its turn holds no place among the bodies: it goes on with a copy.
     let body = Bytes::from(arguments.to_vec());
     drop(arguments);
-    let Some(_turn) = request.gateway.formula_turns.wait(access.team_id, patience).await else {
+    let turn = tokio::select! {
+        turn = request.gateway.formula_turns.wait(access.team_id, patience) => turn,
+        () = process.last_moment() => None,
+    };
+    let Some(_turn) = turn else {
         return Err(unanswered(FormulaError::DeadlinePassed));
     };
     let patience = patience.saturating_sub(begun.elapsed());
@@ -46,7 +50,7 @@ pub(super) async fn call(
         delivery_count: 0,
         body,
     };
-    match request.gateway.formulas.call(call, patience).await {
+    match request.gateway.call(&request.gateway.formulas, call, patience).await {
         Ok(reply) if reply.kind == REPLY_OK => Ok(reply.body),
         Ok(reply) => Err(unanswered(serde_json::from_slice(&reply.body).unwrap_or_else(|error| {
             tracing::error!(%error, "a reply cannot be read");

@@ -120,7 +120,12 @@ async fn handle(
     if declared_too_large(body).is_some() {
         return Ok(too_large(body).await);
     }
-    match gateway.bodies.read(body).await {
+    let read = match &access {
+        Ok(access) => gateway.bodies.read(access.team_id(), source, body).await,
+        // Whose it is the database could not say.
+        Err(_) => gateway.bodies.read_anonymous(source, body).await,
+    };
+    match read {
         Ok(body) => Ok(answer(gateway, access, body, identity).await),
         Err(refusal) => Ok(Outcome::failed(None, &unread(refusal))),
     }

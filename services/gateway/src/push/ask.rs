@@ -92,7 +92,7 @@ pub(crate) async fn ask(
         delivery_count: 0,
         body,
     };
-    match gateway.push.call(call, patience).await {
+    match gateway.call(&gateway.push, call, patience).await {
         Ok(reply) => answer(reply),
         Err(CallError::Unavailable) => Err(PushError::InternalError),
         Err(CallError::DeadlinePassed | CallError::Lost) => Err(PushError::DeadlinePassed),

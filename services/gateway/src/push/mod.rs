@@ -102,7 +102,7 @@ async fn serve(gateway: Gateway, endpoint: Endpoint, peer: IpAddr, request: Requ
     let identity = RequestIdentity::new(&parts.headers);
     let source = source_address(peer, &parts.headers, &gateway.process.config.gateway.trusted_proxies);
     let result = match admit(&gateway, source, &parts, declared_too_large(&body)).await {
-        Ok(access) => answer(&gateway, endpoint, access, &parts, &mut body, &identity).await,
+        Ok(access) => answer(&gateway, endpoint, access, source, &parts, &mut body, &identity).await,
         Err(error) => Err(error),
     };
     if result.is_err() {
@@ -156,6 +156,7 @@ async fn answer(
     gateway: &Gateway,
     endpoint: Endpoint,
     access: IntegrationAccess,
+    source: IpAddr,
     parts: &Parts,
     body: &mut Body,
     identity: &RequestIdentity,
@@ -174,7 +175,7 @@ async fn answer(
         Endpoint::Declare | Endpoint::Begin | Endpoint::Complete | Endpoint::Push => {
             let patience = Duration::from_millis(gateway.process.config.gateway.call_deadline_ms);
             let question = ask::Question::read(endpoint, access, &parts.headers, query, patience)?;
-            let body = gateway.bodies.read(body).await?;
+            let body = gateway.bodies.read(access.team_id, source, body).await?;
             ask::ask(gateway, question, body, identity).await
         }
     }

@@ -16,10 +16,20 @@ pub struct Console {
     pub trusted_proxies: Vec<IpNet>,
     /// Connections at a time.
     pub max_connections: usize,
+    /// Connections at a time from one source address.
+    pub connections_per_source: usize,
+    /// Milliseconds for a connection's first headers.
+    pub first_header_timeout_ms: u64,
     /// Milliseconds for a request's headers, and for an idle connection.
     pub header_timeout_ms: u64,
     /// Milliseconds from the end of a request's headers to the end of its body.
     pub body_timeout_ms: u64,
+    /// Bytes of forms and files in memory at a time.
+    pub body_memory_bytes: usize,
+    /// Bytes of unread pages and pictures in memory at a time.
+    pub answer_memory_bytes: usize,
+    /// Milliseconds that 64 KB of an answer may wait for their reader.
+    pub write_timeout_ms: u64,
     /// Whether cookies go over TLS only.
     pub secure_cookies: bool,
     /// Where people reach the console: actions must come from its pages there, and links that they hand on lead there.

@@ -29,6 +29,7 @@ const fn metric(
 
 const CALL_QUEUE: Label = label("queue", &["send", "push", "formula"]);
 const QUEUE: Label = label("queue", &QUEUES);
+const MEMORY: Label = label("budget", &["bodies", "anonymous_bodies", "answers"]);
 const PROVIDER: Label = label("provider", &["smarty", "stripe", "language_model"]);
 const BACKLOG: Label = label("kind", &store::BACKLOG_KINDS);
 
@@ -51,6 +52,27 @@ pub const METRICS: &[Metric] = {
             "From a request's headers to its answer.",
         ),
         metric(Gauge, "pillarbox_http_requests_running", HTTP, &[], "Requests being answered."),
+        metric(
+            Counter,
+            "pillarbox_connections_refused_total",
+            ALL,
+            &[],
+            "Connections closed at once because their source address had as many as it may.",
+        ),
+        metric(
+            Gauge,
+            "pillarbox_memory_held_bytes",
+            HTTP,
+            &[MEMORY],
+            "Memory held by bodies that arrive or are passed on, and by answers that are not read yet.",
+        ),
+        metric(
+            Counter,
+            "pillarbox_memory_evictions_total",
+            HTTP,
+            &[MEMORY],
+            "Bodies and answers that broke off because they were slow, or held most, while others waited for memory.",
+        ),
         metric(
             Counter,
             "pillarbox_rate_limit_shielded_total",

@@ -1,0 +1,54 @@
+//! Pages and pictures count for whoever asked for them until they are read.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::HeaderMap;
+use axum::middleware::Next;
+use axum::response::Response;
+use ipnet::IpNet;
+use service::config;
+use service::memory::{Account, Budget, Limits};
+use service::source::{source_address, subject};
+
+/// Bytes of the largest answer that is made before it is sent.
+const LARGEST_BYTES: usize = 4 * 1024 * 1024;
+
+/// A source address has one in so many parts of the memory.
+const SOURCE_PART: usize = 2;
+
+/// The memory of answers.
+#[derive(Clone)]
+pub(crate) struct Unread {
+    memory: Budget,
+    share_bytes: usize,
+    trusted_proxies: Arc<[IpNet]>,
+}
+
+impl Unread {
+    pub(crate) fn new(settings: &config::Console) -> Self {
+        let total_bytes = settings.answer_memory_bytes;
+        Self {
+            memory: Budget::new("answers", Limits { total_bytes, largest_bytes: LARGEST_BYTES }),
+            share_bytes: (total_bytes / SOURCE_PART).max(LARGEST_BYTES),
+            trusted_proxies: settings.trusted_proxies.clone().into(),
+        }
+    }
+
+    fn account(&self, peer: SocketAddr, headers: &HeaderMap) -> Account {
+        let source = source_address(peer.ip(), headers, &self.trusted_proxies);
+        Account { name: subject("answer", source), share_bytes: self.share_bytes }
+    }
+}
+
+/// Has a large answer count until it is read.
+pub(crate) async fn hold(
+    State(unread): State<Unread>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let place = unread.memory.open_for_answer(vec![unread.account(peer, request.headers())]);
+    place.hold(next.run(request).await).await
+}

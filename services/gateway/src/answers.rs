@@ -1,0 +1,84 @@
+//! Answers count until they are read: whoever asks for much and reads nothing has a share of memory, as whoever sends has.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Request, State};
+use axum::http::HeaderMap;
+use axum::middleware::Next;
+use axum::response::Response;
+use contract::key::PresentedKey;
+use contract::limits::RESPONSE_BYTES;
+use service::config;
+use service::memory::{Account, Budget, Limits, Reservation};
+use service::source::{source_address, subject};
+
+use crate::recipients::key_in_headers;
+use crate::refusal::Refusal;
+use crate::{Gateway, Peer};
+
+/// Bytes of a stored response with what stands around it.
+const STORED_BYTES: usize = RESPONSE_BYTES + 1024;
+
+/// A key has one in so many parts of the memory, a source address one in so many.
+const KEY_PART: usize = 4;
+const SOURCE_PART: usize = 2;
+
+/// The memory of answers.
+#[derive(Clone)]
+pub(crate) struct Answers {
+    budget: Budget,
+    total_bytes: usize,
+    patience: Duration,
+}
+
+impl Answers {
+    pub(crate) fn new(settings: &config::Gateway) -> Self {
+        let total_bytes = settings.answer_memory_bytes;
+        let budget = Budget::new("answers", Limits { total_bytes, largest_bytes: STORED_BYTES });
+        Self { budget, total_bytes, patience: Duration::from_millis(settings.write_timeout_ms) }
+    }
+
+    fn open(&self, source: IpAddr, key: Option<&PresentedKey>) -> Reservation {
+        let account = |name: Vec<u8>, part: usize| Account {
+            name,
+            share_bytes: (self.total_bytes / part).max(STORED_BYTES),
+        };
+        let of_key = key.map(|key| account([b"key:", &key.hash().0[..]].concat(), KEY_PART));
+        let of_source = account(subject("answer", source), SOURCE_PART);
+        self.budget.open_for_answer(of_key.into_iter().chain([of_source]).collect())
+    }
+}
+
+impl Gateway {
+    /// A place for a stored response, before it is read from the database: the answer carries it to [`hold`]. Errors:
+    /// [`Refusal::Failed`] when none became free in time.
+    pub(crate) async fn reserve_answer(
+        &self,
+        peer: IpAddr,
+        headers: &HeaderMap,
+    ) -> Result<Reservation, Refusal> {
+        let place = self.open_answer(peer, headers);
+        place.grow(STORED_BYTES, self.answers.patience).await.map_err(|_| Refusal::Failed)?;
+        Ok(place)
+    }
+
+    fn open_answer(&self, peer: IpAddr, headers: &HeaderMap) -> Reservation {
+        let source = source_address(peer, headers, &self.process.config.gateway.trusted_proxies);
+        self.answers.open(source, key_in_headers(headers).as_ref())
+    }
+}
+
+/// Has a large answer count for the key and the source that asked for it, until it is read.
+pub(crate) async fn hold(
+    State(gateway): State<Gateway>,
+    Peer { 0: peer }: Peer,
+    request: Request,
+    next: Next,
+) -> Response {
+    let place = gateway.open_answer(peer.ip(), request.headers());
+    let mut response = next.run(request).await;
+    let reserved = response.extensions_mut().remove::<Arc<Reservation>>().and_then(Arc::into_inner);
+    reserved.unwrap_or(place).hold(response).await
+}

@@ -1,0 +1,147 @@
+//! A connection whose peer has to read what it is sent.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep, sleep};
+
+/// Bytes that the peer has to take within the time.
+const STEP_BYTES: usize = 64 * 1024;
+
+/// Fails to write when the peer has kept it waiting for `timeout` in all without taking another [`STEP_BYTES`]. Only the time in which
+/// there is something to write counts.
+pub(super) struct Patient<S> {
+    stream: S,
+    timeout: Duration,
+    waited: Duration,
+    written: usize,
+    waiting: Option<(Instant, Pin<Box<Sleep>>)>,
+}
+
+impl<S> Patient<S> {
+    pub(super) const fn new(stream: S, timeout: Duration) -> Self {
+        Self { stream, timeout, waited: Duration::ZERO, written: 0, waiting: None }
+    }
+
+    fn judge(
+        &mut self,
+        written: Poll<io::Result<usize>>,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<usize>> {
+        match written {
+            Poll::Ready(Ok(bytes)) => {
+                self.moved(bytes);
+                Poll::Ready(Ok(bytes))
+            }
+            Poll::Pending => self.wait(context),
+            failed => failed,
+        }
+    }
+
+    fn moved(&mut self, bytes: usize) {
+        if let Some((since, _)) = self.waiting.take() {
+            self.waited += since.elapsed();
+        }
+        self.written += bytes;
+        if self.written >= STEP_BYTES {
+            (self.written, self.waited) = (0, Duration::ZERO);
+        }
+    }
+
+    fn wait(&mut self, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let left = self.timeout.saturating_sub(self.waited);
+        let (_, alarm) = self.waiting.get_or_insert_with(|| (Instant::now(), Box::pin(sleep(left))));
+        alarm.as_mut().poll(context).map(|()| Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.judge(written, context)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.judge(written, context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+
+    use super::*;
+
+    const TIMEOUT: Duration = Duration::from_secs(10);
+
+    #[tokio::test(start_paused = true)]
+    async fn a_peer_that_takes_nothing_or_too_little_is_given_up() {
+        let (stream, mut peer) = duplex(1024);
+        let mut patient = Patient::new(stream, TIMEOUT);
+        let begun = Instant::now();
+        let trickle = tokio::spawn(async move {
+            // A byte a second is no progress.
+            while peer.read_u8().await.is_ok() {
+                sleep(Duration::from_secs(1)).await;
+            }
+        });
+        let written = patient.write_all(&vec![0; 10 * STEP_BYTES]).await;
+        assert_eq!(written.map_err(|error| error.kind()), Err(io::ErrorKind::TimedOut));
+        assert!(begun.elapsed() < TIMEOUT * 2, "{:?}", begun.elapsed());
+        drop(patient);
+        assert!(trickle.await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_peer_that_reads_slowly_or_idles_in_between_is_not() {
+        let (stream, mut peer) = duplex(STEP_BYTES);
+        let mut patient = Patient::new(stream, TIMEOUT);
+        let reading = tokio::spawn(async move {
+            let (mut step, mut read) = (vec![0; STEP_BYTES], 0);
+            while read < 6 * STEP_BYTES {
+                sleep(TIMEOUT * 2 / 3).await;
+                read += peer.read(&mut step).await.unwrap();
+            }
+            peer
+        });
+        patient.write_all(&vec![0; 3 * STEP_BYTES]).await.unwrap();
+        // Nothing to write is nothing to wait for.
+        sleep(TIMEOUT * 10).await;
+        patient.write_all(&vec![0; 3 * STEP_BYTES]).await.unwrap();
+        reading.await.unwrap();
+    }
+}

@@ -1,0 +1,257 @@
+//! Memory that many peers share and that none can keep from the others: what slow senders have sent so far, and what slow readers
+//! have not read yet.
+//!
+//! It is taken in steps, as bytes come, and counts for accounts: a team's, a source address's. An account has a share; when that is
+//! used up, it waits for itself, and those of its peers that are slow make place. When all of the budget is used up, slow peers of all
+//! do; who holds most does, too, when somebody has waited for long. The oldest always has room to come to its end, so that halves of
+//! things cannot hold each other up.
+
+mod ledger;
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Body, HttpBody};
+use axum::response::Response;
+use bytes::Bytes;
+use http_body_util::{BodyExt, Collected};
+use hyper::body::{Frame, SizeHint};
+use tokio::time::Instant;
+
+use self::ledger::{Ledger, Signal};
+
+/// How often is looked whether somebody has become slow, while others wait.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Answers up to this size pass: a connection holds as much anyway.
+const SMALL_ANSWER_BYTES: u64 = 32 * 1024;
+
+/// Bytes of an answer that are handed to its connection at a time.
+const ANSWER_STEP_BYTES: usize = 32 * 1024;
+
+/// How much there is.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Bytes in all.
+    pub total_bytes: usize,
+    /// Bytes of the largest thing that is held: so much of the whole, and of each share, is there for the oldest alone.
+    pub largest_bytes: usize,
+}
+
+/// For whom memory counts.
+#[derive(Debug, Clone)]
+pub struct Account {
+    /// What tells it from others.
+    pub name: Vec<u8>,
+    /// Bytes that it has at the most.
+    pub share_bytes: usize,
+}
+
+/// Why memory was not given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Denied {
+    /// It made place for others.
+    #[error("it was too slow, or held too much, while others waited")]
+    Evicted,
+    /// None became free in time.
+    #[error("no memory became free in time")]
+    TimedOut,
+}
+
+/// A budget. Clones share it.
+#[derive(Clone)]
+pub struct Budget {
+    name: &'static str,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    ledger: Mutex<Ledger>,
+    looked_at: Mutex<Instant>,
+}
+
+/// A place in a budget; what it holds is given back when it is dropped.
+pub struct Reservation {
+    budget: Budget,
+    accounts: Vec<Account>,
+    is_with_peer: bool,
+    signal: Arc<Signal>,
+    /// Given with the first bytes: who has none yet is not among those who have come.
+    id: OnceLock<u64>,
+}
+
+impl Budget {
+    /// A budget, with its name among the metrics.
+    pub fn new(name: &'static str, limits: Limits) -> Self {
+        let (ledger, looked_at) = (Mutex::new(Ledger::new(limits)), Mutex::new(Instant::now()));
+        Self { name, shared: Arc::new(Shared { ledger, looked_at }) }
+    }
+
+    /// A place that holds nothing yet, for a peer that is about to send.
+    pub fn open_for_sender(&self, accounts: Vec<Account>) -> Reservation {
+        self.open(accounts, true)
+    }
+
+    /// A place that holds nothing yet, for something that is about to be made.
+    pub fn open_for_answer(&self, accounts: Vec<Account>) -> Reservation {
+        self.open(accounts, false)
+    }
+
+    fn open(&self, accounts: Vec<Account>, is_with_peer: bool) -> Reservation {
+        Reservation {
+            budget: self.clone(),
+            accounts,
+            is_with_peer,
+            signal: Arc::default(),
+            id: OnceLock::new(),
+        }
+    }
+
+    fn with<T>(&self, change: impl FnOnce(&mut Ledger, Instant) -> T) -> T {
+        let mut ledger = lock(&self.shared.ledger);
+        let before = ledger.figures();
+        let changed = change(&mut ledger, Instant::now());
+        let after = ledger.figures();
+        if before != after {
+            metrics::gauge!("pillarbox_memory_held_bytes", "budget" => self.name).set(after.0 as f64);
+            metrics::counter!("pillarbox_memory_evictions_total", "budget" => self.name)
+                .increment(after.1 - before.1);
+        }
+        changed
+    }
+
+    /// Looks for slow ones, once in an interval however many wait.
+    fn look(&self) {
+        let mut looked_at = lock(&self.shared.looked_at);
+        if looked_at.elapsed() >= LOOK_INTERVAL {
+            *looked_at = Instant::now();
+            drop(looked_at);
+            self.with(Ledger::settle);
+        }
+    }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic while the lock was held cannot leave a change half-made.
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Reservation {
+    /// Waits for so much more.
+    ///
+    /// # Errors
+    /// [`Denied`].
+    pub async fn grow(&self, bytes: usize, patience: Duration) -> Result<(), Denied> {
+        if self.signal.evicted.is_cancelled() {
+            return Err(Denied::Evicted);
+        }
+        if self.join(|ledger, id, now| ledger.ask(id, bytes, now)) {
+            return Ok(());
+        }
+        let deadline = tokio::time::sleep(patience);
+        tokio::pin!(deadline);
+        loop {
+            tokio::select! {
+                biased;
+                () = self.signal.evicted.cancelled() => return Err(Denied::Evicted),
+                () = self.signal.granted.notified() => return Ok(()),
+                () = &mut deadline => {
+                    let was_granted = self.join(|ledger, id, _| ledger.give_up(id));
+                    return if was_granted { Ok(()) } else { Err(Denied::TimedOut) };
+                }
+                () = tokio::time::sleep(LOOK_INTERVAL) => self.budget.look(),
+            }
+        }
+    }
+
+    /// The peer has sent so much.
+    pub fn moved(&self, bytes: usize) {
+        if let Some(id) = self.id.get() {
+            self.budget.with(|ledger, now| ledger.moved(*id, bytes, now));
+        }
+    }
+
+    /// The peer has sent everything: from now on the place is safe.
+    pub fn rest(&self) {
+        if let Some(id) = self.id.get() {
+            self.budget.with(|ledger, _| ledger.rest(*id));
+        }
+    }
+
+    /// Ends when the place has to be left for others.
+    pub async fn evicted(&self) {
+        self.signal.evicted.cancelled().await;
+    }
+
+    /// Has an answer whose body is all there count until it has been read, or has made place for others: then its connection breaks
+    /// off. Small ones, and those that are made while they are read, pass.
+    pub async fn hold(self, answer: Response) -> Response {
+        if answer.body().size_hint().lower() <= SMALL_ANSWER_BYTES {
+            return answer;
+        }
+        let (parts, body) = answer.into_parts();
+        // What is all there cannot fail.
+        let content = body.collect().await.map(Collected::to_bytes).unwrap_or_default();
+        let left = content.len() as u64;
+        self.join(|ledger, id, now| ledger.put(id, content, now));
+        Response::from_parts(parts, Body::new(HeldAnswer { place: self, left }))
+    }
+
+    /// Changes the ledger as one who is in it.
+    fn join<T>(&self, change: impl FnOnce(&mut Ledger, u64, Instant) -> T) -> T {
+        self.budget.with(|ledger, now| {
+            let open = || ledger.open(&self.accounts, self.is_with_peer, self.signal.clone(), now);
+            let id = *self.id.get_or_init(open);
+            change(ledger, id, now)
+        })
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        if let Some(id) = self.id.get() {
+            self.budget.with(|ledger, now| ledger.close(*id, now));
+        }
+    }
+}
+
+/// The body of an answer that counts.
+struct HeldAnswer {
+    place: Reservation,
+    left: u64,
+}
+
+impl HttpBody for HeldAnswer {
+    type Data = Bytes;
+    type Error = Denied;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Denied>>> {
+        if self.left == 0 {
+            return Poll::Ready(None);
+        }
+        let id = self.place.id.get();
+        let next = id.and_then(|id| {
+            self.place.budget.with(|ledger, now| ledger.next_bytes(*id, ANSWER_STEP_BYTES, now))
+        });
+        Poll::Ready(Some(match next {
+            Some(bytes) => {
+                self.left -= bytes.len() as u64;
+                Ok(Frame::data(bytes))
+            }
+            None => Err(Denied::Evicted),
+        }))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.left == 0
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.left)
+    }
+}

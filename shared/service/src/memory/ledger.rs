@@ -1,0 +1,345 @@
+//! Who holds how much of a budget, who waits, and who has to make place: decided here, without waiting for anything.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::{Account, Limits};
+
+/// Bytes that a peer has to move within [`STALL`] so as not to be slow.
+const STEP_BYTES: usize = 64 * 1024;
+
+/// A peer that has not moved its next step for so long is slow; a lost packet alone makes nobody slow.
+const STALL: Duration = Duration::from_secs(2);
+
+/// How long somebody waits who holds less than others before the one who holds most makes place, slow or not.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How a holder's task is told what was decided.
+#[derive(Default)]
+pub(super) struct Signal {
+    pub(super) granted: Notify,
+    pub(super) evicted: CancellationToken,
+}
+
+/// All of a budget. Holders are known by the order in which they came.
+pub(super) struct Ledger {
+    limits: Limits,
+    held: usize,
+    next: u64,
+    holders: BTreeMap<u64, Holder>,
+    shares: HashMap<Vec<u8>, Share>,
+    evictions: u64,
+}
+
+/// What holders of one account have together.
+struct Share {
+    limit: usize,
+    held: usize,
+    holders: BTreeSet<u64>,
+}
+
+struct Holder {
+    accounts: Vec<Vec<u8>>,
+    held: usize,
+    wanted: Option<Wanted>,
+    /// Whether the next step is the peer's: to send, or to read.
+    is_with_peer: bool,
+    moved_at: Instant,
+    moved: usize,
+    /// What the peer has not read yet.
+    content: Bytes,
+    signal: Arc<Signal>,
+}
+
+#[derive(Clone, Copy)]
+struct Wanted {
+    bytes: usize,
+    since: Instant,
+}
+
+impl Holder {
+    fn is_slow(&self, now: Instant) -> bool {
+        self.is_with_peer && self.wanted.is_none() && now.duration_since(self.moved_at) >= STALL
+    }
+}
+
+/// Why somebody has to wait.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Lack {
+    /// The share of the account of this name is used up.
+    Share(Vec<u8>),
+    /// The budget is.
+    Total,
+}
+
+impl Ledger {
+    pub(super) fn new(limits: Limits) -> Self {
+        let (holders, shares) = (BTreeMap::new(), HashMap::new());
+        Self { limits, held: 0, next: 0, holders, shares, evictions: 0 }
+    }
+
+    /// Bytes held, and holders evicted since the start.
+    pub(super) const fn figures(&self) -> (usize, u64) {
+        (self.held, self.evictions)
+    }
+
+    /// Adds a holder of nothing.
+    pub(super) fn open(
+        &mut self,
+        accounts: &[Account],
+        is_with_peer: bool,
+        signal: Arc<Signal>,
+        now: Instant,
+    ) -> u64 {
+        let id = self.next;
+        self.next += 1;
+        for account in accounts {
+            let limit = account.share_bytes;
+            let new = || Share { limit, held: 0, holders: BTreeSet::new() };
+            self.shares.entry(account.name.clone()).or_insert_with(new).holders.insert(id);
+        }
+        let holder = Holder {
+            accounts: accounts.iter().map(|account| account.name.clone()).collect(),
+            held: 0,
+            wanted: None,
+            is_with_peer,
+            moved_at: now,
+            moved: 0,
+            content: Bytes::new(),
+            signal,
+        };
+        self.holders.insert(id, holder);
+        id
+    }
+
+    /// Removes a holder, evicted or not, and gives what it had to those who wait.
+    pub(super) fn close(&mut self, id: u64, now: Instant) {
+        self.remove(id);
+        self.settle(now);
+    }
+
+    /// Asks for memory. True when it is granted at once; else the signal tells.
+    pub(super) fn ask(&mut self, id: u64, bytes: usize, now: Instant) -> bool {
+        if self.lack(id, bytes).is_none() {
+            self.hold(id, bytes, now);
+            return true;
+        }
+        if let Some(holder) = self.holders.get_mut(&id) {
+            holder.wanted = Some(Wanted { bytes, since: now });
+        }
+        self.settle(now);
+        false
+    }
+
+    /// Asks no longer. True when it has been granted meanwhile.
+    pub(super) fn give_up(&mut self, id: u64) -> bool {
+        self.holders.get_mut(&id).is_some_and(|holder| holder.wanted.take().is_none())
+    }
+
+    /// Has a holder hold exactly so much, at once: what it needs more than there is, others make place for, first those of its own
+    /// accounts.
+    pub(super) fn set(&mut self, id: u64, bytes: usize, now: Instant) {
+        let Some(held) = self.holders.get(&id).map(|holder| holder.held) else { return };
+        self.release(id, held);
+        self.hold(id, bytes, now);
+        while let Some(victim) = self.in_the_way_of(id, now) {
+            self.evict(victim);
+        }
+        self.settle(now);
+    }
+
+    /// The peer has sent or read so much.
+    pub(super) fn moved(&mut self, id: u64, bytes: usize, now: Instant) {
+        let Some(holder) = self.holders.get_mut(&id) else { return };
+        holder.moved += bytes;
+        if holder.moved >= STEP_BYTES {
+            (holder.moved, holder.moved_at) = (0, now);
+        }
+    }
+
+    /// The peer has done its part: the holder makes place for nobody any more.
+    pub(super) fn rest(&mut self, id: u64) {
+        if let Some(holder) = self.holders.get_mut(&id) {
+            holder.is_with_peer = false;
+        }
+    }
+
+    /// Gives a holder what its peer is to read.
+    pub(super) fn put(&mut self, id: u64, content: Bytes, now: Instant) {
+        self.set(id, content.len(), now);
+        if let Some(holder) = self.holders.get_mut(&id) {
+            (holder.content, holder.is_with_peer, holder.moved_at) = (content, true, now);
+        }
+    }
+
+    /// The next bytes of what the peer is to read, as a copy that keeps nothing else in memory. `None` when it has been evicted.
+    pub(super) fn next_bytes(&mut self, id: u64, most: usize, now: Instant) -> Option<Bytes> {
+        self.moved(id, most, now);
+        let holder = self.holders.get_mut(&id)?;
+        let next = holder.content.split_to(most.min(holder.content.len()));
+        Some(Bytes::copy_from_slice(&next))
+    }
+
+    /// Gives what is free to those who wait, the one whose account holds least first, and has others make place for them.
+    pub(super) fn settle(&mut self, now: Instant) {
+        loop {
+            let pressed = self.grant_all(now);
+            let victim = pressed.iter().find_map(|(id, lack)| self.victim_for(*id, lack, now));
+            match victim {
+                Some(victim) => self.evict(victim),
+                None => break,
+            }
+        }
+    }
+
+    /// Grants what can be granted. Returns those who have to wait, and why.
+    fn grant_all(&mut self, now: Instant) -> Vec<(u64, Lack)> {
+        let wanted = |(id, holder): (&u64, &Holder)| holder.wanted.map(|wanted| (*id, wanted.bytes));
+        let mut waiting: Vec<(u64, usize)> = self.holders.iter().filter_map(wanted).collect();
+        waiting.sort_by_key(|(id, _)| (self.heaviest_share(*id), *id));
+        let mut pressed = Vec::new();
+        for (id, bytes) in waiting {
+            if let Some(lack) = self.lack(id, bytes) {
+                pressed.push((id, lack));
+                continue;
+            }
+            self.hold(id, bytes, now);
+            if let Some(holder) = self.holders.get_mut(&id) {
+                holder.wanted = None;
+                holder.signal.granted.notify_one();
+            }
+        }
+        pressed
+    }
+
+    /// What keeps a holder from having so much more. The oldest of all has room for the largest thing, and so has the oldest of each
+    /// account in its share: so there is always one who need not wait, and no half of things can hold each other up.
+    fn lack(&self, id: u64, bytes: usize) -> Option<Lack> {
+        let held = |id: &u64| self.holders.get(id).map_or(0, |holder| holder.held);
+        let fits = |oldest: Option<&u64>, in_all: usize, limit: usize| match oldest {
+            Some(oldest) if *oldest == id && held(&id) + bytes <= self.limits.largest_bytes => true,
+            Some(oldest) if *oldest == id => in_all + bytes <= limit,
+            oldest => {
+                let others = in_all - oldest.map_or(0, held);
+                others + bytes <= limit.saturating_sub(self.limits.largest_bytes)
+            }
+        };
+        for name in &self.holders.get(&id)?.accounts {
+            let share = self.shares.get(name)?;
+            if !fits(share.holders.first(), share.held, share.limit) {
+                return Some(Lack::Share(name.clone()));
+            }
+        }
+        let oldest = self.holders.first_key_value().map(|(oldest, _)| oldest);
+        (!fits(oldest, self.held, self.limits.total_bytes)).then_some(Lack::Total)
+    }
+
+    /// Who makes place for somebody who waits: the slow one that holds most, of the account whose share is used up, or of all. And
+    /// when all is used up and the wait becomes long, of the account that holds most, and more than the one who waits would, the
+    /// holder that has most.
+    fn victim_for(&self, pressed: u64, lack: &Lack, now: Instant) -> Option<u64> {
+        let others = || self.holders.iter().filter(|(id, holder)| **id != pressed && holder.held > 0);
+        let is_in_the_way = |holder: &Holder| match lack {
+            Lack::Share(name) => holder.accounts.contains(name),
+            Lack::Total => true,
+        };
+        let slow = others().filter(|(_, holder)| holder.is_slow(now) && is_in_the_way(holder));
+        if let Some((id, _)) = slow.max_by_key(|(_, holder)| holder.held) {
+            return Some(*id);
+        }
+        if *lack != Lack::Total {
+            return None;
+        }
+        let wanted = self.holders.get(&pressed)?.wanted?;
+        if now.duration_since(wanted.since) < PATIENCE {
+            return None;
+        }
+        let fair = self.heaviest_share(pressed) + wanted.bytes;
+        others()
+            .filter(|(id, holder)| holder.is_with_peer && self.heaviest_share(**id) > fair)
+            .max_by_key(|(id, holder)| (self.heaviest_share(**id), holder.held, Reverse(**id)))
+            .map(|(id, _)| *id)
+    }
+
+    /// Who makes place for somebody who cannot wait: in an account of its own that is over its share, else of all.
+    fn in_the_way_of(&self, id: u64, now: Instant) -> Option<u64> {
+        let with_peer = |other: &u64| *other != id && self.holders[other].is_with_peer;
+        let first = |of: &mut dyn Iterator<Item = u64>| {
+            of.max_by_key(|other| {
+                (self.holders[other].is_slow(now), self.heaviest_share(*other), Reverse(*other))
+            })
+        };
+        let over = self.shares_of(id).into_iter().filter(|share| share.held > share.limit);
+        let mut own = over.flat_map(|share| share.holders.iter().copied().filter(with_peer));
+        first(&mut own).or_else(|| {
+            let is_over = self.held > self.limits.total_bytes;
+            first(&mut self.holders.keys().copied().filter(|other| is_over && with_peer(other)))
+        })
+    }
+
+    fn shares_of(&self, id: u64) -> Vec<&Share> {
+        let accounts = self.holders.get(&id).map_or(&[][..], |holder| &holder.accounts);
+        accounts.iter().filter_map(|name| self.shares.get(name)).collect()
+    }
+
+    /// What the account of a holder that has most holds.
+    fn heaviest_share(&self, id: u64) -> usize {
+        self.shares_of(id).into_iter().map(|share| share.held).max().unwrap_or(0)
+    }
+
+    fn hold(&mut self, id: u64, bytes: usize, now: Instant) {
+        let Some(holder) = self.holders.get_mut(&id) else { return };
+        holder.held += bytes;
+        (holder.moved, holder.moved_at) = (0, now);
+        self.held += bytes;
+        for name in &holder.accounts {
+            if let Some(share) = self.shares.get_mut(name) {
+                share.held += bytes;
+            }
+        }
+    }
+
+    fn release(&mut self, id: u64, bytes: usize) {
+        let Some(holder) = self.holders.get_mut(&id) else { return };
+        holder.held -= bytes;
+        self.held -= bytes;
+        for name in &holder.accounts {
+            if let Some(share) = self.shares.get_mut(name) {
+                share.held -= bytes;
+            }
+        }
+    }
+
+    fn evict(&mut self, id: u64) {
+        if let Some(holder) = self.remove(id) {
+            self.evictions += 1;
+            holder.signal.evicted.cancel();
+        }
+    }
+
+    fn remove(&mut self, id: u64) -> Option<Holder> {
+        let held = self.holders.get(&id)?.held;
+        self.release(id, held);
+        let holder = self.holders.remove(&id)?;
+        for name in &holder.accounts {
+            if let Some(share) = self.shares.get_mut(name) {
+                share.holders.remove(&id);
+                if share.holders.is_empty() {
+                    self.shares.remove(name);
+                }
+            }
+        }
+        Some(holder)
+    }
+}
+
+#[cfg(test)]
+#[path = "ledger_tests.rs"]
+mod tests;

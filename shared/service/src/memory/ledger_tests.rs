@@ -1,0 +1,209 @@
+use std::collections::HashSet;
+
+use super::*;
+
+const LARGEST: usize = 100;
+
+fn account(name: &str, share_bytes: usize) -> Account {
+    Account { name: name.as_bytes().to_vec(), share_bytes }
+}
+
+fn ledger(total_bytes: usize) -> Ledger {
+    Ledger::new(Limits { total_bytes, largest_bytes: LARGEST })
+}
+
+/// A sender on these accounts, each with a share of 200.
+fn sender(ledger: &mut Ledger, names: &[&str], now: Instant) -> (u64, Arc<Signal>) {
+    let accounts: Vec<Account> = names.iter().map(|name| account(name, 200)).collect();
+    let signal = Arc::<Signal>::default();
+    (ledger.open(&accounts, true, signal.clone(), now), signal)
+}
+
+/// An answer that is to be read.
+fn answer(ledger: &mut Ledger, name: &str, bytes: usize, now: Instant) -> (u64, Arc<Signal>) {
+    let signal = Arc::<Signal>::default();
+    let id = ledger.open(&[account(name, 200)], false, signal.clone(), now);
+    ledger.put(id, Bytes::from(vec![0; bytes]), now);
+    (id, signal)
+}
+
+fn held(ledger: &Ledger, id: u64) -> Option<usize> {
+    ledger.holders.get(&id).map(|holder| holder.held)
+}
+
+#[test]
+fn an_account_waits_for_itself_and_its_oldest_comes_to_its_end() {
+    let (mut ledger, now) = (ledger(1_000), Instant::now());
+    let ids: Vec<u64> = (0..4).map(|_| sender(&mut ledger, &["greedy"], now).0).collect();
+    for id in &ids {
+        ledger.ask(*id, 60, now);
+    }
+    // The oldest has its own place, the others share what is left: 200 less the largest.
+    assert_eq!(ids.iter().map(|id| held(&ledger, *id).unwrap()).collect::<Vec<_>>(), [60, 60, 0, 0]);
+    assert!(ledger.ask(ids[0], 40, now), "it is the oldest");
+    let (other, _) = sender(&mut ledger, &["other"], now);
+    assert!(ledger.ask(other, 90, now), "others do not wait for them");
+    ledger.close(ids[0], now);
+    assert_eq!(held(&ledger, ids[2]), Some(60), "who waits gets what becomes free");
+}
+
+#[test]
+fn in_an_account_the_slow_make_place_for_those_that_move() {
+    let (mut ledger, begun) = (ledger(1_000), Instant::now());
+    let (slow, signal) = sender(&mut ledger, &["own"], begun);
+    let (foreign, foreign_signal) = sender(&mut ledger, &["other"], begun);
+    let (second, _) = sender(&mut ledger, &["own"], begun);
+    let (third, _) = sender(&mut ledger, &["own"], begun);
+    assert!(ledger.ask(slow, 100, begun) && ledger.ask(foreign, 100, begun) && ledger.ask(second, 80, begun));
+    assert!(!ledger.ask(third, 80, begun));
+    let later = begun + STALL;
+    ledger.moved(second, STEP_BYTES, later);
+    ledger.settle(later);
+    assert!(signal.evicted.is_cancelled() && !foreign_signal.evicted.is_cancelled());
+    assert_eq!(held(&ledger, third), Some(80));
+}
+
+#[test]
+fn every_account_of_a_holder_has_its_share() {
+    let (mut ledger, now) = (ledger(1_000), Instant::now());
+    for (number, team) in ["a", "b", "c"].into_iter().enumerate() {
+        let (id, _) = sender(&mut ledger, &[team, "source"], now);
+        assert_eq!(
+            ledger.ask(id, 80, now),
+            number < 2,
+            "of a source with a share of 200, of which 100 are the oldest's"
+        );
+    }
+}
+
+#[test]
+fn the_slow_make_place_for_others_as_soon_as_there_is_no_room() {
+    let (mut ledger, begun) = (ledger(300), Instant::now());
+    let (small, small_signal) = sender(&mut ledger, &["a"], begun);
+    let (large, large_signal) = sender(&mut ledger, &["b"], begun);
+    let (moving, moving_signal) = sender(&mut ledger, &["c"], begun);
+    for (id, bytes) in [(small, 20), (large, 100), (moving, 80)] {
+        assert!(ledger.ask(id, bytes, begun));
+    }
+    let (newcomer, signal) = sender(&mut ledger, &["d"], begun);
+    assert!(!ledger.ask(newcomer, 50, begun), "there is no room, and nobody is slow yet");
+    let later = begun + STALL;
+    ledger.moved(moving, STEP_BYTES, later);
+    ledger.settle(later);
+    assert_eq!(held(&ledger, newcomer), Some(50));
+    assert!(large_signal.evicted.is_cancelled(), "of the slow ones the largest");
+    assert!(
+        !small_signal.evicted.is_cancelled()
+            && !moving_signal.evicted.is_cancelled()
+            && !signal.evicted.is_cancelled()
+    );
+}
+
+#[test]
+fn who_holds_most_makes_place_when_others_have_waited_for_long() {
+    let (mut ledger, begun) = (ledger(300), Instant::now());
+    let senders: Vec<_> = ["a", "b", "c"].map(|name| sender(&mut ledger, &[name], begun)).into();
+    for ((id, _), bytes) in senders.iter().zip([70, 100, 80]) {
+        assert!(ledger.ask(*id, bytes, begun));
+    }
+    let (newcomer, _) = sender(&mut ledger, &["d"], begun);
+    assert!(!ledger.ask(newcomer, 50, begun));
+    let later = begun + PATIENCE;
+    for (id, _) in &senders {
+        ledger.moved(*id, STEP_BYTES, later);
+    }
+    ledger.settle(later);
+    assert_eq!(held(&ledger, newcomer), Some(50));
+    let evicted: Vec<bool> = senders.iter().map(|(_, signal)| signal.evicted.is_cancelled()).collect();
+    assert_eq!(evicted, [false, true, false]);
+}
+
+#[test]
+fn what_has_come_whole_makes_place_for_nobody() {
+    let (mut ledger, begun) = (ledger(200), Instant::now());
+    let (whole, signal) = sender(&mut ledger, &["a"], begun);
+    let (other, _) = sender(&mut ledger, &["b"], begun);
+    assert!(ledger.ask(whole, 100, begun) && ledger.ask(other, 90, begun));
+    ledger.rest(whole);
+    ledger.rest(other);
+    let (newcomer, _) = sender(&mut ledger, &["c"], begun);
+    ledger.ask(newcomer, 50, begun);
+    ledger.settle(begun + 10 * PATIENCE);
+    assert!(!signal.evicted.is_cancelled());
+    assert_eq!(held(&ledger, newcomer), Some(0));
+    ledger.close(whole, begun);
+    assert_eq!(held(&ledger, newcomer), Some(50));
+}
+
+#[test]
+fn answers_that_are_not_read_make_place_for_new_ones_of_their_account_first() {
+    let (mut ledger, now) = (ledger(1_000), Instant::now());
+    let (_, foreign) = answer(&mut ledger, "other", 100, now);
+    let own: Vec<_> = (0..2).map(|_| answer(&mut ledger, "own", 100, now).1).collect();
+    let (third, signal) = answer(&mut ledger, "own", 100, now);
+    assert!(own[0].evicted.is_cancelled() && !own[1].evicted.is_cancelled(), "the oldest of its own");
+    assert!(!foreign.evicted.is_cancelled() && !signal.evicted.is_cancelled());
+    assert_eq!(ledger.next_bytes(third, 30, now).map(|bytes| bytes.len()), Some(30));
+    assert_eq!(held(&ledger, third), Some(100), "it counts until it has been read whole");
+}
+
+/// Peers that send at any pace, stop, or go away, in any order: the budget holds, what is held adds up, and there is always one who
+/// need not wait.
+#[test]
+fn whatever_peers_do_the_budget_holds_and_somebody_gets_on() {
+    let begun = Instant::now();
+    let mut seed = 7_u64;
+    let mut random = |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    for _ in 0..200 {
+        let mut ledger = ledger(300);
+        let mut open: Vec<(u64, Arc<Signal>)> = Vec::new();
+        for step in 0..200_u32 {
+            let now = begun + Duration::from_millis(20) * step;
+            if random(4) == 0 {
+                let team = format!("team {}", random(4));
+                let source = format!("source {}", random(3));
+                open.push(sender(&mut ledger, &[&team, &source], now));
+            } else if !open.is_empty() {
+                let index = random(open.len() as u64) as usize;
+                let id = open[index].0;
+                match random(5) {
+                    0 => ledger.rest(id),
+                    1 => {
+                        ledger.close(id, now);
+                        open.swap_remove(index);
+                    }
+                    2 => ledger.moved(id, STEP_BYTES, now),
+                    _ => {
+                        let has = ledger
+                            .holders
+                            .get(&id)
+                            .filter(|holder| holder.wanted.is_none() && holder.is_with_peer);
+                        if let Some(left) = has.map(|holder| LARGEST - holder.held).filter(|left| *left > 0) {
+                            ledger.ask(id, 1 + random(left as u64) as usize, now);
+                        }
+                    }
+                }
+            }
+            open.retain(|(_, signal)| !signal.evicted.is_cancelled());
+            assert_sound(&ledger);
+        }
+        for (id, _) in open {
+            ledger.close(id, begun);
+        }
+        assert!(ledger.holders.is_empty() && ledger.shares.is_empty() && ledger.held == 0);
+    }
+}
+
+fn assert_sound(ledger: &Ledger) {
+    let in_all: usize = ledger.holders.values().map(|holder| holder.held).sum();
+    assert_eq!(in_all, ledger.held);
+    assert!(ledger.held <= 300, "{}", ledger.held);
+    assert!(ledger.shares.values().all(|share| share.held <= share.limit));
+    let oldest = ledger.holders.first_key_value();
+    assert!(oldest.is_none_or(|(_, oldest)| oldest.wanted.is_none()), "the oldest never waits");
+    let names: HashSet<&Vec<u8>> = ledger.holders.values().flat_map(|holder| &holder.accounts).collect();
+    assert_eq!(names.len(), ledger.shares.len());
+}

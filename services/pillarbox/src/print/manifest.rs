@@ -1,9 +1,11 @@
 //! What a print shop is told of each card, as CSV and JSON.
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use chrono::NaiveDate;
 use serde::Serialize;
+use spreadsheet::inert;
 use store::{PrintPiece, PrintRun};
 use uuid::Uuid;
 
@@ -17,13 +19,13 @@ pub(super) struct Row<'a> {
     campaign_id: &'a str,
     /// Its first page in the PDF, from 1; the back follows the front.
     first_page: usize,
-    name: String,
-    line_1: &'a str,
-    line_2: &'a str,
-    city: &'a str,
-    state: &'a str,
+    name: Cow<'a, str>,
+    line_1: Cow<'a, str>,
+    line_2: Cow<'a, str>,
+    city: Cow<'a, str>,
+    state: Cow<'a, str>,
     /// ZIP or ZIP+4.
-    zip: String,
+    zip: Cow<'a, str>,
     /// `standard` or `first_class`.
     postage: &'a str,
     mail_by_date: NaiveDate,
@@ -54,24 +56,24 @@ impl<'a> Row<'a> {
             piece_id: piece.piece_id,
             campaign_id: piece.campaign_id.as_str(),
             first_page,
-            name: one_spaced(&format!("{first_name} {last_name}")),
-            line_1: &piece.line_1,
-            line_2: &piece.line_2,
-            city: &piece.city,
-            state: &piece.state,
-            zip: plus4.as_ref().map_or_else(|| zip.clone(), |plus4| format!("{zip}-{plus4}")),
+            name: one_spaced(&format!("{first_name} {last_name}")).into(),
+            line_1: piece.line_1.as_str().into(),
+            line_2: piece.line_2.as_str().into(),
+            city: piece.city.as_str().into(),
+            state: piece.state.as_str().into(),
+            zip: plus4.as_ref().map_or(zip.into(), |plus4| format!("{zip}-{plus4}").into()),
             postage: &piece.postage,
             mail_by_date: piece.mail_by_date,
             barcode,
         }
     }
 
-    /// As spreadsheets may open it: a name that begins like a formula is not one.
-    fn harmless(mut self) -> Self {
-        if self.name.starts_with(['=', '+', '-', '@', '\t', '\r']) {
-            self.name.insert(0, '\'');
-        }
-        self
+    /// As spreadsheet programs may open it: what people have written is no formula.
+    fn inert(&self) -> Row<'_> {
+        let [name, line_1, line_2, city, state, zip] =
+            [&self.name, &self.line_1, &self.line_2, &self.city, &self.state, &self.zip]
+                .map(|cell| inert(cell));
+        Row { name, line_1, line_2, city, state, zip, barcode: self.barcode.clone(), ..*self }
     }
 }
 
@@ -95,7 +97,7 @@ impl<C: Write, J: Write> Manifest<C, J> {
         let separator: &[u8] = if std::mem::take(&mut self.is_first) { b"\n" } else { b",\n" };
         self.json.write_all(separator)?;
         serde_json::to_writer(&mut self.json, &row)?;
-        self.csv.serialize(row.harmless())?;
+        self.csv.serialize(row.inert())?;
         Ok(())
     }
 
@@ -126,7 +128,7 @@ mod tests {
             first_name: "=1+1".to_owned(),
             last_name: String::new(),
             line_1: "1 Main St".to_owned(),
-            line_2: String::new(),
+            line_2: "＝1+1".to_owned(),
             city: "Austin".to_owned(),
             state: "TX".to_owned(),
             zip: "78701".to_owned(),
@@ -152,7 +154,7 @@ mod tests {
         manifest.finish(None, &[]).unwrap();
         let csv = String::from_utf8(csv).unwrap();
         assert!(csv.starts_with("piece_id,campaign_id,first_page,name,"), "{csv}");
-        assert!(csv.contains(",'=1+1,") && csv.contains("78701-1234"), "{csv}");
+        assert!(csv.contains(",'=1+1,") && csv.contains(",'＝1+1,") && csv.contains("78701-1234"), "{csv}");
         let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
         assert_eq!(json["pieces"][0]["name"], "=1+1");
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use csv::{ByteRecord, Position, ReaderBuilder};
+use spreadsheet::{ForeignFile, LineCounter};
 
 /// Bytes of the line of headings at the most.
 const HEADING_BYTES: u64 = 1_048_576;
@@ -47,7 +48,7 @@ pub(crate) struct BadRow {
 /// The rows of a file in its order.
 pub(crate) struct Rows<'s> {
     sheet: &'s Sheet,
-    reader: csv::Reader<BufReader<File>>,
+    reader: csv::Reader<LineCounter<File>>,
     record: ByteRecord,
 }
 
@@ -66,8 +67,8 @@ impl Sheet {
         }
         let mut first = Vec::new();
         BufReader::new(file.take(HEADING_BYTES)).read_until(b'\n', &mut first)?;
-        if first.starts_with(b"\xff\xfe") || first.starts_with(b"\xfe\xff") {
-            bail!("{shown} is UTF-16, as its byte-order mark says: save it as UTF-8");
+        if let Some(foreign) = ForeignFile::of(&first) {
+            bail!("{shown} is {foreign}");
         }
         let start = if first.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
         let delimiter = delimiter(&first[start..]);
@@ -86,7 +87,7 @@ impl Sheet {
         Ok(sheet)
     }
 
-    fn reader(&self) -> anyhow::Result<csv::Reader<BufReader<File>>> {
+    fn reader(&self) -> anyhow::Result<csv::Reader<LineCounter<File>>> {
         let mut file =
             File::open(&self.path).with_context(|| format!("cannot read {}", self.path.display()))?;
         file.seek(SeekFrom::Start(self.start))?;
@@ -94,7 +95,7 @@ impl Sheet {
             .has_headers(false)
             .flexible(true)
             .delimiter(self.delimiter)
-            .from_reader(BufReader::new(file)))
+            .from_reader(LineCounter::new(file)))
     }
 
     /// The rows from the first one on.
@@ -153,8 +154,7 @@ impl Sheet {
         Ok(hasher.finalize().to_hex().to_string())
     }
 
-    fn row(&self, record: &ByteRecord) -> Result<Row, BadRow> {
-        let line = record.position().map_or(0, Position::line);
+    fn row(&self, line: u64, record: &ByteRecord) -> Result<Row, BadRow> {
         let bad = |column: Option<String>, problem: String| BadRow { line, column, problem };
         let (found, expected) = (record.len(), self.headings.len());
         if found > expected && record.iter().skip(expected).any(|cell| !cell.trim_ascii().is_empty()) {
@@ -189,13 +189,24 @@ impl Iterator for Rows<'_> {
                 Ok(false) => return None,
                 // Rows of nothing but separators are left behind by spreadsheets.
                 Ok(true) if self.record.iter().all(|cell| cell.trim_ascii().is_empty()) => {}
-                Ok(true) => return Some(self.sheet.row(&self.record)),
+                Ok(true) => {
+                    let line = self.line();
+                    return Some(self.sheet.row(line, &self.record));
+                }
                 Err(error) => {
-                    let line = self.reader.position().line();
+                    let line = self.line();
                     return Some(Err(BadRow { line, column: None, problem: error.to_string() }));
                 }
             }
         }
+    }
+}
+
+impl Rows<'_> {
+    /// Where the record begins.
+    fn line(&mut self) -> u64 {
+        let byte = self.record.position().map_or(0, Position::byte);
+        self.reader.get_mut().line_of_row(byte)
     }
 }
 
@@ -238,6 +249,30 @@ mod tests {
             (6, vec!["Bob".to_owned(), "Waco".to_owned()]),
         ];
         assert_eq!(rows(content), expected);
+    }
+
+    #[test]
+    fn lines_are_counted_as_an_editor_counts_them() {
+        for end in ["\n", "\r\n", "\r"] {
+            let file = ["a,b", "1,2", "", "", "3,\"x", "y\"", ",", "5"].join(end);
+            assert_eq!(
+                rows(&file.as_bytes()[..file.len() - 1]).iter().map(|(line, _)| *line).collect::<Vec<_>>(),
+                [2, 5]
+            );
+            let problem = problem(file.as_bytes());
+            assert!(problem.contains(", line 8: only 1 cells"), "{end:?}: {problem}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_csv_is_told_with_what_to_do() {
+        let workbook = problem(b"PK\x03\x04\x14\0\x06\0\x08\0\0\0!\0");
+        assert!(
+            workbook.contains("is an Excel workbook (.xlsx)") && workbook.contains("CSV UTF-8"),
+            "{workbook}"
+        );
+        assert!(problem(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1").contains("is an Excel workbook (.xls)"));
+        assert!(problem(b"a\0,\0b\0\n\0").contains("UTF-16"));
     }
 
     #[test]

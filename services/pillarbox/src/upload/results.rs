@@ -5,6 +5,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
+use spreadsheet::inert;
 
 use super::RowResult;
 use crate::sheet::Row;
@@ -48,8 +49,8 @@ impl Results {
     /// When it cannot be written.
     pub(super) fn append(&mut self, rows: &[Row], results: &[RowResult]) -> anyhow::Result<u64> {
         let cells = rows.iter().zip(results).map(|(row, result)| {
-            let harmless = result.cells.iter().map(|cell| harmless(cell));
-            std::iter::once(row.line.to_string()).chain(harmless).collect()
+            let told = result.cells.iter().map(|cell| inert(cell).into_owned());
+            std::iter::once(row.line.to_string()).chain(told).collect()
         });
         self.write(&lines(cells)?)?;
         Ok(self.file.metadata()?.len())
@@ -67,11 +68,6 @@ fn lines(rows: impl Iterator<Item = Vec<String>>) -> anyhow::Result<Vec<u8>> {
         writer.write_record(row)?;
     }
     writer.into_inner().context("cannot write the results")
-}
-
-/// A cell that a spreadsheet takes for text: what begins like a formula gets an apostrophe before it.
-fn harmless(cell: &str) -> String {
-    if cell.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{cell}") } else { cell.to_owned() }
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! A CSV file of addresses.
 
 use address::{AddressInput, Listed};
-use csv::{ByteRecord, ReaderBuilder};
+use csv::{ByteRecord, Position, ReaderBuilder};
+use spreadsheet::{ForeignFile, LineCounter};
 use uuid::Uuid;
 
 /// Lines of a file with an address at the most.
@@ -38,6 +39,9 @@ pub(super) enum FileError {
     /// More than are taken in one go.
     #[error("The file has more than {MOST_ADDRESSES} addresses. Send it in parts.")]
     TooMany,
+    /// It is a file of another kind.
+    #[error("The file is {0}. Nothing of it was taken.")]
+    Foreign(ForeignFile),
     /// It is no CSV file.
     #[error("The file cannot be read as CSV. Nothing of it was taken.")]
     Unreadable,
@@ -91,13 +95,16 @@ impl Columns {
 /// # Errors
 /// [`FileError`] when nothing of it can be taken.
 pub(super) fn read(file: &[u8]) -> Result<ReadFile, FileError> {
+    if let Some(foreign) = ForeignFile::of(file) {
+        return Err(FileError::Foreign(foreign));
+    }
     // Of lines with too few cells the rest counts as blank.
-    let mut reader = ReaderBuilder::new().flexible(true).from_reader(file);
+    let mut reader = ReaderBuilder::new().flexible(true).from_reader(LineCounter::new(file));
     let unreadable = |_: csv::Error| FileError::Unreadable;
     let columns = Columns::of(reader.byte_headers().map_err(unreadable)?)?;
     let (mut read, mut record, mut lines) = (ReadFile::default(), ByteRecord::new(), 0);
     while reader.read_byte_record(&mut record).map_err(unreadable)? {
-        let line = record.position().map_or(0, csv::Position::line);
+        let line = reader.get_mut().line_of_row(record.position().map_or(0, Position::byte));
         let Some(address) = columns.read(&record) else { continue };
         lines += 1;
         if lines > MOST_ADDRESSES {
@@ -150,6 +157,20 @@ mod tests {
         let numbers: Vec<u64> = read.told.iter().map(|(line, _)| *line).collect();
         assert_eq!(numbers, [3, 4]);
         assert!(read.told[1].1.contains("UTF-8"), "{:?}", read.told);
+    }
+
+    #[test]
+    fn lines_are_counted_as_an_editor_counts_them() {
+        let read = read(b"address\r\n\r\nnowhere\r\n\r\nnowhere else\r\n").unwrap();
+        let numbers: Vec<u64> = read.told.iter().map(|(line, _)| *line).collect();
+        assert_eq!(numbers, [3, 5]);
+    }
+
+    #[test]
+    fn a_workbook_is_told_from_a_csv_file() {
+        let problem = read(b"PK\x03\x04\x14\0\x06\0").unwrap_err().to_string();
+        assert!(problem.starts_with("The file is an Excel workbook (.xlsx)"), "{problem}");
+        assert_eq!(read(b"\xff\xfea\0"), Err(FileError::Foreign(ForeignFile::Utf16)));
     }
 
     #[test]

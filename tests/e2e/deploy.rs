@@ -148,3 +148,38 @@ fn the_manifests_set_only_settings_that_the_configuration_knows() {
         assert!(grace + 5 < patience, "{process} is killed before it has finished");
     }
 }
+
+#[test]
+fn commands_that_mail_people_go_to_the_stack_of_their_clone() {
+    let (repository, clone) =
+        (Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), tempfile::tempdir().unwrap());
+    std::fs::copy(repository.join("dev"), clone.path().join("dev")).unwrap();
+    copy(&repository.join("deploy/local"), &clone.path().join("deploy/local"));
+    let run = |script: &str| {
+        let mut command = Command::new("bash");
+        command
+            .args(["-euc", script])
+            .current_dir(clone.path())
+            .env("CARGO_TARGET_DIR", clone.path().join("target"));
+        // Of somebody who has another service at hand.
+        let output = command
+            .env("PILLARBOX_URL", "http://127.0.0.1:8080")
+            .env("DATABASE_URL", "none")
+            .output()
+            .unwrap();
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    let program = "mkdir -p target/debug .dev/run && printf '#!/bin/sh\\necho \"to $PILLARBOX_URL\"' > target/debug/pillarbox && \
+                   chmod +x target/debug/pillarbox";
+    assert_eq!(run(program), "");
+    for command in ["send PA-HELLO1 people.csv", "--json push contacts.csv", "listen"] {
+        let said = run(&format!("./dev pillarbox {command} || true"));
+        assert!(said.contains("this stack has no gateway that runs"), "{said}");
+    }
+    assert_eq!(run("./dev pillarbox send PA-HELLO1 people.csv --url http://127.0.0.1:1"), "to \n");
+    assert_eq!(run("./dev pillarbox check"), "to \n");
+    let said = run("source deploy/local/process.sh && echo gateway=18999 > .dev/ports && \
+                    process_start .dev/run/gateway.pid /dev/null sleep 60 && ./dev pillarbox send PA-HELLO1 people.csv; \
+                    process_stop .dev/run/gateway.pid TERM 5");
+    assert_eq!(said, "to http://127.0.0.1:18999\n");
+}

@@ -9,12 +9,12 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
-use contract::id::TeamId;
+use contract::id::{RequestId, TeamId};
 use contract::idempotency::{IdempotencyKey, InvalidIdempotencyKey};
 use contract::key::PresentedKey;
 use contract::limits::BODY_BYTES;
 use contract::message::{REPLY_OK, REPLY_REPLAYED, SEND_V1, SEND_VALIDATE_V1};
-use contract::send::{self, SendContext, SendError};
+use contract::send::{self, COST_HEADER, SendContext, SendError};
 use queue::{Call, CallError, Reply};
 use store::AdmittedKey;
 use tracing::Instrument;
@@ -76,13 +76,24 @@ pub(crate) async fn post(
         Err(SendError::InternalError)
     });
     let code = result.as_ref().map_or_else(SendError::code, |_| "ok");
-    let is_replayed = result.as_ref().is_ok_and(|answered| answered.is_replayed);
-    let mut response = respond(result.map(|answered| answered.body));
+    let is_replayed = result.as_ref().is_ok_and(|sent| sent.answered.is_replayed);
+    let cost_cents = result.as_ref().ok().and_then(|sent| sent.cost_cents);
+    let mut response = respond(result.map(|sent| sent.answered.body));
     if is_replayed {
         response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
     }
+    if let Some(cents) = cost_cents {
+        response.headers_mut().insert(COST_HEADER, cents.into());
+    }
     identity.finish("recipients", code, &mut response);
     response
+}
+
+/// The answer to a send.
+struct Sent {
+    answered: Answered,
+    /// What it has cost; `None` of a dry run, of a stored answer, and when the database cannot be asked.
+    cost_cents: Option<i64>,
 }
 
 /// Admits, reads and checks the request, and asks a mailer.
@@ -92,12 +103,18 @@ async fn handle(
     parts: Parts,
     mut body: Body,
     identity: RequestIdentity,
-) -> Result<Answered, SendError> {
+) -> Result<Sent, SendError> {
     match receive(&gateway, source, &parts.headers, &mut body).await {
         Ok((access, body)) => {
             check(&body).await?;
             let question = Question::read(&gateway, &parts, access).await?;
-            ask_mailer(&gateway, question, body, &identity).await
+            let is_dry = question.is_dry;
+            let answered = ask_mailer(&gateway, question, body, &identity).await?;
+            let cost_cents = match is_dry || answered.is_replayed {
+                true => None,
+                false => cost(&gateway, access.team_id, identity.request_id).await,
+            };
+            Ok(Sent { answered, cost_cents })
         }
         Err(error) => {
             drain(body);
@@ -243,6 +260,15 @@ fn answer(reply: Reply) -> Result<Answered, SendError> {
             SendError::InternalError
         })),
     }
+}
+
+/// What a send has cost. It is told in a header: the answer stays the stored one, byte for byte.
+async fn cost(gateway: &Gateway, team_id: TeamId, request_id: RequestId) -> Option<i64> {
+    let cost = gateway.process.store.send_cost(team_id, request_id).await;
+    cost.inspect_err(|error| {
+        tracing::warn!(error = error as &dyn std::error::Error, %request_id, "cannot tell what a send has cost");
+    })
+    .ok()
 }
 
 /// The reply went with the connection, but not the work: its response will stand in the database.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use bytes::Bytes;
 use contract::limits::RESPONSE_BYTES;
+use contract::send::COST_HEADER;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
 use reqwest::{Method, Response, StatusCode, Url};
 use serde::Deserialize;
@@ -63,6 +64,8 @@ pub(crate) enum RequestError {
         attempts: u32,
         /// What came of the last one.
         last: String,
+        /// Whether an attempt may have been carried out.
+        after_lost_answer: bool,
     },
     /// The answer cannot be read.
     #[error("the answer cannot be read: {0}")]
@@ -83,6 +86,26 @@ struct Told {
     message: String,
     #[serde(default)]
     details: serde_json::Value,
+}
+
+impl RequestError {
+    /// Whether the request may have been carried out all the same.
+    pub(crate) const fn may_be_done(&self) -> bool {
+        match self {
+            Self::Refused { after_lost_answer, .. } | Self::GaveUp { after_lost_answer, .. } => {
+                *after_lost_answer
+            }
+            Self::Unreadable(_) => true,
+        }
+    }
+}
+
+/// An answer with status 200.
+pub(crate) struct Answered<T> {
+    /// What it says.
+    pub(crate) body: T,
+    /// What the request has cost, in US cents, when the service tells.
+    pub(crate) cost_cents: Option<i64>,
 }
 
 impl Request {
@@ -142,23 +165,42 @@ impl Client {
         request: &Request,
         progress: &Progress,
     ) -> Result<T, RequestError> {
-        let body = self.exchange(request, progress).await?;
-        serde_json::from_slice(&body).map_err(|error| RequestError::Unreadable(error.to_string()))
+        Ok(self.ask_for_cost(request, progress).await?.body)
     }
 
-    async fn exchange(&self, request: &Request, progress: &Progress) -> Result<Vec<u8>, RequestError> {
+    /// As [`Client::ask`], with what the request has cost.
+    pub(crate) async fn ask_for_cost<T: DeserializeOwned>(
+        &self,
+        request: &Request,
+        progress: &Progress,
+    ) -> Result<Answered<T>, RequestError> {
+        let Answered { body, cost_cents } = self.exchange(request, progress).await?;
+        let body =
+            serde_json::from_slice(&body).map_err(|error| RequestError::Unreadable(error.to_string()))?;
+        Ok(Answered { body, cost_cents })
+    }
+
+    async fn exchange(
+        &self,
+        request: &Request,
+        progress: &Progress,
+    ) -> Result<Answered<Vec<u8>>, RequestError> {
         let mut course = retry::Course::new(self.patience);
         loop {
             let attempt = self.attempt(request).await;
             match course.after(&attempt) {
                 Step::Take => match attempt {
-                    Attempt::Answered { body, .. } => return Ok(body),
+                    Attempt::Answered { body, cost_cents, .. } => return Ok(Answered { body, cost_cents }),
                     Attempt::Lost(why) => return Err(RequestError::Unreadable(why)),
                 },
                 Step::Stop => return Err(refusal(&attempt, course.has_lost_an_answer())),
                 Step::GiveUp => {
-                    let last = sentence(&attempt);
-                    return Err(RequestError::GaveUp { attempts: course.attempts(), last });
+                    let (attempts, after_lost_answer) = (course.attempts(), course.has_lost_an_answer());
+                    return Err(RequestError::GaveUp {
+                        attempts,
+                        last: sentence(&attempt),
+                        after_lost_answer,
+                    });
                 }
                 Step::Again(pause) => {
                     progress.waits(&sentence(&attempt), pause);
@@ -181,9 +223,10 @@ impl Client {
         }
         match builder.send().await {
             Ok(response) => {
-                let (status, retry_after) = (response.status().as_u16(), retry_after(response.headers()));
+                let (status, headers) = (response.status().as_u16(), response.headers());
+                let (retry_after, cost_cents) = (retry_after(headers), cost_cents(headers));
                 match bounded_body(response).await {
-                    Ok(body) => Attempt::Answered { status, retry_after, body },
+                    Ok(body) => Attempt::Answered { status, retry_after, cost_cents, body },
                     Err(why) => Attempt::Lost(why),
                 }
             }
@@ -195,6 +238,10 @@ impl Client {
 /// Seconds that the service asks to wait; a date, which the contract never gives, counts as absent.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok().map(Duration::from_secs)
+}
+
+fn cost_cents(headers: &HeaderMap) -> Option<i64> {
+    headers.get(COST_HEADER)?.to_str().ok()?.parse().ok()
 }
 
 async fn bounded_body(mut response: Response) -> Result<Vec<u8>, String> {
@@ -256,7 +303,7 @@ mod tests {
     use super::*;
 
     fn answered(status: u16, body: &str) -> Attempt {
-        Attempt::Answered { status, retry_after: None, body: body.as_bytes().to_vec() }
+        Attempt::Answered { status, retry_after: None, cost_cents: None, body: body.as_bytes().to_vec() }
     }
 
     #[test]

@@ -25,30 +25,40 @@ const PAUSE: Duration = Duration::from_millis(1_500);
 /// # Errors
 /// What the service says for good, or a URL to forward to that is none.
 pub(crate) async fn listen(command: &ListenCommand, is_json: bool) -> anyhow::Result<Report> {
-    let mut feed = Feed::open(Client::new(&command.service)?).await?;
+    let feed = Feed::open(Client::new(&command.service)?).await?;
     let forward = command.forward.as_deref().map(Forward::new).transpose()?;
-    let mut left = command.count.unwrap_or(u64::MAX);
     eprintln!("pillarbox: listening for scans; end with Ctrl-C");
+    tokio::select! {
+        followed = follow(command, feed, forward.as_ref(), is_json) => followed?,
+        // It is how listening ends, and nothing is left undone.
+        _ = tokio::signal::ctrl_c() => {}
+    }
+    Ok(Report::nothing())
+}
+
+async fn follow(
+    command: &ListenCommand,
+    mut feed: Feed,
+    forward: Option<&Forward>,
+    is_json: bool,
+) -> anyhow::Result<()> {
+    let mut left = command.count.unwrap_or(u64::MAX);
+    let wanted = |scan: &Scan| {
+        command.campaign.as_ref().is_none_or(|campaign| scan.campaign_id() == campaign.to_string())
+    };
     loop {
-        let scans = tokio::select! {
-            scans = feed.next() => scans?,
-            _ = tokio::signal::ctrl_c() => return Ok(Report::nothing()),
-        };
-        let wanted = |scan: &Scan| {
-            command.campaign.as_ref().is_none_or(|campaign| scan.campaign_id() == campaign.to_string())
-        };
-        for scan in scans.iter().filter(|scan| wanted(scan)) {
-            let forwarded = match &forward {
+        for scan in feed.next().await?.iter().filter(|scan| wanted(scan)) {
+            let forwarded = match forward {
                 Some(forward) => Some(forward.post(scan).await),
                 None => None,
             };
             match show(scan, forwarded.as_deref(), is_json) {
-                Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(Report::nothing()),
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
                 shown => shown.context("cannot write a scan")?,
             }
             left -= 1;
             if left == 0 {
-                return Ok(Report::nothing());
+                return Ok(());
             }
         }
         tokio::time::sleep(PAUSE).await;

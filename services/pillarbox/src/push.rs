@@ -10,11 +10,10 @@ use serde_json::{Map, Value, json};
 use self::answer::{Pushed, Warnings};
 use self::declare::Declared;
 use crate::client::{Client, Request, RequestError};
-use crate::report::Report;
-use crate::send::describe_columns;
+use crate::report::{Report, table};
 use crate::sender_command::PushCommand;
 use crate::sheet::{CONTACT, Columns, Row, Sheet, Unknown, map_columns};
-use crate::upload::{Batch, Envelope, Job, Progress, RowResult, Run, Uploaded};
+use crate::upload::{Batch, Envelope, Job, Posted, Progress, Run, Uploaded};
 
 /// Where the push API begins.
 const BASE: &str = "/api/integrations/push/v1";
@@ -69,10 +68,10 @@ pub(crate) async fn push(command: &PushCommand) -> anyhow::Result<Report> {
     };
     if command.upload.dry_run {
         let rows = sheet.examine(|row| envelope.check(pushing.encode(row).len()))?;
-        return describe_columns(&sheet, &pushing.columns, rows);
+        return describe_columns(&sheet, &pushing.columns, &missing, rows);
     }
     let mut run = Run::begin(&pushing, &sheet, &command.upload, envelope)?;
-    let completed = pushing.sync(&mut run, &declared, &missing).await?;
+    let completed = run.until_stopped(async |run| pushing.sync(run, &declared, &missing).await).await?;
     describe(command, &run.finish()?, &completed)
 }
 
@@ -104,14 +103,17 @@ impl Pushing<'_> {
     ) -> anyhow::Result<Value> {
         let progress = run.progress();
         if !missing.is_empty() {
+            run.begin_step("the columns are declared");
             declared.declare(&self.client, missing, &progress).await.map_err(|error| run.failed(error))?;
         }
+        run.begin_step("the sync has begun");
         let body = json!({"mode": self.command.mode.as_str()}).to_string();
         let request = Request::post(format!("{BASE}/sync"), body).once(run.key("begin"));
         let begun: Result<Begun, _> = self.client.ask(&request, &progress).await;
         let Begun { sync_id } = begun.map_err(|error| run.failed(explained(error)))?;
         self.warnings = Warnings::of(sync_id.clone());
         run.post_all(self, &progress).await?;
+        run.begin_step("the sync is completed");
         let body = json!({ "syncId": sync_id }).to_string();
         let request = Request::patch(format!("{BASE}/sync"), body).once(run.key("complete"));
         let completed = self.client.ask(&request, &progress).await;
@@ -124,6 +126,10 @@ impl Pushing<'_> {
 impl Job for Pushing<'_> {
     const KIND: &'static str = "push";
     const HEADINGS: &'static [&'static str] = answer::HEADINGS;
+
+    fn unknown(&self) -> &'static str {
+        "may have been taken"
+    }
 
     fn encode(&self, row: &Row) -> String {
         let mut record = Map::new();
@@ -150,18 +156,14 @@ impl Job for Pushing<'_> {
         json!([self.client.base(), self.columns.fields, self.command.mode.as_str(), self.command.delete])
     }
 
-    async fn post(
-        &mut self,
-        batch: &Batch,
-        key: String,
-        progress: &Progress,
-    ) -> anyhow::Result<Vec<RowResult>> {
+    async fn post(&mut self, batch: &Batch, key: String, progress: &Progress) -> anyhow::Result<Posted> {
         let request = Request::post(format!("{BASE}/records"), batch.body.clone()).once(key);
         let pushed: Result<Pushed, _> = self.client.ask(&request, progress).await;
         let pushed = pushed.map_err(explained)?;
         let rows: Vec<answer::SentRow> = batch.rows.iter().map(|row| self.sent_row(row)).collect();
         let dropped = self.warnings.of_batch(&self.client, &pushed, &rows, progress).await?;
-        Ok(pushed.for_each(&rows, &dropped))
+        // Contacts cost nothing.
+        Ok(Posted { results: pushed.for_each(&rows, &dropped), cost_cents: Some(0) })
     }
 }
 
@@ -191,8 +193,27 @@ fn explained(error: RequestError) -> anyhow::Error {
     anyhow::Error::from(error).context(help)
 }
 
+/// What a dry run shows: how each column is read, and which ones are to be declared.
+fn describe_columns(
+    sheet: &Sheet,
+    columns: &Columns,
+    missing: &[Value],
+    rows: u64,
+) -> anyhow::Result<Report> {
+    let mut lines = table(["Column", "Heading", "Field", ""]);
+    let mut mapped = Vec::new();
+    for (index, (heading, field)) in sheet.headings.iter().zip(&columns.fields).enumerate() {
+        let is_new = field.as_ref().is_some_and(|field| missing.iter().any(|new| new["key"] == **field));
+        let (number, mark) = ((index + 1).to_string(), if is_new { "new field" } else { "" });
+        lines.add_row([number.as_str(), heading, field.as_deref().unwrap_or("(left out)"), mark]);
+        mapped.push(json!({"column": index + 1, "heading": heading, "field": field, "new": is_new}));
+    }
+    let text = format!("{}\n\n{rows} rows can be sent. Nothing was.", lines.trim_fmt());
+    Report::new(&json!({"rows": rows, "columns": mapped}), text)
+}
+
 fn describe(command: &PushCommand, uploaded: &Uploaded, completed: &Value) -> anyhow::Result<Report> {
-    let Uploaded { tally, rows, results } = uploaded;
+    let Uploaded { tally, rows, results, .. } = uploaded;
     let mut text = format!("{rows} rows were pushed.");
     for (outcome, count) in tally {
         text.push_str(&format!("\n{count:>8} {outcome}"));

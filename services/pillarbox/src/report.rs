@@ -13,12 +13,21 @@ const TABLE_STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::no
 const TABLE_WIDTH: u16 = 140;
 const LEAST_TABLE_WIDTH: u16 = 60;
 
+/// What a process ends with whose command found something wrong, or could not be carried out.
+pub const FAILED: u8 = 1;
+
+/// What `send` ends with when it is through and not every row was mailed.
+pub const NOT_ALL_MAILED: u8 = 3;
+
+/// What an upload ends with that was stopped with Ctrl-C, as shells have it.
+pub const INTERRUPTED: u8 = 130;
+
 /// What a command has to say.
 #[derive(Debug)]
 pub struct Report {
     json: String,
     text: String,
-    is_failure: bool,
+    code: u8,
 }
 
 impl Report {
@@ -28,24 +37,30 @@ impl Report {
     /// When the value cannot be written as JSON.
     pub fn new(value: &impl Serialize, text: impl Into<String>) -> anyhow::Result<Self> {
         let json = serde_json::to_string_pretty(value).context("cannot write the answer as JSON")?;
-        Ok(Self { json, text: text.into(), is_failure: false })
+        Ok(Self { json, text: text.into(), code: 0 })
     }
 
     /// What a command says that has written its answer itself.
     pub const fn nothing() -> Self {
-        Self { json: String::new(), text: String::new(), is_failure: false }
+        Self { json: String::new(), text: String::new(), code: 0 }
     }
 
     /// The same report of a command that did what it was asked and found something wrong.
     #[must_use]
-    pub fn failed_when(mut self, is_failure: bool) -> Self {
-        self.is_failure = is_failure;
+    pub fn failed_when(self, is_failure: bool) -> Self {
+        self.ending_with(if is_failure { FAILED } else { 0 })
+    }
+
+    /// The same report of a command whose process ends with this code.
+    #[must_use]
+    pub fn ending_with(mut self, code: u8) -> Self {
+        self.code = code;
         self
     }
 
-    /// Whether the process is to end with 1.
-    pub const fn is_failure(&self) -> bool {
-        self.is_failure
+    /// What the process is to end with.
+    pub const fn code(&self) -> u8 {
+        self.code
     }
 
     /// Writes the one form or the other.

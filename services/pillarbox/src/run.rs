@@ -18,12 +18,13 @@ use crate::addresses;
 use crate::apply::{FILE_BYTES, apply, fetch_pictures};
 use crate::command::{AddressesCommand, Command, CommandLine, PrintCommand};
 use crate::print::{PrintRequest, Printer};
-use crate::report::Report;
+use crate::report::{FAILED, INTERRUPTED, Report};
 use crate::sender_command::SenderCommand;
+use crate::upload::Interrupted;
 use crate::{demo, listen, operate, proof, push, send, text_file};
 
-/// Does what was typed and writes the answer to the standard output. Ends with 1 and one line on the standard
-/// error when it cannot be done.
+/// Does what was typed and writes the answer to the standard output. When it cannot be done it ends with one line on the
+/// standard error and 1, or 130 when it was stopped.
 pub fn run(line: CommandLine) -> ExitCode {
     let outcome = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -34,7 +35,8 @@ pub fn run(line: CommandLine) -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             eprintln!("pillarbox: {}", one_line(&format!("{error:#}")));
-            ExitCode::FAILURE
+            let is_stopped = error.downcast_ref::<Interrupted>().is_some();
+            ExitCode::from(if is_stopped { INTERRUPTED } else { FAILED })
         }
     }
 }
@@ -45,7 +47,7 @@ fn write(report: &Report, is_json: bool) -> anyhow::Result<ExitCode> {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
         written => written.context("cannot write the answer")?,
     }
-    Ok(if report.is_failure() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(ExitCode::from(report.code()))
 }
 
 fn one_line(text: &str) -> String {

@@ -1,17 +1,20 @@
 //! `send`: the people in a file become recipients of a campaign.
 
 mod answer;
+mod new_columns;
 
 use anyhow::bail;
 use contract::limits::BODY_BYTES;
+use contract::money::Dollars;
 use serde_json::{Map, Value, json};
 
 use self::answer::Answer;
-use crate::client::{Client, Request};
-use crate::report::{Report, table};
+use self::new_columns::NewColumns;
+use crate::client::{Answered, Client, Request};
+use crate::report::{NOT_ALL_MAILED, Report, table};
 use crate::sender_command::SendCommand;
 use crate::sheet::{Columns, RECIPIENT, Row, Sheet, Unknown, map_columns};
-use crate::upload::{Batch, Envelope, Job, Progress, RESULTS_SUFFIX, RowResult, Run, Uploaded};
+use crate::upload::{Batch, Cost, Envelope, Job, Posted, Progress, RESULTS_SUFFIX, Run, Uploaded};
 
 /// Where recipients are posted.
 const RECIPIENTS_PATH: &str = "/api/v1/recipients";
@@ -43,13 +46,19 @@ pub(crate) async fn send(command: &SendCommand) -> anyhow::Result<Report> {
     let envelope = sending.envelope();
     if command.upload.dry_run {
         let rows = sheet.examine(|row| envelope.check(sending.encode(row).len()))?;
-        return describe_columns(&sheet, &sending.columns, rows);
+        let new = NewColumns::find(&sending.client, &sheet, &sending.columns).await;
+        return describe_columns(&sheet, &sending.columns, rows, &new);
+    }
+    let new = NewColumns::find(&sending.client, &sheet, &sending.columns).await?;
+    if !command.validate {
+        new.agree(command).await?;
     }
     let mut run = Run::begin(&sending, &sheet, &command.upload, envelope)?;
     let progress = run.progress();
-    run.post_all(&mut sending, &progress).await?;
+    run.until_stopped(async |run| run.post_all(&mut sending, &progress).await).await?;
     drop(progress);
-    describe(&run.finish()?, command.validate)
+    let uploaded = run.finish()?;
+    if command.validate { describe_validation(&uploaded, &new) } else { describe(&uploaded) }
 }
 
 fn check_types(command: &SendCommand, columns: &Columns) -> anyhow::Result<()> {
@@ -95,6 +104,13 @@ impl Job for Sending<'_> {
     const KIND: &'static str = "send";
     const HEADINGS: &'static [&'static str] = answer::HEADINGS;
 
+    fn unknown(&self) -> &'static str {
+        match self.command.validate {
+            true => "were only looked at",
+            false => "may have been mailed and charged",
+        }
+    }
+
     fn encode(&self, row: &Row) -> String {
         let mut recipient = Map::new();
         for (field, cell) in self.columns.fields.iter().zip(&row.cells) {
@@ -114,47 +130,84 @@ impl Job for Sending<'_> {
         if self.command.validate { ".validated.csv" } else { RESULTS_SUFFIX }
     }
 
-    async fn post(
-        &mut self,
-        batch: &Batch,
-        key: String,
-        progress: &Progress,
-    ) -> anyhow::Result<Vec<RowResult>> {
+    async fn post(&mut self, batch: &Batch, key: String, progress: &Progress) -> anyhow::Result<Posted> {
         let request = match self.command.validate {
             // It changes nothing, and takes no key.
             true => Request::post(DRY_RUN_PATH, batch.body.clone()),
             false => Request::post(RECIPIENTS_PATH, batch.body.clone()).once(key),
         };
-        let answer: Answer = self.client.ask(&request, progress).await?;
+        let Answered { body, cost_cents } = self.client.ask_for_cost::<Answer>(&request, progress).await?;
         let references: Vec<String> = batch.rows.iter().map(|row| self.reference(row)).collect();
-        Ok(answer.for_each(&references))
+        let cost_cents = body.cost_cents().or(cost_cents);
+        Ok(Posted { results: body.for_each(&references), cost_cents })
     }
 }
 
-/// What a dry run shows: how each column is read.
-pub(crate) fn describe_columns(sheet: &Sheet, columns: &Columns, rows: u64) -> anyhow::Result<Report> {
-    let mut lines = table(["Column", "Heading", "Field"]);
+/// What a dry run shows: how each column is read, and which ones the address book does not have yet.
+fn describe_columns(
+    sheet: &Sheet,
+    columns: &Columns,
+    rows: u64,
+    new: &anyhow::Result<NewColumns>,
+) -> anyhow::Result<Report> {
+    let mut lines = table(["Column", "Heading", "Field", ""]);
     let mut mapped = Vec::new();
     for (index, (heading, field)) in sheet.headings.iter().zip(&columns.fields).enumerate() {
-        let number = (index + 1).to_string();
-        lines.add_row([number.as_str(), heading, field.as_deref().unwrap_or("(left out)")]);
-        mapped.push(json!({"column": index + 1, "heading": heading, "field": field}));
+        let (number, is_new) = ((index + 1).to_string(), new.as_ref().ok().map(|new| new.has(index)));
+        let mark = if is_new == Some(true) { "new column" } else { "" };
+        lines.add_row([number.as_str(), heading, field.as_deref().unwrap_or("(left out)"), mark]);
+        mapped.push(json!({"column": index + 1, "heading": heading, "field": field, "new": is_new}));
     }
-    let text = format!("{}\n\n{rows} rows can be sent. Nothing was.", lines.trim_fmt());
-    Report::new(&json!({"rows": rows, "columns": mapped}), text)
+    let mut text = format!("{}\n\n{rows} rows can be sent. Nothing was.", lines.trim_fmt());
+    let notes = match new {
+        Ok(new) => new.notes(),
+        Err(error) => vec![format!("Which columns are new is not known: {error:#}.")],
+    };
+    for note in &notes {
+        text.push_str(&format!("\n{note}"));
+    }
+    Report::new(&json!({"rows": rows, "columns": mapped, "notes": notes}), text)
 }
 
-fn describe(uploaded: &Uploaded, is_dry_run: bool) -> anyhow::Result<Report> {
-    let Uploaded { tally, rows, results } = uploaded;
-    let (mailed, verb) = match is_dry_run {
-        true => (answer::WOULD_MAIL, "would be mailed. Nobody was"),
-        false => (answer::MAILED, "were mailed"),
-    };
-    let count = tally.get(mailed).copied().unwrap_or_default();
-    let mut text = format!("{count} of {rows} rows {verb}.");
-    for (outcome, count) in tally.iter().filter(|(outcome, _)| *outcome != mailed) {
-        text.push_str(&format!("\n{count:>8} {outcome}"));
+fn outcomes(uploaded: &Uploaded, expected: &str) -> String {
+    let others = uploaded.tally.iter().filter(|(outcome, _)| *outcome != expected);
+    let mut text: String = others.map(|(outcome, count)| format!("\n{count:>8} {outcome}")).collect();
+    text.push_str(&format!("\nEach row's outcome is in {}.", uploaded.results.display()));
+    text
+}
+
+fn count(uploaded: &Uploaded, outcome: &str) -> u64 {
+    uploaded.tally.get(outcome).copied().unwrap_or_default()
+}
+
+fn describe(uploaded: &Uploaded) -> anyhow::Result<Report> {
+    let Uploaded { tally, rows, results, cost: Cost { cents, unknown_rows } } = uploaded;
+    let mailed = count(uploaded, answer::MAILED);
+    let mut text = format!("{mailed} of {rows} rows were mailed. They cost {}", Dollars(*cents));
+    if *unknown_rows > 0 {
+        text.push_str(&format!(
+            ", and what {unknown_rows} rows cost whose first answer was lost: see Billing"
+        ));
     }
-    text.push_str(&format!("\nEach row's outcome is in {}.", results.display()));
-    Report::new(&json!({"rows": rows, "outcomes": tally, "results": results}), text)
+    text.push_str(&format!(".{}", outcomes(uploaded, answer::MAILED)));
+    let value = json!({"rows": rows, "outcomes": tally, "cost_cents": cents, "rows_of_unknown_cost": unknown_rows, "results": results});
+    Ok(Report::new(&value, text)?.ending_with(if mailed == *rows { 0 } else { NOT_ALL_MAILED }))
+}
+
+fn describe_validation(uploaded: &Uploaded, new: &NewColumns) -> anyhow::Result<Report> {
+    let Uploaded { tally, rows, results, cost: Cost { cents, .. } } = uploaded;
+    let mailed = count(uploaded, answer::WOULD_MAIL);
+    let mut text = format!(
+        "{mailed} of {rows} rows would be mailed, for {}. Nobody was.{}",
+        Dollars(*cents),
+        outcomes(uploaded, answer::WOULD_MAIL)
+    );
+    for note in new.notes() {
+        text.push_str(&format!("\n{note}"));
+    }
+    let notes = new.notes();
+    Report::new(
+        &json!({"rows": rows, "outcomes": tally, "cost_cents": cents, "notes": notes, "results": results}),
+        text,
+    )
 }

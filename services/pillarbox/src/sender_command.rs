@@ -63,6 +63,10 @@ pub struct SendCommand {
     /// Type of a custom column: `--type 'Visits=number'`; text, number, date or yes_no. Repeatable.
     #[arg(long = "type", value_name = "FIELD=TYPE", value_parser = field_type)]
     pub types: Vec<(String, String)>,
+    /// Make the columns of the address book that the file has and the team does not. Without it the command asks, or sends
+    /// nothing where nobody can be asked.
+    #[arg(long)]
+    pub new_columns: bool,
     /// Ask the service what would come of each row, batch by batch: mails nobody, charges nothing, keeps nothing.
     #[arg(long, conflicts_with = "dry_run")]
     pub validate: bool,

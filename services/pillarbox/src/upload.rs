@@ -5,6 +5,7 @@
 //! nobody is mailed twice.
 
 mod batch;
+mod interrupted;
 mod journal;
 mod progress;
 mod results;
@@ -15,7 +16,9 @@ use anyhow::bail;
 use serde_json::{Value, json};
 
 pub(crate) use self::batch::{Batch, Envelope};
-pub(crate) use self::journal::Tally;
+pub(crate) use self::interrupted::Interrupted;
+use self::interrupted::UnderWay;
+pub(crate) use self::journal::{Cost, Tally};
 use self::journal::{Header, Journal};
 pub(crate) use self::progress::Progress;
 use self::results::Results;
@@ -35,12 +38,24 @@ pub(crate) struct RowResult {
     pub(crate) counts_as: String,
 }
 
+/// What came of a batch.
+#[derive(Debug)]
+pub(crate) struct Posted {
+    /// One for each of its rows.
+    pub(crate) results: Vec<RowResult>,
+    /// What the batch has cost, in US cents; `None` when the service did not tell.
+    pub(crate) cost_cents: Option<i64>,
+}
+
 /// What an upload does with its rows.
 pub(crate) trait Job {
     /// What it is called in the journal.
     const KIND: &'static str;
     /// The headings of [`RowResult::cells`].
     const HEADINGS: &'static [&'static str];
+
+    /// What may have come of rows whose answer never arrived, as a sentence's end.
+    fn unknown(&self) -> &'static str;
 
     /// A row as JSON.
     fn encode(&self, row: &Row) -> String;
@@ -53,13 +68,8 @@ pub(crate) trait Job {
     /// What else must be the same when the upload goes on, besides the file.
     fn fingerprint(&self) -> Value;
 
-    /// Sends a batch under this key; returns one result for each of its rows.
-    async fn post(
-        &mut self,
-        batch: &Batch,
-        key: String,
-        progress: &Progress,
-    ) -> anyhow::Result<Vec<RowResult>>;
+    /// Sends a batch under this key.
+    async fn post(&mut self, batch: &Batch, key: String, progress: &Progress) -> anyhow::Result<Posted>;
 }
 
 /// An upload under way.
@@ -69,6 +79,8 @@ pub(crate) struct Run<'s> {
     journal: Journal,
     results: Results,
     rows: u64,
+    /// What was asked for last, until its answer is kept.
+    under_way: UnderWay,
 }
 
 /// What came of an upload.
@@ -78,6 +90,8 @@ pub(crate) struct Uploaded {
     pub(crate) tally: Tally,
     /// Rows of the file.
     pub(crate) rows: u64,
+    /// What they have cost.
+    pub(crate) cost: Cost,
     /// Where the results are.
     pub(crate) results: PathBuf,
 }
@@ -100,7 +114,7 @@ impl<'s> Run<'s> {
         let path = results_path(upload, job.results_suffix());
         let journal = Journal::open(&path, header)?;
         let results = Results::open(path, J::HEADINGS, journal.results_bytes())?;
-        Ok(Self { sheet, envelope, journal, results, rows })
+        Ok(Self { sheet, envelope, journal, results, rows, under_way: UnderWay::Nothing })
     }
 
     /// The key of a request that the run makes once.
@@ -113,7 +127,38 @@ impl<'s> Run<'s> {
         Progress::new(self.rows, self.journal.rows())
     }
 
-    /// Sends what was not sent yet. Stopped from outside, it can be taken up again.
+    /// Does the work of an upload until Ctrl-C stops it, wherever it is. It can be taken up again then.
+    ///
+    /// # Errors
+    /// Those of the work; [`Interrupted`] when it was stopped.
+    pub(crate) async fn until_stopped<T>(
+        &mut self,
+        work: impl AsyncFnOnce(&mut Self) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        let outcome = tokio::select! {
+            outcome = work(self) => Some(outcome),
+            _ = tokio::signal::ctrl_c() => None,
+        };
+        outcome.unwrap_or_else(|| Err(self.interrupted().into()))
+    }
+
+    fn interrupted(&self) -> Interrupted {
+        let Self { journal, results, rows, under_way, .. } = self;
+        Interrupted {
+            done: journal.rows(),
+            rows: *rows,
+            tally: journal.tally().clone(),
+            results: results.path.clone(),
+            under_way: under_way.clone(),
+        }
+    }
+
+    /// Names a request that is not one of rows, before it is made.
+    pub(crate) fn begin_step(&mut self, name: &'static str) {
+        self.under_way = UnderWay::Step(name);
+    }
+
+    /// Sends what was not sent yet.
     ///
     /// # Errors
     /// What the service says for good, or again and again; or a results file that cannot be written.
@@ -124,14 +169,12 @@ impl<'s> Run<'s> {
                 continue;
             }
             let key = self.key(batch.number);
-            let outcome = tokio::select! {
-                outcome = job.post(&batch, key, progress) => outcome,
-                _ = tokio::signal::ctrl_c() => bail!("stopped after {} of {} rows: {GO_ON}", self.journal.rows(), self.rows),
-            };
-            let results = outcome.map_err(|error| self.failed(error))?;
-            same_length(batch.rows.len(), results.len())?;
-            let bytes = self.results.append(&batch.rows, &results)?;
-            self.journal.note(batch.rows.len() as u64, bytes, &results)?;
+            self.under_way = UnderWay::of(&batch, job.unknown());
+            let posted = job.post(&batch, key, progress).await.map_err(|error| self.failed(error))?;
+            same_length(batch.rows.len(), posted.results.len())?;
+            let bytes = self.results.append(&batch.rows, &posted.results)?;
+            self.journal.note(bytes, &posted)?;
+            self.under_way = UnderWay::Nothing;
             progress.advance(batch.rows.len() as u64);
         }
         Ok(())
@@ -139,21 +182,27 @@ impl<'s> Run<'s> {
 
     /// The upload is over; its journal goes.
     pub(crate) fn finish(self) -> anyhow::Result<Uploaded> {
-        let (tally, rows, results) = (self.journal.tally().clone(), self.rows, self.results.path);
+        let (tally, cost) = (self.journal.tally().clone(), self.journal.cost());
+        let (rows, results) = (self.rows, self.results.path);
         self.journal.remove()?;
-        Ok(Uploaded { tally, rows, results })
+        Ok(Uploaded { tally, rows, cost, results })
     }
 
     /// What to say of a failure. When the very first request of an upload was refused, nothing has happened, and
     /// nothing of the upload stays.
     pub(crate) fn failed(&self, error: anyhow::Error) -> anyhow::Error {
-        let is_clean =
-            matches!(error.downcast_ref(), Some(RequestError::Refused { after_lost_answer: false, .. }));
+        let refusal: Option<&RequestError> = error.downcast_ref();
+        let is_clean = matches!(refusal, Some(RequestError::Refused { after_lost_answer: false, .. }));
         if is_clean && self.journal.is_untouched() {
             self.journal.forget(&self.results.path);
             return error.context("nothing was sent");
         }
-        error.context(format!("after {} of {} rows ({GO_ON})", self.journal.rows(), self.rows))
+        let may_be_done = refusal.is_some_and(RequestError::may_be_done);
+        let error = error.context(format!("after {} of {} rows ({GO_ON})", self.journal.rows(), self.rows));
+        match self.under_way.sentence().filter(|_| may_be_done) {
+            Some(sentence) => error.context(sentence),
+            None => error,
+        }
     }
 }
 

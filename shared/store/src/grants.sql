@@ -57,7 +57,7 @@ GRANT SELECT (key_id, team_id, kind, integration_id, hash, revoked_at) ON api_ke
 GRANT SELECT (integration_id, team_id, name, availability, removal_guard_percent, first_completed_at) ON integrations
     TO pillarbox_gateway;
 -- The state of a request, and a stored response whose way was lost.
-GRANT SELECT (team_id, send_id, response, mailed, created_at, finished_at) ON sends TO pillarbox_gateway;
+GRANT SELECT (team_id, send_id, response, mailed, cost_cents, created_at, finished_at) ON sends TO pillarbox_gateway;
 -- The push API reads for itself.
 GRANT SELECT ON integration_fields, syncs, sync_issues TO pillarbox_gateway;
 GRANT SELECT (integration_id, external_id, contact_number, fields, removed_at, changed_in, created_at, changed_at) ON contacts

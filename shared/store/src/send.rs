@@ -411,7 +411,10 @@ impl Transaction<'_> {
         let changed = self
             .execute(
                 "UPDATE sends SET state = 'finished', response = coalesce($4, response),
-                     mailed = coalesce($5, mailed), finished_at = $6, copies = '{}'
+                     mailed = coalesce($5, mailed), finished_at = $6, copies = '{}',
+                     -- A request's charge has the request's id, and is closed by now.
+                     cost_cents = (SELECT amount_cents FROM charges
+                                   WHERE charges.team_id = $1 AND charge_id = $2 AND charges.state = 'settled')
                  WHERE team_id = $1 AND send_id = $2 AND lease_id = $3 AND state = 'reserved'",
                 &[&lease.team_id.0, &lease.send_id.0, &lease.lease_id, &response, &mailed, &now],
             )

@@ -85,6 +85,12 @@ fn command(folder: &Path, url: &str, key: &str, arguments: &[&str]) -> Command {
     command
 }
 
+/// Presses Ctrl-C.
+fn interrupt(child: &std::process::Child) {
+    let status = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+}
+
 /// People of these numbers as CSV, each at a house of its own.
 fn people_file(numbers: std::ops::Range<usize>) -> String {
     let row = |number: usize| format!("c{number},Pat,Reader{number},{number} Main St,Austin,TX,78701\n");

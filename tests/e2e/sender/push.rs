@@ -1,9 +1,11 @@
 //! `pillarbox push`.
 
+use std::process::Stdio;
+
 use pillarbox_tests::{Between, Crm, Fate, INTEGRATION_KEY, eventually};
 use serde_json::json;
 
-use super::Desk;
+use super::{Desk, interrupt};
 
 const PUSH: [&str; 5] = ["push", "people.csv", "--pause-ms", "10", "--json"];
 
@@ -88,6 +90,27 @@ async fn a_push_that_was_interrupted_goes_on_in_its_sync() {
     assert_eq!(said.code, Some(0), "{said:?}");
     assert_eq!(said.json()["sync"]["recordsUpserted"], 2500);
     assert_eq!((desk.results().len(), crm.ids().await.len()), (2500, 2500));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ctrl_c_tells_what_is_taken_and_what_is_unknown_and_ends_with_130() {
+    let crm = Crm::start().await;
+    let between = Between::start(&crm.stack.url).await;
+    let desk = Desk::with("id,first\n1,Ann\n");
+    // The sync begins; the row is taken and its answer lost, and the command waits long before it asks again.
+    between.next([Fate::Pass, Fate::LoseAnswer]);
+    let mut command =
+        desk.command(&between.url, INTEGRATION_KEY, &["push", "people.csv", "--pause-ms", "60000"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let taken = "SELECT count(*) FROM contacts";
+    eventually("the row is taken", async || crm.stack.count(taken).await == 1).await;
+    interrupt(&child);
+    let output = tokio::task::spawn_blocking(|| child.wait_with_output()).await.unwrap().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(said.contains("0 of 1 rows are done") && said.contains("the row of line 2"), "{said}");
+    let said = desk.run(&between.url, INTEGRATION_KEY, &PUSH).await;
+    assert_eq!((said.code, crm.stack.count("SELECT count(*) FROM syncs").await), (Some(0), 1), "{said:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,8 +1,10 @@
 //! `pillarbox send`.
 
+use std::process::Stdio;
+
 use pillarbox_tests::{Between, CAMPAIGN, Fate, KEY, Stack, eventually};
 
-use super::{Desk, people_file};
+use super::{Desk, interrupt, people_file};
 
 /// Quick retries: what is waited is tested apart.
 const SEND: [&str; 6] = ["send", CAMPAIGN, "people.csv", "--pause-ms", "10", "--json"];
@@ -25,7 +27,7 @@ async fn every_row_of_a_file_gets_its_outcome() {
     let file = people_file(1..4) + "=evil,Ann,Hill,,Austin,TX,78701\n,Bob,Hill,9 Main St,Austin,TX,78701\n";
     let desk = Desk::with(&file);
     let said = desk.run(&stack.url, KEY, &send(&["--batch", "2"])).await;
-    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(said.code, Some(3), "a row was not mailed: {said:?}");
     assert_eq!(said.json()["outcomes"], serde_json::json!({"mailed": 4, "invalid_address": 1}));
     assert_eq!(desk.column(0), ["2", "3", "4", "5", "6"], "one line for each row");
     assert_eq!(
@@ -54,6 +56,87 @@ async fn a_validation_tells_what_would_come_of_each_row_and_mails_nobody() {
     let said = desk.run(&stack.url, KEY, &send(&["--validate"])).await;
     assert!(said.code == Some(0) && desk.has("people.validated.csv"), "{said:?}");
     assert_eq!(pieces(&stack).await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_validation_and_a_send_tell_what_the_cards_cost() {
+    let stack = Stack::start().await;
+    let between = Between::start(&stack.url).await;
+    let desk = Desk::with(&(people_file(1..6) + "c9,Ann,Hill,,Austin,TX,78701\n"));
+    let validated = desk.run(&between.url, KEY, &send(&["--validate", "--batch", "2"])).await.json();
+    // The answer of the second batch is lost, and told again from where it is stored.
+    between.next([Fate::Pass, Fate::LoseAnswer]);
+    let said = desk.run(&between.url, KEY, &send(&["--batch", "2"])).await;
+    let price = stack.count("SELECT min(price_cents)::bigint FROM pieces").await;
+    assert_eq!(stack.count("SELECT sum(amount_cents)::bigint FROM charges").await, 5 * price);
+    assert_eq!(validated["cost_cents"], 5 * price);
+    assert_eq!(
+        (&said.json()["cost_cents"], &said.json()["rows_of_unknown_cost"]),
+        (&(3 * price).into(), &2.into())
+    );
+    let desk = Desk::with(&people_file(11..13));
+    let said = desk.run(&stack.url, KEY, &["send", CAMPAIGN, "people.csv"]).await;
+    let dollars = format!("2 of 2 rows were mailed. They cost ${}.{:02}.", 2 * price / 100, 2 * price % 100);
+    assert!(said.stdout.starts_with(&dollars), "{}", said.stdout);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ctrl_c_tells_what_is_mailed_and_what_is_unknown_and_ends_with_130() {
+    let stack = Stack::start().await;
+    let between = Between::start(&stack.url).await;
+    let desk = Desk::with(&people_file(1..6));
+    // The second batch is carried out, and its answer lost: the command waits long before it asks again.
+    between.next([Fate::Pass, Fate::LoseAnswer]);
+    let arguments = ["send", CAMPAIGN, "people.csv", "--batch", "2", "--pause-ms", "60000"];
+    let mut command = desk.command(&between.url, KEY, &arguments);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    eventually("two batches are mailed", async || pieces(&stack).await == 4).await;
+    eventually("the first one's results are kept", async || desk.results().len() == 2).await;
+    interrupt(&child);
+    let output = tokio::task::spawn_blocking(|| child.wait_with_output()).await.unwrap().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    for part in [
+        "2 of 5 rows are done (2 mailed",
+        "2 rows of lines 4 to 5",
+        "may have been mailed and charged",
+        "run the same command again",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let said = desk.run(&between.url, KEY, &send(&["--batch", "2"])).await;
+    assert_eq!(said.json()["outcomes"], serde_json::json!({"mailed": 5}), "{said:?}");
+    assert_eq!(pieces(&stack).await, 5);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_column_that_would_be_new_is_asked_about_and_a_known_one_is_not() {
+    let stack = Stack::start().await;
+    let row = "Ann Hill,1 Main St,Austin,TX,78701,gold\n";
+    let desk = Desk::with(&format!("full name,Address,City,State,Zip,Plan\n{row}"));
+    let dry = desk.run(&stack.url, KEY, &send(&["--dry-run"])).await;
+    assert_eq!(
+        (&dry.json()["columns"][0]["new"], &dry.json()["columns"][1]["new"]),
+        (&true.into(), &false.into())
+    );
+    assert!(dry.json()["notes"].to_string().contains("CURRENT RESIDENT"), "{dry:?}");
+    let said = desk.run(&stack.url, KEY, &SEND).await;
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.stderr.contains("column 1 \"full name\" is no field of the API"), "{}", said.stderr);
+    assert!(!desk.has("people.results.csv") && pieces(&stack).await == 0, "nothing was sent");
+    // Said column by column, or of all at once.
+    let said = desk.run(&stack.url, KEY, &send(&["--map", "full name=", "--map", "Plan=Plan"])).await;
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let desk = Desk::with(&format!("Note,Address,City,State,Zip,PLAN\n{}", row.replace("1 Main", "2 Main")));
+    assert_eq!(desk.run(&stack.url, KEY, &send(&["--new-columns"])).await.code, Some(0));
+    // Now the team has them all.
+    let desk = Desk::with(&format!("note,Address,City,State,Zip,plan\n{}", row.replace("1 Main", "3 Main")));
+    let said = desk.run(&stack.url, KEY, &SEND).await;
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let names = stack
+        .count("SELECT count(*) FROM address_columns WHERE name_key IN ('note', 'plan', 'full name')")
+        .await;
+    assert_eq!(names, 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -150,6 +233,11 @@ async fn a_file_that_is_not_in_order_is_told_by_line_and_column_and_nothing_is_s
             format!("First Name,Address,City,State,Zip\n{row}Bob,2 Main St,Austin\n"),
             "people.csv, line 3: only 3 cells under 5",
         ),
+        (
+            format!("First Name,Address,City,State,Zip\r\n\r\n{row}Bob,2 Main St,Austin\r\n"),
+            "people.csv, line 4: only 3 cells under 5",
+        ),
+        ("PK\u{3}\u{4}\u{14}\0\u{6}\0".to_owned(), "people.csv is an Excel workbook (.xlsx)"),
         ("First Name,Address,City,State,Zip\n".to_owned(), "has headings and no rows"),
     ] {
         let said = Desk::with(&content).run(&between.url, KEY, &SEND).await;

@@ -113,6 +113,15 @@ pub(super) fn replayed(mut response: Value) -> Value {
     response
 }
 
+/// The header that tells what a request has cost.
+pub(super) fn costed(mut response: Value) -> Value {
+    response["headers"]["X-Cost-Cents"] = json!({
+        "description": "What the request has cost, in whole US cents; not on a stored answer, nor on that of a dry run.",
+        "schema": {"type": "integer", "minimum": 0},
+    });
+    response
+}
+
 /// The header that tells how long to wait.
 pub(super) fn waiting(mut response: Value) -> Value {
     response["headers"]["Retry-After"] =

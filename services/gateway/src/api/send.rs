@@ -4,7 +4,7 @@ use contract::limits::IDEMPOTENCY_KEY_CHARS;
 use contract::send::{RequestAnswer, SendError, SendResponse, SendValidation};
 use serde_json::{Value, json};
 
-use super::operation::{Body, Envelope, Failure, Operation, answered, failed, parameter, replayed};
+use super::operation::{Body, Envelope, Failure, Operation, answered, costed, failed, parameter, replayed};
 use super::shape::SendRequest;
 use super::types::Types;
 use crate::recipients::status_of;
@@ -26,7 +26,7 @@ fn send(types: &mut Types) -> Operation {
     let key = json!({"type": "string", "maxLength": IDEMPOTENCY_KEY_CHARS});
     let mut responses = failed(Envelope::Flat, every_error().iter().map(failure).collect());
     let description = "Every recipient's result; with `validate=1`, what it would be.";
-    responses.insert(200, replayed(answered(description, answer)));
+    responses.insert(200, costed(replayed(answered(description, answer))));
     Operation {
         method: "post",
         path: "/api/v1/recipients".to_owned(),

@@ -32,6 +32,8 @@ pub(super) enum Attempt {
         status: u16,
         /// What the service asks to wait.
         retry_after: Option<Duration>,
+        /// What the service says that the request has cost.
+        cost_cents: Option<i64>,
         /// The body.
         body: Vec<u8>,
     },
@@ -124,7 +126,7 @@ mod tests {
     const PATIENCE: Patience = Patience { tries: 4, pause: Duration::from_secs(1) };
 
     fn answer(status: u16) -> Attempt {
-        Attempt::Answered { status, retry_after: None, body: Vec::new() }
+        Attempt::Answered { status, retry_after: None, cost_cents: None, body: Vec::new() }
     }
 
     #[test]
@@ -153,6 +155,7 @@ mod tests {
         let limited = |seconds| Attempt::Answered {
             status: 429,
             retry_after: Some(Duration::from_secs(seconds)),
+            cost_cents: None,
             body: Vec::new(),
         };
         for _ in 0..RATE_WAITS {
@@ -166,7 +169,7 @@ mod tests {
     fn an_attempt_that_is_still_running_is_waited_for() {
         let body = br#"{"error": {"code": "in_progress", "message": "."}}"#.to_vec();
         let mut course = Course::new(PATIENCE);
-        let running = Attempt::Answered { status: 409, retry_after: None, body };
+        let running = Attempt::Answered { status: 409, retry_after: None, cost_cents: None, body };
         assert!(matches!(course.after(&running), Step::Again(_)));
     }
 

@@ -45,6 +45,8 @@ pub(super) struct Answer {
 #[serde(rename_all = "camelCase")]
 struct Summary {
     not_mailed: usize,
+    /// Of a dry run only.
+    cost_cents: Option<i64>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -74,6 +76,11 @@ struct Warning {
 }
 
 impl Answer {
+    /// What the cards of a dry run would cost, in US cents; `None` of a send.
+    pub(super) const fn cost_cents(&self) -> Option<i64> {
+        self.summary.cost_cents
+    }
+
     /// One result for each reference that was sent. A shortened answer leaves recipients out that were mailed without
     /// anything to say of them, and from some place on all that do not fit.
     pub(super) fn for_each(self, references: &[String]) -> Vec<RowResult> {

@@ -1,6 +1,6 @@
 //! Which column is which field: by the headings, by what was said with `--map`, and with an error instead of a guess.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 
 use contract::limits::FIELD_NAME_CHARS;
@@ -48,6 +48,8 @@ pub(crate) enum Unknown {
 pub(crate) struct Columns {
     /// In the file's order.
     pub(crate) fields: Vec<Option<String>>,
+    /// The places of those of which `--map` says what they are.
+    pub(crate) said: HashSet<usize>,
 }
 
 impl Columns {
@@ -94,7 +96,10 @@ pub(crate) fn map_columns(
     if problems.is_empty() {
         refuse_missing(headings, &fields, required, &mut problems);
     }
-    if problems.is_empty() { Ok(Columns { fields }) } else { Err(problems) }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    Ok(Columns { fields, said: said.into_keys().collect() })
 }
 
 struct Column<'a> {

@@ -12,13 +12,22 @@ use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::RowResult;
+use super::Posted;
 
 /// Bytes of a journal at the most: hundreds of thousands of batches.
 const JOURNAL_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Rows by what they count as.
 pub(crate) type Tally = BTreeMap<String, u64>;
+
+/// What an upload has cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Cost {
+    /// US cents, of all rows of whose cost the service told.
+    pub(crate) cents: i64,
+    /// Rows of whose cost it did not: an answer that was lost is told again without it.
+    pub(crate) unknown_rows: u64,
+}
 
 /// Which upload it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +48,8 @@ struct Mark {
     rows: u64,
     results_bytes: u64,
     tally: Tally,
+    #[serde(default)]
+    cost: Cost,
 }
 
 /// The journal of an upload, locked against a second one.
@@ -152,6 +163,11 @@ impl Journal {
         &self.mark.tally
     }
 
+    /// What these rows have cost.
+    pub(super) const fn cost(&self) -> Cost {
+        self.mark.cost
+    }
+
     /// How long the results are; `None` while there are none.
     pub(super) const fn results_bytes(&self) -> Option<u64> {
         if self.mark.batches == 0 { None } else { Some(self.mark.results_bytes) }
@@ -163,16 +179,16 @@ impl Journal {
     }
 
     /// A batch's results are kept, up to this length of the file.
-    pub(super) fn note(
-        &mut self,
-        rows: u64,
-        results_bytes: u64,
-        results: &[RowResult],
-    ) -> anyhow::Result<()> {
+    pub(super) fn note(&mut self, results_bytes: u64, posted: &Posted) -> anyhow::Result<()> {
+        let rows = posted.results.len() as u64;
         self.mark.batches += 1;
         self.mark.rows += rows;
         self.mark.results_bytes = results_bytes;
-        for result in results {
+        match posted.cost_cents {
+            Some(cents) => self.mark.cost.cents = self.mark.cost.cents.saturating_add(cents),
+            None => self.mark.cost.unknown_rows += rows,
+        }
+        for result in &posted.results {
             *self.mark.tally.entry(result.counts_as.clone()).or_default() += 1;
         }
         self.write(&self.mark.clone())
@@ -199,13 +215,15 @@ fn path_of(results: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::upload::RowResult;
 
     fn header(file: &str, plan: &str) -> Header {
         Header::new("send", file.to_owned(), plan)
     }
 
-    fn result(counts_as: &str) -> RowResult {
-        RowResult { cells: Vec::new(), counts_as: counts_as.to_owned() }
+    fn posted(counts_as: &[&str], cost_cents: Option<i64>) -> Posted {
+        let result = |counts_as: &&str| RowResult { cells: Vec::new(), counts_as: (*counts_as).to_owned() };
+        Posted { results: counts_as.iter().map(result).collect(), cost_cents }
     }
 
     #[test]
@@ -215,7 +233,7 @@ mod tests {
         let mut journal = Journal::open(&results, header("f", "p")).unwrap();
         assert!(journal.is_untouched());
         let run = journal.run();
-        journal.note(2, 100, &[result("mailed"), result("do_not_mail")]).unwrap();
+        journal.note(100, &posted(&["mailed", "do_not_mail"], Some(79))).unwrap();
         let path = journal.path.clone();
         drop(journal);
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
@@ -224,10 +242,11 @@ mod tests {
         assert_eq!((journal.run(), journal.batches(), journal.rows()), (run, 1, 2));
         assert_eq!((journal.results_bytes(), journal.tally()["mailed"]), (Some(100), 1));
         assert!(!journal.is_untouched());
-        journal.note(1, 150, &[result("mailed")]).unwrap();
+        journal.note(150, &posted(&["mailed"], None)).unwrap();
         drop(journal);
         let journal = Journal::open(&results, header("f", "p")).unwrap();
         assert_eq!((journal.batches(), journal.tally()["mailed"]), (2, 2));
+        assert_eq!(journal.cost(), Cost { cents: 79, unknown_rows: 1 });
     }
 
     #[test]

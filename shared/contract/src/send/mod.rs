@@ -7,6 +7,10 @@ mod response;
 mod status;
 mod validation;
 
+/// The header of an answer that tells what its request has cost, in whole US cents: an addition to the contract. A stored
+/// answer that is given again has none.
+pub const COST_HEADER: &str = "x-cost-cents";
+
 pub use context::SendContext;
 pub use error::SendError;
 pub use request::{

@@ -21,6 +21,10 @@ use crate::route::{Access, Route};
 /// The cookie that holds a session's token.
 const SESSION_COOKIE: &str = "pillarbox_session";
 
+/// The same over TLS. Browsers take a cookie of such a name only from this very host, over TLS, and for all its paths: neither a
+/// neighbour of the same domain nor somebody on the way can plant a session.
+const SECURE_SESSION_COOKIE: &str = "__Host-pillarbox_session";
+
 /// Whoever is signed in, for handlers behind a guard.
 #[derive(Debug, Clone)]
 pub(crate) struct Person(pub(crate) SignedIn);
@@ -83,9 +87,10 @@ pub(crate) fn allows(access: Access, role: Role) -> bool {
 
 /// Who holds the request's session; `None` when it has none that lasts.
 pub(crate) async fn signed_in(console: &Console, headers: &HeaderMap) -> Result<Option<Person>, Failure> {
-    let Some(token) = token(headers) else { return Ok(None) };
+    let settings = &console.process.config.console;
+    let Some(token) = token(settings, headers) else { return Ok(None) };
     let now = console.process.clock.now();
-    let age = session_age(&console.process.config.console, now);
+    let age = session_age(settings, now);
     let person = console.process.store.session_use(&token.hash(), age, now).await?;
     Ok(person.map(Person))
 }
@@ -136,9 +141,13 @@ fn without_notice(request: &Request) -> Option<String> {
     })
 }
 
+const fn session_cookie_name(settings: &config::Console) -> &'static str {
+    if settings.secure_cookies { SECURE_SESSION_COOKIE } else { SESSION_COOKIE }
+}
+
 /// The session's token, if there is one.
-pub(crate) fn token(headers: &HeaderMap) -> Option<Token> {
-    token_in(headers, SESSION_COOKIE)
+pub(crate) fn token(settings: &config::Console, headers: &HeaderMap) -> Option<Token> {
+    token_in(headers, session_cookie_name(settings))
 }
 
 /// The token in the cookie of this name, if there is one.
@@ -152,7 +161,7 @@ pub(crate) fn token_in(headers: &HeaderMap, name: &str) -> Option<Token> {
 /// The header that makes a browser keep the token; `None` makes it forget.
 pub(crate) fn session_cookie(settings: &config::Console, token: Option<&Token>) -> String {
     let value = token.map_or("", Token::reveal).to_owned();
-    let mut cookie = Cookie::build((SESSION_COOKIE, value))
+    let mut cookie = Cookie::build((session_cookie_name(settings), value))
         .path("/")
         .http_only(true)
         .same_site(SameSite::Lax)
@@ -182,8 +191,9 @@ mod tests {
         let mut headers = HeaderMap::new();
         let value = format!("a=b; {SESSION_COOKIE}={}; c", token.reveal());
         headers.insert(COOKIE, value.parse().unwrap());
-        assert_eq!(super::token(&headers), Some(token));
+        assert_eq!(token_in(&headers, SESSION_COOKIE), Some(token));
+        assert_eq!(token_in(&headers, SECURE_SESSION_COOKIE), None, "it may have been planted");
         headers.insert(COOKIE, format!("{SESSION_COOKIE}=short").parse().unwrap());
-        assert_eq!(super::token(&headers), None);
+        assert_eq!(token_in(&headers, SESSION_COOKIE), None);
     }
 }

@@ -7,6 +7,10 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream::try_unfold;
 use spreadsheet::inert;
 
+use crate::Console;
+use crate::access::Person;
+use crate::failure::Failure;
+
 /// Lines that are read at a time.
 pub(crate) const LINES_READ: i64 = 1_000;
 
@@ -18,9 +22,42 @@ pub(crate) struct Lines<C> {
     pub(crate) next: Option<C>,
 }
 
-/// A CSV file with these headings, of the lines that `read` gives from `start` on. When it fails the download breaks
-/// off: a file that arrives is whole.
-pub(crate) fn csv<C, F>(
+/// A file of people's data.
+pub(crate) struct Download<'a> {
+    /// What the browser calls it.
+    pub(crate) file_name: &'a str,
+    pub(crate) headings: &'a [&'a str],
+    /// What the team's log says was done, as in `recipient.downloaded`.
+    pub(crate) action: &'static str,
+    /// Of what.
+    pub(crate) subject: &'a str,
+}
+
+/// A CSV file of the lines that `read` gives from `start` on. That this person has it is in the team's log before the first
+/// line goes out. When reading fails the download breaks off: a file that arrives is whole.
+///
+/// # Errors
+/// [`Failure`] when it cannot be noted.
+pub(crate) async fn csv<C, F>(
+    console: &Console,
+    person: &Person,
+    download: Download<'_>,
+    start: C,
+    read: impl Fn(C) -> F + Send + 'static,
+) -> Result<Response, Failure>
+where
+    C: Send + 'static,
+    F: Future<Output = store::Result<Lines<C>>> + Send + 'static,
+{
+    let Download { file_name, headings, action, subject } = download;
+    let mut connection = console.process.store.connection().await?;
+    let transaction = connection.begin().await?;
+    transaction.activity_add(&person.0, action, subject, console.process.clock.now()).await?;
+    transaction.commit().await?;
+    Ok(file(file_name, headings, start, read))
+}
+
+fn file<C, F>(
     file_name: &str,
     headings: &[&str],
     start: C,
@@ -65,7 +102,7 @@ mod tests {
             let cells = vec![vec![page.to_string(), "a \"b\", c".to_owned()]];
             Ok(Lines { cells, next: (page < 3).then_some(page + 1) })
         };
-        let response = csv("list.csv", &["Page", "Text"], 1, read);
+        let response = file("list.csv", &["Page", "Text"], 1, read);
         assert_eq!(response.headers()[CONTENT_DISPOSITION], "attachment; filename=\"list.csv\"");
         let body = axum::body::to_bytes(response.into_body(), 1_000).await.unwrap();
         let quoted = "\"a \"\"b\"\", c\"";
@@ -76,7 +113,7 @@ mod tests {
     #[tokio::test]
     async fn a_download_that_fails_breaks_off() {
         let read = async |_: ()| Err(store::StoreError::Unavailable("gone".to_owned()));
-        let response = csv("list.csv", &["Text"], (), read);
+        let response = file("list.csv", &["Text"], (), read);
         assert!(axum::body::to_bytes(response.into_body(), 1_000).await.is_err());
     }
 
@@ -84,7 +121,7 @@ mod tests {
     async fn no_cell_is_a_formula() {
         let read =
             async |()| Ok(Lines { cells: vec![vec!["＝1+1".to_owned(), "\n=1".to_owned()]], next: None });
-        let response = csv("list.csv", &["One", "Other"], (), read);
+        let response = file("list.csv", &["One", "Other"], (), read);
         let body = axum::body::to_bytes(response.into_body(), 1_000).await.unwrap();
         assert_eq!(body, "One,Other\n'＝1+1,\"'\n=1\"\n");
     }

@@ -100,9 +100,9 @@ pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()
 }
 
 fn router(console: Console) -> Router {
-    let settings = &console.process.config.console;
-    let (console_url, forms) = (settings.url.clone(), Forms::new(settings));
-    let unread = Unread::new(settings);
+    let config = console.process.config.clone();
+    let forms = Forms::new(&config.console);
+    let unread = Unread::new(&config.console);
     let router = route::all()
         .into_iter()
         .fold(Router::new(), |router, route| router.route(route.path, access::guarded(route, &console)));
@@ -115,5 +115,5 @@ fn router(console: Console) -> Router {
         .layer(axum::middleware::from_fn_with_state(forms, late::refuse))
         .layer(axum::middleware::from_fn_with_state(unread, unread::hold))
         .with_state(console);
-    security::layered(router, console_url)
+    security::layered(router, &config.console)
 }

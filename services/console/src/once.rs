@@ -20,6 +20,9 @@ use crate::failure::Failure;
 /// The cookie that holds the token of a secret. It goes to the page that shows it, and only there.
 const COOKIE: &str = "pillarbox_shown_once";
 
+/// The same over TLS, and only from there. It is not for all paths, so it cannot be bound to the host as a session's is.
+const SECURE_COOKIE: &str = "__Secure-pillarbox_shown_once";
+
 /// Minutes in which the page that shows a secret must be asked for.
 const MINUTES: i64 = 5;
 
@@ -66,7 +69,8 @@ impl Secret {
         person: &Person,
         headers: &HeaderMap,
     ) -> Result<Option<Self>, Failure> {
-        let Some(token) = token_in(headers, COOKIE) else { return Ok(None) };
+        let name = cookie_name(&console.process.config.console);
+        let Some(token) = token_in(headers, name) else { return Ok(None) };
         let (store, now) = (&console.process.store, console.process.clock.now());
         let sealed = store.shown_once_take(person.0.user_id, &token.hash(), now).await?;
         let Some(text) = sealed.and_then(|sealed| unseal(&token, sealed)) else { return Ok(None) };
@@ -75,10 +79,14 @@ impl Secret {
     }
 }
 
+const fn cookie_name(settings: &config::Console) -> &'static str {
+    if settings.secure_cookies { SECURE_COOKIE } else { COOKIE }
+}
+
 impl OnItsWay {
     /// Lets an answer that leads to the page at this path bring the browser what opens the secret.
     pub(crate) fn with(self, answer: Response, path: &str, settings: &config::Console) -> Response {
-        let cookie = Cookie::build((COOKIE, self.0.reveal().to_owned()))
+        let cookie = Cookie::build((cookie_name(settings), self.0.reveal().to_owned()))
             .path(path.to_owned())
             .max_age(cookie::time::Duration::minutes(MINUTES))
             .http_only(true)

@@ -2,14 +2,15 @@
 //! no action that another site made a browser send.
 
 use axum::Router;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
-    X_FRAME_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY,
+    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
-use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
+use service::config;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::{failure, origin};
@@ -19,22 +20,30 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
                       connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
 const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
+/// For a year browsers come back over TLS only, whatever a link says.
+const TRANSPORT_POLICY: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 
-/// The router with what holds for every answer. Actions must come from the console at this address.
-pub(crate) fn layered(router: Router, console_url: String) -> Router {
+/// The router with what holds for every answer. Actions must come from the console at its address.
+pub(crate) fn layered(router: Router, settings: &config::Console) -> Router {
+    // Where cookies need TLS, pages do.
+    let is_tls_only = settings.secure_cookies;
     router
         .layer(CatchPanicLayer::custom(|_: Box<dyn std::any::Any + Send>| {
             tracing::error!("a page panicked");
             StatusCode::INTERNAL_SERVER_ERROR.into_response()
         }))
-        .layer(from_fn_with_state(console_url, origin::check))
-        .layer(from_fn(with_headers))
+        .layer(from_fn_with_state(settings.url.clone(), origin::check))
+        .layer(from_fn_with_state(is_tls_only, with_headers))
 }
 
-async fn with_headers(request: Request, next: Next) -> Response {
+async fn with_headers(State(is_tls_only): State<bool>, request: Request, next: Next) -> Response {
     let mut response = failure::worded(next.run(request).await);
     add(response.headers_mut());
+    if is_tls_only {
+        response.headers_mut().insert(STRICT_TRANSPORT_SECURITY, TRANSPORT_POLICY);
+    }
     response
 }
 

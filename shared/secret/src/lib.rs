@@ -1,5 +1,7 @@
 //! Secrets: the keys that we make, the tokens of sessions, and the passwords of people.
 
+mod common;
+
 use std::fmt;
 
 use argon2::Argon2;
@@ -12,6 +14,8 @@ use rand::distr::Alphanumeric;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+
+use self::common::is_common;
 
 /// Random base62 characters of a key: 24 of them are 142 bits.
 const KEY_RANDOM_CHARS: usize = 24;
@@ -165,13 +169,24 @@ impl Password {
     /// A password that somebody with this e-mail address chooses.
     ///
     /// # Errors
-    /// A sentence without its full stop: what passwords are like, or that the address is none.
+    /// A sentence without its full stop: what passwords are like, that the address is none, or that it is one of those that are tried
+    /// first.
     pub fn chosen(text: String, email: &str) -> Result<Self, String> {
         let password = Self::try_from(text)?;
-        if password.0.trim().to_lowercase() == email.trim().to_lowercase() {
-            return Err("a password is not the e-mail address".to_owned());
+        match password.refusal(email) {
+            Some(reason) => Err(reason.to_owned()),
+            None => Ok(password),
         }
-        Ok(password)
+    }
+
+    /// Why somebody with this e-mail address is not to choose it, as a sentence without its full stop. One that was chosen
+    /// before still opens its account.
+    pub fn refusal(&self, email: &str) -> Option<&'static str> {
+        if self.0.trim().to_lowercase() == email.trim().to_lowercase() {
+            return Some("a password is not the e-mail address");
+        }
+        is_common(&self.0)
+            .then_some("it is one of the passwords that are tried first; several words make a good one")
     }
 
     /// Whether the hash, in PHC form, is of this password.
@@ -267,6 +282,11 @@ mod tests {
         assert!(!password.matches("not a hash"));
         assert!(Password::chosen("Ada@Example.com ".to_owned(), "ada@example.com").is_err());
         assert!(Password::chosen("correct horse".to_owned(), "ada@example.com").is_ok());
+        assert!(
+            Password::chosen("Password123!".to_owned(), "ada@example.com")
+                .unwrap_err()
+                .contains("tried first")
+        );
         for wrong in ["short", "nine char", "tab\tinside it", &"x".repeat(201)] {
             assert!(Password::try_from(wrong.to_owned()).is_err(), "{wrong}");
         }

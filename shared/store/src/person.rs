@@ -62,6 +62,9 @@ impl Store {
     }
 }
 
+/// The index by which an address is one account's.
+const CLAIMED_ONCE: &str = "users_by_claimed_email";
+
 fn no_link() -> StoreError {
     StoreError::NotFound("a link that sets a password".to_owned())
 }
@@ -85,10 +88,11 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Adds a person, who has no password yet.
+    /// Adds a person, who has no password yet. Whether the address has an account of another team is not told: who adds somebody
+    /// is a stranger there.
     ///
     /// # Errors
-    /// [`StoreError::Limit`] when the address has an account, of whatever team, or the team is full.
+    /// [`StoreError::Limit`] when somebody of the team has the address, or the team is full.
     pub async fn person_add(
         &self,
         team_id: TeamId,
@@ -108,7 +112,7 @@ impl Transaction<'_> {
         let added = self
             .execute(
                 "INSERT INTO users (user_id, team_id, email, name, role, created_at)
-                 VALUES ($1, $2, lower($3), $4, $5, $6) ON CONFLICT (email) DO NOTHING",
+                 VALUES ($1, $2, lower($3), $4, $5, $6) ON CONFLICT (team_id, email) DO NOTHING",
                 &[&user_id.0, &team_id.0, &email, &name, &role.as_str(), &now],
             )
             .await?;
@@ -167,18 +171,24 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Gives a person another password, as its hash in PHC form, and ends all sessions but the one that `kept` names.
+    /// Gives a person another password, as its hash in PHC form, and ends all sessions but the one that `kept` names. With the first
+    /// one the address is this account's.
     ///
     /// # Errors
-    /// [`StoreError`] when the database cannot be asked.
+    /// [`StoreError::Limit`] when the address is another account's.
     pub async fn password_set(
         &self,
         user_id: UserId,
         password_hash: &str,
         kept: Option<&[u8; 32]>,
     ) -> Result<()> {
-        let sql = "UPDATE users SET password_hash = $2 WHERE user_id = $1";
-        self.execute(sql, &[&user_id.0, &password_hash]).await?;
+        let sql = "UPDATE users SET password_hash = $2, is_claimed = true WHERE user_id = $1";
+        self.execute(sql, &[&user_id.0, &password_hash]).await.map_err(|error| match error {
+            StoreError::Refused { constraint } if constraint == CLAIMED_ONCE => {
+                StoreError::Limit("the address belongs to another account".to_owned())
+            }
+            error => error,
+        })?;
         self.execute("DELETE FROM password_links WHERE user_id = $1", &[&user_id.0]).await?;
         self.session_end_all(user_id, kept).await?;
         Ok(())

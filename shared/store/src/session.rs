@@ -53,12 +53,13 @@ pub struct SessionAge {
 }
 
 impl Store {
-    /// The account with this address; `None` when nobody has it.
+    /// The account with this address; `None` when nobody has chosen a password for it.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
     pub async fn account_by_email(&self, email: &str) -> Result<Option<Account>> {
-        let sql = "SELECT user_id, team_id, name, password_hash FROM users WHERE email = lower($1)";
+        let sql = "SELECT user_id, team_id, name, password_hash FROM users
+             WHERE email = lower($1) AND is_claimed";
         let row = self.row(sql, &[&email]).await?;
         Ok(row.map(|row| Account {
             user_id: UserId(row.get(0)),

@@ -145,7 +145,9 @@ impl Store {
         let mut connection = self.connection().await?;
         let transaction = connection.begin().await?;
         // Sessions end in a statement of their own: it sees the one of a sign-in that this waits for.
-        let sql = "SELECT user_id FROM users WHERE email = lower($1) FOR NO KEY UPDATE";
+        // Of several teams that have added the address it is the account's, or else the first one's.
+        let sql = "SELECT user_id FROM users WHERE email = lower($1)
+             ORDER BY is_claimed DESC, created_at, user_id LIMIT 1 FOR NO KEY UPDATE";
         let person = transaction.row(sql, &[&email]).await?;
         let person =
             person.ok_or_else(|| StoreError::NotFound(format!("a person with the address {email}")))?;
@@ -226,19 +228,21 @@ impl Transaction<'_> {
         now: DateTime<Utc>,
     ) -> Result<UserId> {
         self.people_lock(team_id).await?;
+        let sql = "SELECT 1 FROM users WHERE email = lower($1) AND team_id <> $2 AND is_claimed";
+        if self.row(sql, &[&email, &team_id.0]).await?.is_some() {
+            return Err(StoreError::Limit(format!("{email} belongs to a person of another team")));
+        }
         let row = self
             .row(
                 "WITH before AS (SELECT role FROM users WHERE team_id = $2 AND email = lower($3))
                  INSERT INTO users AS existing (user_id, team_id, email, name, role, created_at)
                  VALUES ($1, $2, lower($3), $4, $5, $6)
-                 ON CONFLICT (email) DO UPDATE SET name = excluded.name, role = excluded.role
-                 WHERE existing.team_id = excluded.team_id
+                 ON CONFLICT (team_id, email) DO UPDATE SET name = excluded.name, role = excluded.role
                  RETURNING user_id, (SELECT role FROM before)",
                 &[&UserId::new().0, &team_id.0, &email, &name, &role.as_str(), &now],
             )
-            .await?;
-        let row =
-            row.ok_or_else(|| StoreError::Limit(format!("{email} belongs to a person of another team")))?;
+            .await?
+            .ok_or_else(|| StoreError::Corrupt("saving a person gave no row".to_owned()))?;
         let (user_id, role_before) = (UserId(row.get(0)), row.get::<_, Option<&str>>(1));
         if let Some(password_hash) = password_hash {
             self.password_set(user_id, password_hash, None).await?;

@@ -137,6 +137,12 @@ async fn an_export_has_everybody_who_is_asked_for_and_no_formula() {
     assert_eq!(lines.len(), 1500);
     let first = lines.iter().find(|line| line.starts_with("r1,")).unwrap();
     assert!(first.starts_with("r1,\"'=HYPERLINK(\"\"https://evil.example\"\")\",Reader1,"), "{first}");
+    let log = looker.get("/activity?kind=recipient").await.html;
+    assert_eq!(
+        log.matches("recipient.downloaded").count(),
+        1,
+        "who has the file is in the team's log: {log}"
+    );
     assert_eq!(looker.get(&path(".csv?outcome=do_not_mail")).await.html.lines().count(), 1);
     assert_eq!(looker.get(&path(".csv?text=reader14&outcome=mailed")).await.html.lines().count(), 1 + 111);
 }

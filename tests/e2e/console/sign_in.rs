@@ -144,3 +144,33 @@ async fn what_the_framework_refuses_is_a_page_with_the_headers_of_all_pages() {
         assert!(page.headers.contains_key("content-security-policy"));
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn over_tls_the_session_is_bound_to_the_host_and_browsers_stay_with_tls() {
+    for (is_secure, cookie) in [(true, "__Host-pillarbox_session="), (false, "pillarbox_session=")] {
+        let settings = vec![("CONSOLE__SECURE_COOKIES", is_secure.to_string())];
+        let mut stack = Stack::with(pillarbox_tests::Options { settings, ..Default::default() }).await;
+        let url = stack.console().await;
+        let team = stack.store.team_list("", 1).await.unwrap().remove(0);
+        let email = Visitor::join(&stack, team.team_id, Role::Owner).await;
+        let mut visitor = Visitor::stranger(&url);
+        let signed_in = visitor.sign_in(&email, PASSWORD).await;
+        let given = signed_in.headers["set-cookie"].to_str().unwrap();
+        assert!(
+            given.starts_with(cookie) && given.contains("Path=/") && !given.contains("Domain"),
+            "{given}"
+        );
+        assert_eq!(given.contains("Secure"), is_secure, "{given}");
+        assert_eq!(visitor.get("/").await.status, 200);
+        // One that a neighbour of the domain has planted, or that is left from before.
+        let token = visitor.cookie().split_once('=').unwrap().1;
+        let planted = format!("pillarbox_session={token}");
+        let page = Visitor::stranger(&url).request(Method::GET, "/", &[], &[("cookie", &planted)]).await;
+        assert_eq!(page.status == 200, !is_secure, "{}", page.status);
+        let transport = page.headers.get("strict-transport-security").map(|value| value.to_str().unwrap());
+        assert_eq!(transport, is_secure.then_some("max-age=31536000"));
+        // What is shown once is shown.
+        let form = [("name", "Website"), ("kind", "full_access")];
+        super::secret_in(&visitor.make("/keys", &form).await, "pk_live_");
+    }
+}

@@ -6,7 +6,7 @@ use pillarbox_tests::{PASSWORD, Stack, Visitor};
 use serde_json::{Value, json};
 use store::Role;
 
-use super::{console, member, secret_in};
+use super::{console, foreigner, member, secret_in};
 
 /// The id of the person with this address.
 async fn user_id(stack: &Stack, email: &str) -> UserId {
@@ -40,6 +40,12 @@ async fn somebody_who_is_added_chooses_a_password_by_a_link_that_works_once_and_
     assert!(grace.get(&link).await.html.contains("grace@example.com"));
     let short = grace.post(&link, &[("password", "short")]).await;
     assert!(short.status == 422 && short.html.contains("a password has 10 to 200 characters"));
+    let common = grace.post(&link, &[("password", "Password123!")]).await;
+    assert!(
+        common.status == 422 && common.html.contains("passwords that are tried first"),
+        "{}",
+        common.html
+    );
     let own = grace.post(&link, &[("password", "Grace@example.com")]).await;
     assert!(own.status == 422 && own.html.contains("a password is not the e-mail address"), "{}", own.html);
     let set = grace.post(&link, &[("password", NEW_PASSWORD)]).await;
@@ -56,6 +62,52 @@ async fn somebody_who_is_added_chooses_a_password_by_a_link_that_works_once_and_
     let stranger = Visitor::stranger(&url);
     assert_eq!(stranger.get(&late).await.status, 404);
     assert_eq!(stranger.post(&late, &[("password", NEW_PASSWORD)]).await.status, 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_adds_somebody_is_not_told_of_an_account_in_another_team() {
+    let (stack, url) = console().await;
+    let owner = member(&stack, &url, Role::Owner).await;
+    let other = foreigner(&stack, &url).await;
+    let form = |email| [("email", email), ("name", "Grace Hill"), ("role", "admin")];
+    let link = secret_in(&other.make("/team", &form("grace@example.com")).await, "/password/");
+    let mut grace = Visitor::stranger(&url);
+    assert_eq!(grace.post(&link, &[("password", NEW_PASSWORD)]).await.status, 303);
+
+    // Of somebody with an account and of somebody without one the owner sees the same.
+    let known = owner.make("/team", &form("grace@example.com")).await;
+    let unknown = owner.make("/team", &form("nobody@example.com")).await;
+    let (known_link, unknown_link) = (secret_in(&known, "/password/"), secret_in(&unknown, "/password/"));
+    let people = owner.get("/team").await.html;
+    for email in ["grace@example.com", "nobody@example.com"] {
+        assert!(people.contains(email), "{people}");
+    }
+    let pages = [grace.get(&known_link).await, grace.get(&unknown_link).await];
+    let [one, two] = pages.map(|page| page.html.replace("grace@", "x@").replace("nobody@", "x@"));
+    assert_eq!(one, two, "the links' pages are alike");
+    let taken = Visitor::stranger(&url).post(&known_link, &[("password", PASSWORD)]).await;
+    assert!(taken.status == 422 && taken.html.contains("This link cannot be used"), "{}", taken.html);
+    assert!(!taken.html.contains("another account"), "{}", taken.html);
+    assert_eq!(Visitor::stranger(&url).sign_in("grace@example.com", PASSWORD).await.status, 403);
+    assert_eq!(
+        grace.sign_in("grace@example.com", NEW_PASSWORD).await.status,
+        303,
+        "her account is as it was"
+    );
+    assert!(grace.get("/").await.html.contains("Somebody else"), "in her team");
+
+    // While her password is reset the address stays hers.
+    let sql = "SELECT user_id FROM users WHERE email = 'grace@example.com' AND is_claimed";
+    let id = UserId(stack.sql.query_one(sql, &[]).await.unwrap().get(0));
+    let newer = secret_in(&other.make(&format!("/team/{id}/reset-password"), &[]).await, "/password/");
+    assert_eq!(Visitor::stranger(&url).post(&known_link, &[("password", PASSWORD)]).await.status, 422);
+    assert_eq!(grace.post(&newer, &[("password", PASSWORD)]).await.status, 303);
+    // The operator, who sees all teams, is told.
+    let file = json!({"teams": [{"name": "Test", "users": [{"email": "grace@example.com", "name": "G", "role": "member"}]}]});
+    let (folder, policy) = (std::path::Path::new("."), stack.policy());
+    let applied =
+        pillarbox::apply::apply(&stack.store, &file.to_string(), folder, &policy, stack.now()).await;
+    assert!(applied.unwrap_err().to_string().contains("belongs to a person of another team"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

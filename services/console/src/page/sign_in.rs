@@ -167,7 +167,7 @@ async fn note(
 
 /// Signs out.
 async fn end(State(console): State<Console>, headers: HeaderMap) -> Result<Response, Failure> {
-    if let Some(token) = token(&headers) {
+    if let Some(token) = token(&console.process.config.console, &headers) {
         console.process.store.session_end(&token.hash()).await?;
     }
     let cookie = session_cookie(&console.process.config.console, None);
@@ -182,7 +182,8 @@ async fn begin_session(
     source: IpAddr,
     headers: &HeaderMap,
 ) -> Result<Option<Token>, Failure> {
-    let (fresh, replaced) = (Token::random(), token(headers).map(|token| token.hash()));
+    let replaced = token(&console.process.config.console, headers).map(|token| token.hash());
+    let fresh = Token::random();
     let now = console.process.clock.now();
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;

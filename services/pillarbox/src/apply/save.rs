@@ -116,6 +116,9 @@ impl Save<'_> {
         if stored.is_some_and(|stored| password.matches(&stored)) {
             return Ok(None);
         }
+        if let Some(reason) = password.refusal(user.email.as_str()) {
+            return Err(ApplyError::refused(format!("{place}.password"), reason));
+        }
         let hash = password.hash().map_err(|error| {
             ApplyError::refused(format!("{place}.password"), format!("cannot be hashed: {error}"))
         })?;

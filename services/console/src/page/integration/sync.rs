@@ -13,7 +13,7 @@ use super::{OfIntegration, PART, find, held_back, held_back_words};
 use crate::Console;
 use crate::access::Person;
 use crate::answer::{Frame, page};
-use crate::download::{LINES_READ, Lines, csv};
+use crate::download::{Download, LINES_READ, Lines, csv};
 use crate::failure::Failure;
 use crate::page::{LINES, cut};
 
@@ -138,8 +138,14 @@ pub(super) async fn export(
         }
     };
     let name = format!("{}s-{}.csv", kind.as_str(), sync.id);
-    let headings = ["Batch", "Position", "External id", "Code", "Field", "Message"];
-    Ok(csv(&name, &headings, 0, read))
+    let subject = format!("{}s of {}", kind.as_str(), integration.name);
+    let download = Download {
+        file_name: &name,
+        headings: &["Batch", "Position", "External id", "Code", "Field", "Message"],
+        action: "sync.downloaded",
+        subject: &subject,
+    };
+    csv(&console, &person, download, 0, read).await
 }
 
 fn cells(issue: RejectionItem) -> Vec<String> {

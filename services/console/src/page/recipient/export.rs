@@ -10,7 +10,7 @@ use uuid::Uuid;
 use super::Asked;
 use crate::Console;
 use crate::access::Person;
-use crate::download::{LINES_READ, Lines, csv};
+use crate::download::{Download, LINES_READ, Lines, csv};
 use crate::failure::Failure;
 use crate::page::campaign::{CampaignPath, find};
 use crate::show::Zone;
@@ -44,7 +44,7 @@ pub(super) async fn download(
     asked: Result<Query<Asked>, QueryRejection>,
 ) -> Result<Response, Failure> {
     let (campaign_id, Query(asked)) = (path?.0, asked?);
-    find(&console, &person, &campaign_id).await?;
+    let campaign = find(&console, &person, &campaign_id).await?;
     let (text, outcome) = (asked.text.trim().to_owned(), asked.outcome()?);
     let start =
         if text.is_empty() { Place::Entry(Uuid::nil()) } else { Place::Found(FoundCursor::default()) };
@@ -52,10 +52,17 @@ pub(super) async fn download(
     let (store, team_id) = (console.process.store.clone(), person.0.team_id);
     let zone = Zone::new(&person.0.time_zone);
     let export = std::sync::Arc::new(Export { store, team_id, campaign_id, text, outcome, zone });
-    Ok(csv(&name, &HEADINGS, start, move |place| {
+    let download = Download {
+        file_name: &name,
+        headings: &HEADINGS,
+        action: "recipient.downloaded",
+        subject: &campaign.name,
+    };
+    let read = move |place| {
         let export = export.clone();
         async move { export.read(place).await }
-    }))
+    };
+    csv(&console, &person, download, start, read).await
 }
 
 impl Export {

@@ -125,7 +125,7 @@ async fn set_password(
     headers: &HeaderMap,
 ) -> Result<Option<Token>, Failure> {
     let (session, now) = (Token::random(), console.process.clock.now());
-    let replaced = token(headers).map(|token| token.hash());
+    let replaced = token(&console.process.config.console, headers).map(|token| token.hash());
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
     if !transaction.account_lock(account).await? {

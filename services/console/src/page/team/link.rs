@@ -16,6 +16,10 @@ use crate::access::{session_cookie, token};
 use crate::answer::{page, refused};
 use crate::failure::Failure;
 
+/// What is said of a link whose address is another account's.
+const UNUSABLE: &str =
+    "This link cannot be used. If you have an account, sign in with it; else ask whoever gave you the link.";
+
 /// A path with the token of a link.
 type OfLink = Result<Path<String>, PathRejection>;
 
@@ -63,7 +67,15 @@ pub(super) async fn submit(
         }
     };
     let hash = console.passwords.hash(password).await?;
-    let session = use_link(&console, (&link, &person.name), &hash, &headers).await?;
+    let session = match use_link(&console, (&link, &person.name), &hash, &headers).await {
+        Ok(session) => session,
+        // Whose account it is is its holder's to know: the sentence is true of every link that does not work.
+        Err(Failure::Invalid(_)) => {
+            let problem = Some(UNUSABLE.to_owned());
+            return Ok(refused(&PasswordPage { person, problem }));
+        }
+        Err(failure) => return Err(failure),
+    };
     let cookie = session_cookie(&console.process.config.console, Some(&session));
     Ok((AppendHeaders([(SET_COOKIE, cookie)]), Redirect::to("/")).into_response())
 }
@@ -76,7 +88,7 @@ async fn use_link(
     headers: &HeaderMap,
 ) -> Result<Token, Failure> {
     let (session, now) = (Token::random(), console.process.clock.now());
-    let replaced = token(headers).map(|token| token.hash());
+    let replaced = token(&console.process.config.console, headers).map(|token| token.hash());
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
     let (team_id, user_id) = transaction.password_link_use(&link.hash(), now).await?;

@@ -165,7 +165,9 @@ pub(super) async fn set_role(
     }
     transaction.person_set_role(person.0.team_id, &changed, role).await?;
     // Of one's own sessions the one at work stays.
-    let kept = token(&headers).filter(|_| user_id == person.0.user_id).map(|token| token.hash());
+    let kept = token(&console.process.config.console, &headers)
+        .filter(|_| user_id == person.0.user_id)
+        .map(|token| token.hash());
     transaction.session_end_all(user_id, kept.as_ref()).await?;
     let subject = format!("{}, {} before, {} now", changed.name, changed.role.as_str(), role.as_str());
     let now = console.process.clock.now();

@@ -80,6 +80,8 @@ pub(crate) enum Notice {
     IntegrationResumed,
     /// An integration refuses requests; its owner is done with it.
     IntegrationDisconnected,
+    /// An integration is gone.
+    IntegrationRemoved,
     /// A large removal asks first.
     GuardSet,
     /// No removal asks first.
@@ -178,6 +180,7 @@ impl Notice {
             Self::IntegrationPaused => "integration-paused",
             Self::IntegrationResumed => "integration-resumed",
             Self::IntegrationDisconnected => "integration-disconnected",
+            Self::IntegrationRemoved => "integration-removed",
             Self::GuardSet => "guard-set",
             Self::GuardCleared => "guard-cleared",
             Self::RemovalUndone => "removal-undone",
@@ -238,6 +241,9 @@ impl Notice {
             Self::IntegrationResumed => "The integration takes requests again.",
             Self::IntegrationDisconnected => {
                 "The integration is disconnected. Its requests are refused; its contacts stay in your address book."
+            }
+            Self::IntegrationRemoved => {
+                "The integration is removed. Its keys open nothing, and its contacts have left your address book."
             }
             Self::GuardSet => "The removal guard is set. A full sync that would remove more asks first.",
             Self::GuardCleared => {

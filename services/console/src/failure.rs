@@ -97,6 +97,8 @@ impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::NotFound(_) => Self::NotFound,
+            // Somebody else is at the same thing, and was waited for.
+            StoreError::Busy => Self::Busy,
             StoreError::Limit(sentence) => Self::Invalid(format!("Not done: {sentence}.")),
             error if error.is_unstorable() => Self::Invalid(
                 "Nothing was changed: what was sent has a date, a number or a character in it that cannot be kept."

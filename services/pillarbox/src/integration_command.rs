@@ -14,6 +14,9 @@ pub enum IntegrationCommand {
     Pause(IntegrationName),
     /// Refuse its requests; for one that the owner is done with.
     Disconnect(IntegrationName),
+    /// Remove it: its keys open nothing any more, its open sync ends, and its contacts count no more; they are erased 30 days
+    /// later, or as `syncer.removed_integration_days` says. It cannot be taken back.
+    Remove(IntegrationName),
     /// Take its requests again.
     Resume(IntegrationName),
 }

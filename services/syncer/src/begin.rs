@@ -34,6 +34,10 @@ impl Change for Begin {
 
     async fn apply(&self, transaction: &Transaction<'_>, now: DateTime<Utc>) -> Result<Bytes, Refused> {
         transaction.integration_hold(self.integration_id).await?;
+        // Its team may have removed it since the request was admitted; nothing else could end its sync.
+        if !transaction.integration_stands(self.integration_id).await? {
+            return Err(PushError::InvalidKey.into());
+        }
         if let Some(open) = transaction.sync_open(self.integration_id, now).await? {
             let open = OpenSync { sync_id: open.id, mode: open.mode, expires_at: open.expires_at };
             return Err(PushError::SyncInProgress(open).into());

@@ -10,7 +10,7 @@ use store::{Removal, Store, Transaction};
 
 use crate::handler::{Answer, json};
 use crate::once::{Change, Refused, once};
-use crate::{Syncer, internal};
+use crate::{Syncer, internal, removed_or_internal};
 
 /// A complete.
 struct Complete {
@@ -29,8 +29,8 @@ pub(crate) async fn complete(
     let (store, integration_id) = (&syncer.process.store, context.integration_id);
     // A sync that is nobody's is told apart from one that is not open here, not under the lock.
     refuse_unknown(store, integration_id, request.sync_id).await?;
-    let removal_guard_percent =
-        store.integration_get(integration_id).await.map_err(internal)?.removal_guard_percent;
+    let integration = store.integration_get(integration_id).await.map_err(removed_or_internal)?;
+    let removal_guard_percent = integration.removal_guard_percent;
     let sync_id = request.sync_id;
     let answer = once(syncer, context, &Complete { integration_id, request, removal_guard_percent }).await;
     if let Err(PushError::RemovalGuard { count, share, .. }) = answer {

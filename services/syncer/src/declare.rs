@@ -15,7 +15,7 @@ use service::fail_point;
 use store::{Column, ColumnKind, ColumnSource, StoreError, retry};
 
 use crate::handler::json;
-use crate::{Syncer, internal};
+use crate::{Syncer, removed_or_internal};
 
 /// What a declaration comes to.
 #[derive(Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(crate) async fn declare(syncer: &Syncer, call: &Call, context: &PushContext)
         integration_id: context.integration_id,
         fields: read_declaration(&call.body)?,
     };
-    retry(|| apply(syncer, &declaration)).await.map_err(internal)?
+    retry(|| apply(syncer, &declaration)).await.map_err(removed_or_internal)?
 }
 
 async fn apply(syncer: &Syncer, declaration: &Declaration) -> Result<Result<Bytes, PushError>, StoreError> {

@@ -49,5 +49,7 @@ async fn tidy(syncer: &Syncer) -> Result<(), StoreError> {
     let keys_before = now - TimeDelta::days(settings.idempotency_key_days);
     PURGE.delete("idempotency_keys", |rows| store.idempotency_purge(keys_before, rows)).await?;
     let syncs_before = now - TimeDelta::days(settings.sync_retention_days);
-    PURGE.delete("syncs", |rows| store.sync_purge(syncs_before, rows)).await
+    PURGE.delete("syncs", |rows| store.sync_purge(syncs_before, rows)).await?;
+    let removed_before = now - TimeDelta::days(settings.removed_integration_days);
+    PURGE.delete("integrations", |rows| store.integration_erase(removed_before, rows, now)).await
 }

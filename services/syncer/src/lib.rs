@@ -47,6 +47,14 @@ pub async fn run(process: Process) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// What it is to the client when an integration is not found: its team has removed it since the request was admitted.
+fn removed_or_internal(error: StoreError) -> PushError {
+    match error {
+        StoreError::NotFound(_) => PushError::InvalidKey,
+        error => internal(error),
+    }
+}
+
 /// What a failure of the database is to the client: nothing was changed.
 fn internal(error: StoreError) -> PushError {
     tracing::error!(error = &error as &dyn std::error::Error, "the database failed");

@@ -226,6 +226,8 @@ pub struct Syncer {
     pub idempotency_key_days: i64,
     /// Days that ended syncs are kept.
     pub sync_retention_days: i64,
+    /// Days after which the contacts of a removed integration are erased.
+    pub removed_integration_days: i64,
     /// Milliseconds between looks for what is due.
     pub job_interval_ms: u64,
 }
@@ -407,6 +409,7 @@ impl Config {
             self.mailer.request_retention_days,
             self.syncer.idempotency_key_days,
             self.syncer.sync_retention_days,
+            self.syncer.removed_integration_days,
             self.dispatcher.retention_days,
             self.scans.retention_days,
         ];

@@ -142,7 +142,8 @@ impl Store {
     async fn next_integration(&self, team_id: TeamId, after: Uuid) -> Result<Option<BookCursor>> {
         let row = self
             .row(
-                "SELECT integration_id FROM integrations WHERE team_id = $1 AND integration_id > $2
+                "SELECT integration_id FROM integrations
+                 WHERE team_id = $1 AND integration_id > $2 AND removed_at IS NULL
                  ORDER BY integration_id LIMIT 1",
                 &[&team_id.0, &after],
             )

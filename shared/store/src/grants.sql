@@ -18,7 +18,7 @@ BEGIN
     LOOP
         EXECUTE format('REVOKE ALL ON %s FROM PUBLIC, %s', relation, groups);
     END LOOP;
-    EXECUTE format('REVOKE ALL ON FUNCTION scan_partitions_make, scan_partitions_drop, print_serials_used FROM PUBLIC, %s', groups);
+    EXECUTE format('REVOKE ALL ON FUNCTION scan_partitions_make, scan_partitions_drop, print_serials_used, contacts_erase FROM PUBLIC, %s', groups);
     EXECUTE format('REVOKE CREATE ON SCHEMA %I FROM PUBLIC, %s', current_schema(), groups);
     EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC, %s', current_database(), groups);
     EXECUTE format('GRANT USAGE ON SCHEMA %I TO %s', current_schema(), groups);
@@ -54,7 +54,7 @@ GRANT EXECUTE ON FUNCTION print_serials_used
 -- Who asks, and how often.
 GRANT SELECT, INSERT, UPDATE ON rate_windows TO pillarbox_gateway;
 GRANT SELECT (key_id, team_id, kind, integration_id, hash, revoked_at) ON api_keys TO pillarbox_gateway;
-GRANT SELECT (integration_id, team_id, name, availability, removal_guard_percent, first_completed_at) ON integrations
+GRANT SELECT (integration_id, team_id, name, availability, removal_guard_percent, first_completed_at, removed_at) ON integrations
     TO pillarbox_gateway;
 -- The state of a request, and a stored response whose way was lost.
 GRANT SELECT (team_id, send_id, response, mailed, cost_cents, created_at, finished_at) ON sends TO pillarbox_gateway;
@@ -124,13 +124,14 @@ GRANT SELECT (token_hash, expires_at), DELETE ON shown_once TO pillarbox_mailer;
 -- ---- syncer -----------------------------------------------------------------------------------------------------------
 
 GRANT SELECT, INSERT, UPDATE ON contacts TO pillarbox_syncer;
+GRANT EXECUTE ON FUNCTION contacts_erase TO pillarbox_syncer; -- of removed integrations
 GRANT SELECT, INSERT, UPDATE, DELETE ON syncs TO pillarbox_syncer;
 GRANT SELECT, INSERT, DELETE ON sync_received, sync_issues, idempotency_keys TO pillarbox_syncer;
 GRANT UPDATE (batch) ON sync_received, sync_issues TO pillarbox_syncer; -- to lock
 GRANT SELECT ON integrations TO pillarbox_syncer;
-GRANT UPDATE (first_completed_at) ON integrations TO pillarbox_syncer;
+GRANT UPDATE (first_completed_at, erased_at) ON integrations TO pillarbox_syncer;
 -- Fields and the columns that they become.
-GRANT SELECT, INSERT ON integration_fields TO pillarbox_syncer;
+GRANT SELECT, INSERT, DELETE ON integration_fields TO pillarbox_syncer;
 GRANT UPDATE (label, type, options, semantic, position) ON integration_fields TO pillarbox_syncer;
 GRANT SELECT, INSERT ON address_columns TO pillarbox_syncer;
 GRANT UPDATE (type) ON address_columns TO pillarbox_syncer;
@@ -190,10 +191,10 @@ GRANT SELECT ON ai_cells TO pillarbox_console;
 -- Keys and integrations.
 GRANT SELECT, INSERT ON api_keys, integrations TO pillarbox_console;
 GRANT UPDATE (revoked_at) ON api_keys TO pillarbox_console;
-GRANT UPDATE (availability, removal_guard_percent) ON integrations TO pillarbox_console;
+GRANT UPDATE (availability, removal_guard_percent, removed_at) ON integrations TO pillarbox_console;
 GRANT SELECT ON integration_fields, syncs, sync_issues TO pillarbox_console;
 GRANT UPDATE (semantic, is_mapped_by_owner) ON integration_fields TO pillarbox_console;
-GRANT UPDATE (undone_at) ON syncs TO pillarbox_console;
+GRANT UPDATE (undone_at, status) ON syncs TO pillarbox_console;
 -- Endpoints, with the secrets that it shows once, and what came of deliveries.
 GRANT SELECT, INSERT, UPDATE ON endpoints TO pillarbox_console;
 GRANT SELECT, INSERT, DELETE ON endpoint_campaigns TO pillarbox_console;

@@ -108,7 +108,8 @@ impl Store {
     /// # Errors
     /// [`StoreError::NotFound`] when there is none with this id.
     pub async fn integration_get(&self, integration_id: IntegrationId) -> Result<Integration> {
-        let sql = format!("SELECT {COLUMNS} FROM integrations WHERE integration_id = $1");
+        let sql =
+            format!("SELECT {COLUMNS} FROM integrations WHERE integration_id = $1 AND removed_at IS NULL");
         let row = self.row(&sql, &[&integration_id.0]).await?;
         integration(&row.ok_or_else(|| not_found(integration_id))?)
     }
@@ -118,7 +119,9 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
     pub async fn integration_list(&self, team_id: TeamId) -> Result<Vec<Integration>> {
-        let sql = format!("SELECT {COLUMNS} FROM integrations WHERE team_id = $1 ORDER BY name");
+        let sql = format!(
+            "SELECT {COLUMNS} FROM integrations WHERE team_id = $1 AND removed_at IS NULL ORDER BY name"
+        );
         self.rows(&sql, &[&team_id.0]).await?.iter().map(integration).collect()
     }
 
@@ -127,7 +130,9 @@ impl Store {
     /// # Errors
     /// [`StoreError::NotFound`] when there is none.
     pub async fn integration_by_name(&self, team_id: TeamId, name: &str) -> Result<Integration> {
-        let sql = format!("SELECT {COLUMNS} FROM integrations WHERE team_id = $1 AND name = $2");
+        let sql = format!(
+            "SELECT {COLUMNS} FROM integrations WHERE team_id = $1 AND name = $2 AND removed_at IS NULL"
+        );
         let row = self.row(&sql, &[&team_id.0, &name]).await?;
         let row = row.ok_or_else(|| StoreError::NotFound(format!("the integration {name:?}")))?;
         integration(&row)
@@ -142,7 +147,9 @@ impl Store {
         team_id: TeamId,
         integration_id: IntegrationId,
     ) -> Result<Integration> {
-        let sql = format!("SELECT {COLUMNS} FROM integrations WHERE team_id = $1 AND integration_id = $2");
+        let sql = format!(
+            "SELECT {COLUMNS} FROM integrations WHERE team_id = $1 AND integration_id = $2 AND removed_at IS NULL"
+        );
         let row = self.row(&sql, &[&team_id.0, &integration_id.0]).await?;
         integration(&row.ok_or_else(|| not_found(integration_id))?)
     }
@@ -157,7 +164,7 @@ impl Store {
         availability: Availability,
     ) -> Result<()> {
         self.execute(
-            "UPDATE integrations SET availability = $2 WHERE integration_id = $1",
+            "UPDATE integrations SET availability = $2 WHERE integration_id = $1 AND removed_at IS NULL",
             &[&integration_id.0, &availability.as_str()],
         )
         .await?;
@@ -191,7 +198,7 @@ impl Transaction<'_> {
                 "INSERT INTO integrations
                      (integration_id, team_id, name, availability, removal_guard_percent, created_at)
                  VALUES ($1, $2, $3, $4, $5, $6)
-                 ON CONFLICT (team_id, name) DO UPDATE SET availability = excluded.availability,
+                 ON CONFLICT (team_id, name) WHERE removed_at IS NULL DO UPDATE SET availability = excluded.availability,
                      removal_guard_percent = excluded.removal_guard_percent
                  RETURNING integration_id",
                 &[
@@ -219,13 +226,23 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// The declared fields, with the integration locked against another declaration.
+    /// Whether an integration stands: a request of its client may have been under way while its team removed it.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
+    pub async fn integration_stands(&self, integration_id: IntegrationId) -> Result<bool> {
+        let sql = "SELECT 1 FROM integrations WHERE integration_id = $1 AND removed_at IS NULL";
+        Ok(self.row(sql, &[&integration_id.0]).await?.is_some())
+    }
+
+    /// The declared fields, with the integration locked against another declaration, and against its removal.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when it was removed.
     pub async fn field_list_locked(&self, integration_id: IntegrationId) -> Result<Vec<Field>> {
-        let sql = "SELECT 1 FROM integrations WHERE integration_id = $1 FOR NO KEY UPDATE";
-        self.row(sql, &[&integration_id.0]).await?;
+        let sql =
+            "SELECT 1 FROM integrations WHERE integration_id = $1 AND removed_at IS NULL FOR NO KEY UPDATE";
+        self.row(sql, &[&integration_id.0]).await?.ok_or_else(|| not_found(integration_id))?;
         self.rows(FIELDS, &[&integration_id.0]).await?.iter().map(field).collect()
     }
 

@@ -45,7 +45,8 @@ impl Transaction<'_> {
     ) -> Result<IntegrationId> {
         // The team's row is locked so that two creations cannot both count one below the limit.
         self.row("SELECT 1 FROM teams WHERE team_id = $1 FOR UPDATE", &[&team_id.0]).await?;
-        let sql = "SELECT count(*), coalesce(bool_or(name = $2), false) FROM integrations WHERE team_id = $1";
+        let sql = "SELECT count(*), coalesce(bool_or(name = $2), false) FROM integrations
+             WHERE team_id = $1 AND removed_at IS NULL";
         let row = self.row(sql, &[&team_id.0, &name]).await?;
         let (held, is_taken) = row.map_or((0, false), |row| (row.get::<_, i64>(0), row.get(1)));
         if is_taken {
@@ -71,7 +72,8 @@ impl Transaction<'_> {
     ) -> Result<()> {
         let changed = self
             .execute(
-                "UPDATE integrations SET availability = $3 WHERE team_id = $1 AND integration_id = $2",
+                "UPDATE integrations SET availability = $3
+                 WHERE team_id = $1 AND integration_id = $2 AND removed_at IS NULL",
                 &[&team_id.0, &integration_id.0, &availability.as_str()],
             )
             .await?;
@@ -88,7 +90,7 @@ impl Transaction<'_> {
         integration_id: IntegrationId,
     ) -> Result<Option<i16>> {
         let sql = "SELECT removal_guard_percent FROM integrations
-             WHERE team_id = $1 AND integration_id = $2 FOR NO KEY UPDATE";
+             WHERE team_id = $1 AND integration_id = $2 AND removed_at IS NULL FOR NO KEY UPDATE";
         let row = self.row(sql, &[&team_id.0, &integration_id.0]).await?;
         row.map(|row| row.get(0))
             .ok_or_else(|| StoreError::NotFound(format!("the integration {integration_id}")))
@@ -106,7 +108,8 @@ impl Transaction<'_> {
     ) -> Result<()> {
         let changed = self
             .execute(
-                "UPDATE integrations SET removal_guard_percent = $3 WHERE team_id = $1 AND integration_id = $2",
+                "UPDATE integrations SET removal_guard_percent = $3
+                 WHERE team_id = $1 AND integration_id = $2 AND removed_at IS NULL",
                 &[&team_id.0, &integration_id.0, &percent],
             )
             .await?;

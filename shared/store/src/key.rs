@@ -76,8 +76,12 @@ impl Transaction<'_> {
     /// Stores a key. The same key again, for the same team and not revoked, changes nothing.
     ///
     /// # Errors
-    /// [`StoreError::Limit`] past the keys that a team or an integration may hold, or when the key stands elsewhere or was revoked.
+    /// [`StoreError::Limit`] past the keys that a team or an integration may hold, or when the key stands elsewhere or was revoked;
+    /// [`StoreError::NotFound`] when the integration was removed.
     pub async fn key_create(&self, new: &NewKey<'_>, now: DateTime<Utc>) -> Result<KeyCreated> {
+        if let Some(integration_id) = new.integration_id {
+            self.refuse_removed_integration(integration_id).await?;
+        }
         // The team's row is locked so that two creations cannot both count one below the limit.
         self.row("SELECT 1 FROM teams WHERE team_id = $1 FOR UPDATE", &[&new.team_id.0]).await?;
         let hash = new.key.hash();
@@ -174,6 +178,13 @@ impl Transaction<'_> {
             )));
         }
         Ok(())
+    }
+
+    /// An integration that is removed meanwhile gets no key. Its row is locked before the team's, as declarations lock them.
+    async fn refuse_removed_integration(&self, integration_id: IntegrationId) -> Result<()> {
+        let sql = "SELECT 1 FROM integrations WHERE integration_id = $1 AND removed_at IS NULL FOR SHARE";
+        let row = self.row(sql, &[&integration_id.0]).await?;
+        row.map(drop).ok_or_else(|| StoreError::NotFound(format!("the integration {integration_id}")))
     }
 
     async fn refuse_past_integration_limit(&self, integration_id: IntegrationId) -> Result<()> {

@@ -141,7 +141,7 @@ impl Store {
             "SELECT latest.*, integration.name FROM integrations integration
              CROSS JOIN LATERAL (SELECT {COLUMNS} FROM syncs
                  WHERE syncs.integration_id = integration.integration_id ORDER BY sync_id DESC LIMIT 1) latest
-             WHERE integration.team_id = $1 ORDER BY latest.begun_at DESC LIMIT $3"
+             WHERE integration.team_id = $1 AND integration.removed_at IS NULL ORDER BY latest.begun_at DESC LIMIT $3"
         );
         let rows = self.rows(&sql, &[&team_id.0, &now, &limit]).await?;
         let named = |row: &Row| Ok((IntegrationId(row.get("integration_id")), row.get("name"), sync(row)?));

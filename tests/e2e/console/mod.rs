@@ -14,6 +14,7 @@ mod nul;
 mod overtaken;
 mod password;
 mod recipient;
+mod removed;
 mod shown_once;
 mod sign_in;
 mod stalled;

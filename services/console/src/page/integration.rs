@@ -7,8 +7,8 @@ mod sync;
 
 use askama::Template;
 use axum::Form;
-use axum::extract::State;
-use axum::extract::rejection::{FormRejection, PathRejection};
+use axum::extract::rejection::{FormRejection, PathRejection, QueryRejection};
+use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use contract::id::IntegrationId;
 use contract::name::Name;
@@ -18,7 +18,7 @@ use store::{HeldBack, Integration, StoreError};
 
 use crate::Console;
 use crate::access::Person;
-use crate::answer::{Frame, page, refused};
+use crate::answer::{Frame, Noticed, page, refused};
 use crate::failure::Failure;
 use crate::route::{self, Access, Route};
 use crate::show::{grouped, is_visible};
@@ -33,6 +33,7 @@ pub(crate) fn routes() -> Vec<Route> {
         route::action("/integrations/{integration_id}/pause", Manager, detail::pause),
         route::action("/integrations/{integration_id}/resume", Manager, detail::resume),
         route::action("/integrations/{integration_id}/disconnect", Manager, detail::disconnect),
+        route::action("/integrations/{integration_id}/remove", Manager, detail::remove),
         route::action("/integrations/{integration_id}/guard", Manager, detail::set_guard),
         route::action("/integrations/{integration_id}/undo-removal", Manager, detail::undo_removal),
         route::action("/integrations/{integration_id}/keys", Manager, key::create),
@@ -131,8 +132,15 @@ struct ListPage {
     problem: Option<String>,
 }
 
-async fn list(State(console): State<Console>, person: Person) -> Result<Response, Failure> {
-    Ok(page(&list_page(&console, &person, String::new(), None).await?))
+async fn list(
+    State(console): State<Console>,
+    person: Person,
+    noticed: Result<Query<Noticed>, QueryRejection>,
+) -> Result<Response, Failure> {
+    let Query(Noticed { notice }) = noticed?;
+    let mut shown = list_page(&console, &person, String::new(), None).await?;
+    shown.frame = shown.frame.with_notice(notice);
+    Ok(page(&shown))
 }
 
 async fn list_page(

@@ -26,7 +26,11 @@ pub(crate) async fn integration(
     calls: &Calls,
 ) -> Result<IntegrationAnswer, PushError> {
     let (store, now) = (&gateway.process.store, gateway.process.clock.now());
-    let integration = store.integration_get(id).await.map_err(failed)?;
+    let integration = store.integration_get(id).await.map_err(|error| match error {
+        // Its team has removed it since the request was admitted.
+        StoreError::NotFound(_) => PushError::InvalidKey,
+        error => failed(error),
+    })?;
     let fields = store.field_list(id).await.map_err(failed)?;
     let latest = store.sync_latest(id, now).await.map_err(failed)?;
     let open = latest.filter(|sync| sync.status == SyncStatus::Open);

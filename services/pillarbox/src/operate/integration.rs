@@ -1,18 +1,24 @@
 //! `integration`.
 
+use chrono::{DateTime, Utc};
 use serde_json::json;
-use store::{Availability, Store};
+use store::{Availability, RemovedBy, Store};
 
 use super::{find_integration, find_team};
 use crate::command::{IntegrationCommand, IntegrationName};
 use crate::report::{Report, table};
 
 /// Does one of the commands on integrations.
-pub(crate) async fn run(store: &Store, command: IntegrationCommand) -> anyhow::Result<Report> {
+pub(crate) async fn run(
+    store: &Store,
+    command: IntegrationCommand,
+    now: DateTime<Utc>,
+) -> anyhow::Result<Report> {
     match command {
         IntegrationCommand::List { team } => list(store, &team).await,
         IntegrationCommand::Pause(named) => set(store, &named, Availability::Paused).await,
         IntegrationCommand::Disconnect(named) => set(store, &named, Availability::Disconnected).await,
+        IntegrationCommand::Remove(named) => remove(store, &named, now).await,
         IntegrationCommand::Resume(named) => set(store, &named, Availability::Active).await,
     }
 }
@@ -38,4 +44,12 @@ async fn set(store: &Store, named: &IntegrationName, availability: Availability)
     store.integration_set_availability(integration.integration_id, availability).await?;
     let text = format!("{} is {}.", integration.name, availability.as_str());
     Report::new(&json!({ "integration_id": integration.integration_id, "availability": availability }), text)
+}
+
+async fn remove(store: &Store, named: &IntegrationName, now: DateTime<Utc>) -> anyhow::Result<Report> {
+    let integration = find_integration(store, named).await?;
+    store.integration_remove(&integration, RemovedBy::Operator, now).await?;
+    let text =
+        format!("{} is removed: its keys open nothing, and its contacts count no more.", integration.name);
+    Report::new(&json!({ "integration_id": integration.integration_id, "removed_at": now }), text)
 }

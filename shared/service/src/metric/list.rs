@@ -353,7 +353,17 @@ pub const METRICS: &[Metric] = {
             &["mailer", "syncer", "dispatcher"],
             &[label(
                 "kind",
-                &["sends", "idempotency_keys", "syncs", "deliveries", "events", "feed", "emails", "caches"],
+                &[
+                    "sends",
+                    "idempotency_keys",
+                    "syncs",
+                    "integrations",
+                    "deliveries",
+                    "events",
+                    "feed",
+                    "emails",
+                    "caches",
+                ],
             )],
             "Rows deleted because their time was over.",
         ),

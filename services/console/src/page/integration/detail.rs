@@ -9,7 +9,7 @@ use axum::response::Response;
 use contract::limits::ACTIVE_INTEGRATION_KEYS;
 use contract::push::{PUSH_API, SyncView};
 use serde::Deserialize;
-use store::{Availability, HeldBack, Integration, KeySummary, LastRemoval, StoreError};
+use store::{Availability, HeldBack, Integration, KeySummary, LastRemoval, RemovedBy, StoreError};
 
 use super::{OfIntegration, PART, Progress, find, held_back, held_back_words, words};
 use crate::Console;
@@ -30,6 +30,8 @@ pub(super) struct Shown {
     pub(super) key_problem: Option<String>,
     /// The form of the guard, and what is wrong with it.
     pub(super) guard_problem: Option<(GuardForm, String)>,
+    /// What was typed to remove it, and is not its name.
+    pub(super) not_its_name: Option<String>,
 }
 
 #[derive(Template)]
@@ -49,6 +51,7 @@ pub(super) struct DetailPage {
     most_keys: i64,
     guard: String,
     guard_seen: String,
+    erased_after_days: i64,
     shown: Shown,
     public_url: String,
 }
@@ -103,6 +106,7 @@ pub(super) async fn detail_page(
         most_keys: ACTIVE_INTEGRATION_KEYS,
         guard,
         guard_seen,
+        erased_after_days: console.process.config.syncer.removed_integration_days,
         public_url: console.process.config.console.public_url.clone(),
         frame: Frame::new(person, PART).with_notice(shown.notice),
         latest: progress.latest,
@@ -155,6 +159,30 @@ async fn set_availability(
     transaction.activity_add(&person.0, action, &name, console.process.clock.now()).await?;
     transaction.commit().await?;
     Ok(done(&format!("{PART}/{integration_id}"), notice))
+}
+
+#[derive(Deserialize)]
+pub(super) struct RemovalForm {
+    /// The integration's name, so that nobody removes another one than was meant.
+    name: String,
+}
+
+/// Removes it, when its name was typed.
+pub(super) async fn remove(
+    State(console): State<Console>,
+    person: Person,
+    path: OfIntegration,
+    form: Result<Form<RemovalForm>, FormRejection>,
+) -> Result<Response, Failure> {
+    let integration = find(&console, &person, path).await?;
+    let Form(RemovalForm { name }) = form?;
+    if name.trim() != integration.name {
+        let shown = Shown { not_its_name: Some(name), ..Shown::default() };
+        return Ok(refused(&detail_page(&console, &person, integration, shown).await?));
+    }
+    let (store, now) = (&console.process.store, console.process.clock.now());
+    store.integration_remove(&integration, RemovedBy::Person(&person.0), now).await?;
+    Ok(done(PART, Notice::IntegrationRemoved))
 }
 
 #[derive(Deserialize)]

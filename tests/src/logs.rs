@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use service::config::LogFormat;
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 /// A new file for the log of a process.
 pub(crate) fn log_file(name: &str) -> Option<File> {
@@ -22,6 +25,7 @@ pub(crate) fn keep_logs_of_this_process() {
     START.call_once(|| {
         let Some(file) = log_file("tests") else { return };
         let filter = EnvFilter::new("info,lapin=warn");
-        let _ = tracing_subscriber::fmt().json().with_env_filter(filter).with_writer(file).try_init();
+        let lines = service::log::lines("tests", LogFormat::Json, filter, file);
+        let _ = tracing_subscriber::registry().with(lines).try_init();
     });
 }

@@ -11,6 +11,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use cookie::{Cookie, SameSite};
 use secret::Token;
 use service::config;
+use service::measure::note_asker;
 use store::{Role, SessionAge, SignedIn};
 
 use crate::Console;
@@ -66,6 +67,7 @@ async fn check(State(guard): State<Guard>, mut request: Request, next: Next) -> 
         Ok(None) => return sign_in_first(&request),
         Err(failure) => return failure.into_response(),
     };
+    note_asker(person.0.team_id, "session");
     if !allows(guard.access, person.0.role) {
         return Failure::NotAllowed.into_response();
     }

@@ -1,6 +1,7 @@
 //! Answers: a page, or the way to the page that shows what came of an action.
 
 use std::borrow::Cow;
+use std::error::Error;
 
 use askama::Template;
 use axum::http::StatusCode;
@@ -302,7 +303,7 @@ pub(crate) fn page(template: &impl Template) -> Response {
     match template.render() {
         Ok(html) => Html(html).into_response(),
         Err(error) => {
-            tracing::error!(%error, "a page cannot be made");
+            tracing::error!(error = &error as &dyn Error, "a page cannot be made");
             StatusCode::INTERNAL_SERVER_ERROR.into_response()
         }
     }

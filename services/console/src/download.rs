@@ -1,6 +1,8 @@
 //! Files that are made while they are sent, a page of the database at a time: any size takes little memory, and no
 //! transaction waits for whoever reads slowly.
 
+use std::error::Error;
+
 use axum::body::{Body, Bytes};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
@@ -72,7 +74,7 @@ where
     let pages = try_unfold(state, async |(mut cells, cursor, read)| {
         let Some(cursor) = cursor else { return Ok(None) };
         let lines = read(cursor).await.inspect_err(|error| {
-            tracing::error!(error = error as &dyn std::error::Error, "a download breaks off");
+            tracing::error!(error = error as &dyn Error, "a download breaks off");
         })?;
         cells.extend(lines.cells);
         Ok::<_, anyhow::Error>(Some((written(&cells)?, (Vec::new(), lines.next, read))))
@@ -112,7 +114,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_download_that_fails_breaks_off() {
-        let read = async |_: ()| Err(store::StoreError::Unavailable("gone".to_owned()));
+        let read = async |_: ()| Err(store::StoreError::unavailable("gone"));
         let response = file("list.csv", &["Text"], (), read);
         assert!(axum::body::to_bytes(response.into_body(), 1_000).await.is_err());
     }

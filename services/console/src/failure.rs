@@ -1,5 +1,7 @@
 //! What goes wrong, as a page that says what to do.
 
+use std::error::Error;
+
 use askama::Template;
 use axum::extract::rejection::{FormRejection, PathRejection, QueryRejection, RawFormRejection};
 use axum::http::header::{ALLOW, CONTENT_TYPE, RETRY_AFTER};
@@ -149,10 +151,10 @@ struct FailurePage {
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         if let Self::Store(error) = &self {
-            tracing::error!(error = error as &dyn std::error::Error, "the database failed");
+            tracing::error!(error = error as &dyn Error, "the database failed");
         }
         if let Self::Internal(error) = &self {
-            tracing::error!(error = error.as_ref() as &dyn std::error::Error, "a page cannot be made");
+            tracing::error!(error = error.as_ref() as &dyn Error, "a page cannot be made");
         }
         let heading = match &self {
             Self::NotFound => "Not found",

@@ -1,6 +1,7 @@
 //! Claiming deliveries and starting their attempts.
 
 use std::collections::HashMap;
+use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -42,7 +43,7 @@ async fn claim(dispatcher: &Arc<Dispatcher>, wanted: &[(Lane, usize)], made: &mp
     let claimed = match claimed {
         Ok(claimed) => claimed,
         Err(error) => {
-            tracing::warn!(%error, "cannot claim deliveries");
+            tracing::warn!(error = &error as &dyn Error, "cannot claim deliveries");
             note_claimed(dispatcher, wanted, &[]);
             return tokio::time::sleep(FAILURE_PAUSE).await;
         }

@@ -1,5 +1,6 @@
 //! Sending e-mails: over SMTP, or into a folder.
 
+use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -94,7 +95,7 @@ pub(crate) async fn run(process: &Process, mail: &Mail) {
             () = process.shutdown.cancelled() => return,
         }
         if let Err(error) = send_due(process, mail).await {
-            tracing::warn!(%error, "cannot look for e-mails");
+            tracing::warn!(error = &error as &dyn Error, "cannot look for e-mails");
         }
     }
 }
@@ -122,7 +123,7 @@ async fn send_due(process: &Process, mail: &Mail) -> Result<(), StoreError> {
             Ok(()) => store.email_finish(team_id, email_id, process.clock.now()).await?,
             Err(error) => {
                 let attempts = email.attempts;
-                tracing::error!(%team_id, attempts, error = format!("{error:#}"), "an e-mail was not sent");
+                tracing::error!(%team_id, attempts, error = &*error as &dyn Error, "an e-mail was not sent");
                 let due_at = process.clock.now() + TimeDelta::milliseconds(settings.pause_ms);
                 store.email_put_back(team_id, email_id, due_at).await?;
             }

@@ -7,6 +7,7 @@
 mod held;
 
 use std::collections::HashMap;
+use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -261,7 +262,10 @@ async fn cancel(dispatcher: &Dispatcher, team_id: TeamId, endpoint_id: EndpointI
             Ok(cancelled) if cancelled == CANCELLED_ROWS.unsigned_abs() => {}
             Ok(_) => return,
             Err(error) => {
-                return tracing::warn!(%error, "cannot cancel the deliveries of a disabled endpoint");
+                return tracing::warn!(
+                    error = &error as &dyn Error,
+                    "cannot cancel the deliveries of a disabled endpoint"
+                );
             }
         }
     }

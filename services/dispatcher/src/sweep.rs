@@ -1,6 +1,7 @@
 //! What no hint is about: retries that fall due, deliveries whose hint was lost or whose worker died, and what is
 //! to be cancelled, trimmed or forgotten.
 
+use std::error::Error;
 use std::time::{Duration, Instant};
 
 use chrono::TimeDelta;
@@ -44,7 +45,7 @@ pub(crate) async fn run(dispatcher: &Dispatcher) {
         }
         if let Err(error) = sweep.look().await {
             metrics::counter!("pillarbox_housekeeping_failures_total").increment(1);
-            tracing::warn!(%error, "cannot look for due deliveries");
+            tracing::warn!(error = &error as &dyn Error, "cannot look for due deliveries");
         }
         dispatcher.client.sweep();
     }

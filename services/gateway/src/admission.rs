@@ -1,9 +1,11 @@
 //! Letting a request in: who asks, and have they asked too often?
 
+use std::error::Error;
 use std::net::IpAddr;
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use contract::key::{KeyKind, PresentedKey};
+use service::measure::note_asker;
 use service::{Clock, Config, Process};
 use store::{Admission, AdmittedKey, Store};
 
@@ -111,7 +113,7 @@ impl Gate {
             window_start,
         };
         let admitted = self.store.request_admit(admission).await.map_err(|error| {
-            tracing::error!(%error, "cannot admit a request");
+            tracing::error!(error = &error as &dyn Error, "cannot admit a request");
             Refusal::Failed
         })?;
         if admitted.source_requests > self.group.per_source {
@@ -129,7 +131,10 @@ impl Gate {
             (Some(limit), Some(subject)) if key.requests > limit => {
                 Err(self.limited(subject, window_start, now))
             }
-            _ => Ok(key),
+            _ => {
+                note_asker(key.team_id, key.kind.as_str());
+                Ok(key)
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! POST /api/v1/recipients.
 
+use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
@@ -24,9 +25,10 @@ use crate::body::{declared_too_large, drain};
 use crate::push::answer::{Answered, REPLAYED};
 use crate::push::query::Query;
 use crate::refusal::Refusal;
-use crate::request::{RETRY_AFTER, RequestIdentity, bearer_key};
+use crate::request::{RETRY_AFTER, bearer_key};
 use crate::{Gateway, Peer};
 use service::source::source_address;
+use service::trace::RequestIdentity;
 
 /// Bodies up to this size are checked in place; larger ones on a thread of their own.
 const INLINE_CHECK_BYTES: usize = 64 * 1024;
@@ -67,12 +69,12 @@ pub(crate) async fn post(
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    let identity = RequestIdentity::new(&parts.headers);
+    let identity = RequestIdentity::of(&parts.extensions);
     let source = source_address(peer.ip(), &parts.headers, &gateway.process.config.gateway.trusted_proxies);
     // A task of its own: a client that hangs up does not stop it.
     let task = tokio::spawn(handle(gateway, source, parts, body, identity.clone()).in_current_span());
     let result = task.await.unwrap_or_else(|error| {
-        tracing::error!(%error, "a request's task failed");
+        tracing::error!(error = &error as &dyn Error, "a request's task failed");
         Err(SendError::InternalError)
     });
     let code = result.as_ref().map_or_else(SendError::code, |_| "ok");
@@ -85,7 +87,7 @@ pub(crate) async fn post(
     if let Some(cents) = cost_cents {
         response.headers_mut().insert(COST_HEADER, cents.into());
     }
-    identity.finish("recipients", code, &mut response);
+    identity.finish(code, &mut response);
     response
 }
 
@@ -238,14 +240,14 @@ async fn ask_mailer(
     match gateway.call(&gateway.send, call, patience).await {
         Ok(reply) => answer(reply),
         Err(CallError::Unavailable) => {
-            tracing::warn!(request_id = %identity.request_id, "no broker, no mailer, or a full queue: nothing was accepted");
+            tracing::warn!("no broker, no mailer, or a full queue: nothing was accepted");
             Err(SendError::InternalError)
         }
         // Nothing can have come of a dry run.
         Err(_) if question.is_dry => Err(SendError::InternalError),
         Err(CallError::DeadlinePassed) => Err(SendError::DeadlinePassed),
         Err(CallError::Lost) => {
-            tracing::warn!(request_id = %identity.request_id, "lost the way of the reply; waiting for the stored response");
+            tracing::warn!("lost the way of the reply; waiting for the stored response");
             wait_for_response(gateway, access, identity, begun + patience).await
         }
     }
@@ -256,7 +258,7 @@ fn answer(reply: Reply) -> Result<Answered, SendError> {
         REPLY_OK => Ok(Answered { body: reply.body, is_replayed: false }),
         REPLY_REPLAYED => Ok(Answered { body: reply.body, is_replayed: true }),
         _ => Err(serde_json::from_slice(&reply.body).unwrap_or_else(|error| {
-            tracing::error!(%error, "a reply cannot be read");
+            tracing::error!(error = &error as &dyn Error, "a reply cannot be read");
             SendError::InternalError
         })),
     }
@@ -298,13 +300,12 @@ async fn wait_for_response(
 pub(crate) async fn answer_team(
     gateway: &Gateway,
     gate: &Gate,
-    route: &'static str,
     peer: SocketAddr,
     request: Request,
     answer: impl AsyncFnOnce(TeamId, &Parts) -> Result<Bytes, SendError>,
 ) -> Response {
     let (parts, _) = request.into_parts();
-    let identity = RequestIdentity::new(&parts.headers);
+    let identity = RequestIdentity::of(&parts.extensions);
     let source = source_address(peer.ip(), &parts.headers, &gateway.process.config.gateway.trusted_proxies);
     let key = key_in_headers(&parts.headers);
     let admitted_and_answered = async {
@@ -315,7 +316,7 @@ pub(crate) async fn answer_team(
     let result = admitted_and_answered.await;
     let code = result.as_ref().map_or_else(SendError::code, |_| "ok");
     let mut response = respond(result);
-    identity.finish(route, code, &mut response);
+    identity.finish(code, &mut response);
     response
 }
 

@@ -3,6 +3,7 @@
 //! It reads what the mailers write for their own sake, so that a gateway which was killed and one that never saw the
 //! request know the same.
 
+use std::error::Error;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
@@ -33,7 +34,7 @@ pub(crate) async fn get(
         place = Some(gateway.reserve_answer(peer.ip(), &parts.headers).await?);
         answer(&gateway, team_id, request_id).await
     };
-    let mut response = answer_team(&gateway, &gateway.requests_gate, "requests", peer, request, answer).await;
+    let mut response = answer_team(&gateway, &gateway.requests_gate, peer, request, answer).await;
     if let Some(place) = place {
         response.extensions_mut().insert(Arc::new(place));
     }
@@ -51,11 +52,11 @@ async fn answer(gateway: &Gateway, team_id: TeamId, request_id: RequestId) -> Re
     let given_up_before = gateway.process.clock.now() - TimeDelta::milliseconds(patience);
     let status = gateway.process.store.send_status(team_id, request_id, given_up_before).await;
     let status = status.map_err(|error| {
-        tracing::error!(error = &error as &dyn std::error::Error, "cannot look a request up");
+        tracing::error!(error = &error as &dyn Error, "cannot look a request up");
         SendError::InternalError
     })?;
     tokio::task::block_in_place(|| write(request_id, &status)).map_err(|error| {
-        tracing::error!(%error, "a stored response cannot be read");
+        tracing::error!(error = &error as &dyn Error, "a stored response cannot be read");
         SendError::InternalError
     })
 }

@@ -6,6 +6,7 @@
 mod model;
 mod question;
 
+use std::error::Error;
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
@@ -49,7 +50,7 @@ pub(crate) async fn run(mailer: &Mailer, model: Option<&Model>) {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => {
-                    tracing::warn!(%error, "cannot look for values to write");
+                    tracing::warn!(error = &error as &dyn Error, "cannot look for values to write");
                     break;
                 }
             }
@@ -86,7 +87,7 @@ async fn queue(mailer: &Mailer, now: DateTime<Utc>) -> Result<bool, StoreError> 
 /// Answers one cell. When the database fails it is left: the lease runs out, and the cell is taken again.
 async fn write_or_leave(mailer: &Mailer, model: &Model, cell: &AiCell, question: Result<Question, String>) {
     if let Err(error) = write(mailer, model, cell, question).await {
-        tracing::warn!(%error, "a value could not be written");
+        tracing::warn!(error = &error as &dyn Error, "a value could not be written");
     }
 }
 

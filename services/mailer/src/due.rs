@@ -7,6 +7,7 @@
 mod people;
 mod portion;
 
+use std::error::Error;
 use std::time::Duration;
 
 use chrono::{TimeDelta, Utc};
@@ -71,7 +72,7 @@ pub(crate) async fn run(mailer: &Mailer) {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => {
-                    tracing::warn!(%error, "cannot look for due work");
+                    tracing::warn!(error = &error as &dyn Error, "cannot look for due work");
                     break;
                 }
             }
@@ -89,7 +90,7 @@ async fn take_one(mailer: &Mailer) -> Result<bool, StoreError> {
     };
     let lease = job.lease;
     if let Err(error) = work(mailer, job).await {
-        tracing::error!(job_id = %lease.job_id, %error, "a job failed and is tried again");
+        tracing::error!(job_id = %lease.job_id, error = &error as &dyn Error, "a job failed and is tried again");
         let due_at = mailer.process.clock.now() + TimeDelta::milliseconds(settings.job_pause_ms);
         match error.is_others_to_mend() {
             true => store.job_postpone(lease, due_at).await?,

@@ -48,8 +48,7 @@ impl Handler for SendHandler {
             _ => return None,
         };
         let context = SendContext::of_text(&call.context)?;
-        let trace = TraceContext::from_header(Some(&call.trace));
-        let request_id = call.id;
+        let span = TraceContext::from_header(Some(&call.trace)).work_span(&call, SEND_QUEUE);
         let incoming = Incoming {
             request_id: RequestId(call.id),
             team_id: TeamId(call.team),
@@ -57,12 +56,7 @@ impl Handler for SendHandler {
             idempotency_key: context.idempotency_key,
             body: call.body,
         };
-        // The span is made inside the work's, so that it is below it.
-        let work = async {
-            let span = tracing::info_span!("send", %request_id, trace_id = trace.trace_id());
-            self.answer(is_dry, incoming).instrument(span).await
-        };
-        Some(reply(trace.work(SEND_QUEUE, work).await))
+        Some(reply(self.answer(is_dry, incoming).instrument(span).await))
     }
 }
 

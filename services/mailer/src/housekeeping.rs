@@ -1,5 +1,6 @@
 //! What no request does: finishing what killed workers left open, making recipients findable, and forgetting what is old.
 
+use std::error::Error;
 use std::time::Duration;
 
 use chrono::TimeDelta;
@@ -48,24 +49,24 @@ pub(crate) async fn run(mailer: &Mailer) {
         }
         if let Err(error) = finish_open_sends(mailer).await {
             failed();
-            tracing::warn!(%error, "cannot look for open sends");
+            tracing::warn!(error = &error as &dyn Error, "cannot look for open sends");
         }
         if let Err(error) = fill_search(mailer).await {
             failed();
-            tracing::warn!(%error, "cannot make recipients findable");
+            tracing::warn!(error = &error as &dyn Error, "cannot make recipients findable");
         }
         if last_purge.is_none_or(|at: std::time::Instant| at.elapsed() >= PURGE_INTERVAL) {
             last_purge = Some(std::time::Instant::now());
             if let Err(error) = purge(mailer).await {
                 failed();
-                tracing::warn!(%error, "cannot purge");
+                tracing::warn!(error = &error as &dyn Error, "cannot purge");
             }
         }
         if last_file_purge.is_none_or(|at: std::time::Instant| at.elapsed() >= FILE_PURGE_INTERVAL) {
             last_file_purge = Some(std::time::Instant::now());
             if let Err(error) = mailer.pictures.purge_files().await {
                 failed();
-                tracing::warn!(%error, "cannot delete old pictures");
+                tracing::warn!(error = &error as &dyn Error, "cannot delete old pictures");
             }
         }
     }
@@ -92,7 +93,7 @@ async fn finish_open_sends(mailer: &Mailer) -> Result<(), StoreError> {
         let campaign = store.campaign_get(reserved.lease.team_id, &reserved.campaign_id).await?;
         let settle = settle_send(mailer, &reserved, campaign.as_ref());
         if let Err(error) = while_held(mailer, reserved.lease, settle).await {
-            tracing::warn!(request_id = %send_id, %error, "an open send stays open");
+            tracing::warn!(request_id = %send_id, error = &error as &dyn Error, "an open send stays open");
         }
     }
     Ok(())

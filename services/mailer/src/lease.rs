@@ -2,6 +2,7 @@
 //! renewed while its worker lives, so that long work is not.
 
 use std::convert::Infallible;
+use std::error::Error;
 use std::time::Duration;
 
 use chrono::TimeDelta;
@@ -58,7 +59,7 @@ async fn renew(mailer: &Mailer, held: Held) -> Infallible {
         tokio::time::sleep(pause).await;
         // Whether it is still ours shows at the work's next transition, which is fenced.
         if let Err(error) = renew_once(mailer, held).await {
-            tracing::warn!(%error, "a lease was not renewed");
+            tracing::warn!(error = &error as &dyn Error, "a lease was not renewed");
         }
     }
     std::future::pending().await

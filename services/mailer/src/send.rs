@@ -1,5 +1,6 @@
 //! A send request from its body to its answer.
 
+use std::error::Error;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -158,7 +159,7 @@ fn check_centers(campaign: &Campaign, recipients: usize) -> Result<(), SendError
 }
 
 pub(crate) fn internal(error: StoreError) -> SendError {
-    tracing::error!(error = &error as &dyn std::error::Error, "the database failed");
+    tracing::error!(error = &error as &dyn Error, "the database failed");
     SendError::InternalError
 }
 
@@ -247,15 +248,18 @@ async fn hold(
 async fn fail(mailer: &Mailer, lease: Lease, error: ReserveError) -> SendError {
     let error = match error {
         ReserveError::Refused(error) => error,
-        ReserveError::Store(StoreError::Unavailable(why)) => {
-            tracing::error!(why, "lost the database while reserving");
+        ReserveError::Store(StoreError::Unavailable(error)) => {
+            tracing::error!(error = &error as &dyn Error, "lost the database while reserving");
             return SendError::DeadlinePassed;
         }
         ReserveError::Store(StoreError::LeaseLost) => return SendError::DeadlinePassed,
         ReserveError::Store(error) => internal(error),
     };
     if let Err(error) = mailer.process.store.send_release(lease).await {
-        tracing::warn!(%error, "a failed request keeps its claim until the lease runs out");
+        tracing::warn!(
+            error = &error as &dyn Error,
+            "a failed request keeps its claim until the lease runs out"
+        );
     }
     error
 }

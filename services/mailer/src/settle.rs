@@ -1,6 +1,8 @@
 //! Closing a charge: take the payment, then in one transaction settle or decline it, with everything that hangs
 //! on it. Whoever finds an open charge does the same: the payment carries the charge's id, so it is taken once.
 
+use std::error::Error;
+
 use bytes::Bytes;
 use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
@@ -174,6 +176,6 @@ fn later_steps(close: &Close<'_>) -> Vec<NewStepJob> {
 
 /// What a sender is told when a charge could not be closed now: it will be, but nobody knows yet with what result.
 pub(crate) fn unsettled(error: &SettleError) -> SendError {
-    tracing::error!(%error, "a charge stays open and is tried again");
+    tracing::error!(error = &error as &dyn Error, "a charge stays open and is tried again");
     SendError::DeadlinePassed
 }

@@ -2,6 +2,7 @@
 //! run goes the same way up to its last step.
 
 use std::collections::HashMap;
+use std::error::Error;
 use std::time::Duration;
 
 use address::Verdict;
@@ -179,7 +180,7 @@ fn undecided(error: CardsError) -> ReserveError {
         CardsError::Verify(error) => unverified(error),
         CardsError::Pictures(PicturesError::Store(error)) => ReserveError::Store(error),
         error => {
-            tracing::error!(error = &error as &dyn std::error::Error, "cards cannot be decided");
+            tracing::error!(error = &error as &dyn Error, "cards cannot be decided");
             ReserveError::Refused(SendError::InternalError)
         }
     }
@@ -189,7 +190,7 @@ fn undecided(error: CardsError) -> ReserveError {
 fn unverified(error: VerifyError) -> ReserveError {
     match error {
         VerifyError::Unavailable(_) => {
-            tracing::warn!(%error, "a request is refused");
+            tracing::warn!(error = &error as &dyn Error, "a request is refused");
             ReserveError::Refused(SendError::ValidationUnavailable)
         }
         VerifyError::Store(error) => ReserveError::Store(error),

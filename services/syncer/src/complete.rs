@@ -1,5 +1,7 @@
 //! Completing a sync.
 
+use std::error::Error;
+
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use contract::id::{IntegrationId, SyncId};
@@ -49,7 +51,7 @@ async fn note_held_back(
 ) {
     let (store, now) = (&syncer.process.store, syncer.process.clock.now());
     if let Err(error) = store.sync_hold_back(integration_id, sync_id, removal, now).await {
-        tracing::error!(error = &error as &dyn std::error::Error, "a sync held back could not be noted");
+        tracing::error!(error = &error as &dyn Error, "a sync held back could not be noted");
     }
 }
 

@@ -54,12 +54,8 @@ impl Handler for PushHandler {
     async fn handle(&self, call: Call) -> Option<Reply> {
         let context: PushContext = serde_json::from_str(&call.context).ok()?;
         let trace = TraceContext::from_header(Some(&call.trace));
-        // The span is made inside the work's, so that it is below it.
-        let work = async {
-            let span = tracing::info_span!("push", request_id = %call.id, trace_id = trace.trace_id(), kind = call.kind);
-            Box::pin(self.answer(&call, &context)).instrument(span).await
-        };
-        trace.work(PUSH_QUEUE, work).await.map(reply)
+        let span = trace.work_span(&call, PUSH_QUEUE);
+        Box::pin(self.answer(&call, &context)).instrument(span).await.map(reply)
     }
 }
 

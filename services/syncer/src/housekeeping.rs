@@ -1,5 +1,6 @@
 //! What no request does: expiring syncs and forgetting what is old.
 
+use std::error::Error;
 use std::time::Duration;
 
 use chrono::TimeDelta;
@@ -32,7 +33,7 @@ pub(crate) async fn run(syncer: &Syncer) {
         }
         if let Err(error) = tidy(syncer).await {
             metrics::counter!("pillarbox_housekeeping_failures_total").increment(1);
-            tracing::warn!(%error, "cannot expire syncs or purge");
+            tracing::warn!(error = &error as &dyn Error, "cannot expire syncs or purge");
         }
     }
 }

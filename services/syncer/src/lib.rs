@@ -14,6 +14,7 @@ mod once;
 mod push;
 mod validate;
 
+use std::error::Error;
 use std::sync::Arc;
 
 use contract::message::PUSH_QUEUE;
@@ -57,6 +58,6 @@ fn removed_or_internal(error: StoreError) -> PushError {
 
 /// What a failure of the database is to the client: nothing was changed.
 fn internal(error: StoreError) -> PushError {
-    tracing::error!(error = &error as &dyn std::error::Error, "the database failed");
+    tracing::error!(error = &error as &dyn Error, "the database failed");
     PushError::InternalError
 }

@@ -1,5 +1,7 @@
 //! Doing a request once, however often it is sent and wherever a worker dies.
 
+use std::error::Error;
+
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use contract::push::{IdempotencyKey, PushContext, PushError, RequestHash};
@@ -38,7 +40,7 @@ impl From<StoreError> for Refused {
             StoreError::LeaseLost => Self::Request(PushError::NoOpenSync),
             // Another request of the integration holds its sync, such as a complete of millions. Nothing was done: the
             // same request can be sent again.
-            StoreError::Busy => Self::Request(PushError::InProgress),
+            StoreError::Busy(_) => Self::Request(PushError::InProgress),
             error => Self::Store(error),
         }
     }
@@ -91,8 +93,8 @@ async fn attempt(
     match transaction.commit().await {
         Ok(()) => {}
         // The connection went while it was being committed: whether it was, a retry finds out.
-        Err(StoreError::Unavailable(why)) => {
-            tracing::error!(why, "lost the database while committing");
+        Err(StoreError::Unavailable(error)) => {
+            tracing::error!(error = &error as &dyn Error, "lost the database while committing");
             return Err(PushError::DeadlinePassed.into());
         }
         Err(error) => return Err(error.into()),

@@ -20,6 +20,8 @@ pub use profile::Profile;
 pub use save::{FormulaSave, Refused, checked_name, save};
 pub use uses::{TypeUses, designs, filtering_campaigns};
 
+use std::error::Error;
+
 use chrono::{DateTime, NaiveDate, Utc};
 use chrono_tz::Tz;
 use contract::id::TeamId;
@@ -51,6 +53,6 @@ impl Asker<'_> {
 
 /// What a failure of the database is to who asked: nothing was changed.
 pub fn failed(error: StoreError) -> FormulaError {
-    tracing::error!(error = &error as &dyn std::error::Error, "the database failed");
+    tracing::error!(error = &error as &dyn Error, "the database failed");
     FormulaError::InternalError
 }

@@ -1,5 +1,6 @@
 //! Is it a picture? Only decoding tells.
 
+use std::error::Error;
 use std::io::Cursor;
 
 use image::codecs::png::PngDecoder;
@@ -76,8 +77,8 @@ fn check_size((width, height): (usize, usize), max_pixels: u64) -> Result<(), St
 }
 
 /// What a decoder says is for us.
-fn damaged(error: &dyn std::fmt::Debug) -> String {
-    tracing::debug!(?error, "a picture cannot be decoded");
+fn damaged(error: &(dyn Error + 'static)) -> String {
+    tracing::debug!(error, "a picture cannot be decoded");
     "its file is damaged, or of a kind that cannot be read".to_owned()
 }
 

@@ -1,5 +1,7 @@
 //! Why a picture was not delivered, in words for somebody who knows pictures and not networks.
 
+use std::error::Error;
+
 use outbound::{InvalidTarget, Refusal, RequestError};
 
 use crate::schedule::Sign;
@@ -44,7 +46,7 @@ impl Undelivered {
         // What another host does says nothing of the one that the picture's link names.
         let sign = if is_elsewhere { Sign::None } else { sign };
         let is_timeout = matches!(cause, RequestError::Timeout(_));
-        tracing::debug!(%error, "a picture was not delivered");
+        tracing::debug!(error = error as &dyn Error, "a picture was not delivered");
         Self { sign, is_timeout, why }
     }
 }

@@ -5,6 +5,7 @@
 //! what is announced meanwhile goes out with the next one.
 
 use std::collections::BTreeSet;
+use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -105,7 +106,7 @@ impl Shared {
 async fn keep_announcing(broker: &Broker, queue: &str, kind: &str, shared: &Shared) {
     while let Some(link) = broker.link().await {
         if let Err(error) = announce_over(broker, &link, queue, kind, shared).await {
-            tracing::warn!(%error, queue, "the announcer's channel was lost");
+            tracing::warn!(error = &error as &dyn Error, queue, "the announcer's channel was lost");
         }
         tokio::time::sleep(SESSION_PAUSE).await;
     }
@@ -159,7 +160,7 @@ pub async fn listen(
     let listening = async {
         while let Some(link) = broker.link().await {
             if let Err(error) = listen_over(broker, &link, queue, kind, &hear).await {
-                tracing::warn!(%error, queue, "the listener's channel was lost");
+                tracing::warn!(error = &error as &dyn Error, queue, "the listener's channel was lost");
             }
             tokio::time::sleep(SESSION_PAUSE).await;
         }

@@ -1,5 +1,7 @@
 //! The process's one connection, kept alive.
 
+use std::error::Error;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -144,21 +146,19 @@ async fn keep_connected(settings: &Settings, sender: &watch::Sender<Option<Arc<L
                 sender.send_replace(None);
                 tracing::warn!("lost the connection to the broker");
             }
-            Err(error) => tracing::warn!(%error, "cannot connect to the broker"),
+            Err(error) => tracing::warn!(error = &error as &dyn Error, "cannot connect to the broker"),
         }
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(LONGEST_PAUSE);
     }
 }
 
-async fn connect(settings: &Settings) -> Result<Connection, String> {
+async fn connect(settings: &Settings) -> lapin::Result<Connection> {
     let properties =
         ConnectionProperties::default().with_connection_name(settings.connection_name.as_str().into());
-    match tokio::time::timeout(CONNECT_TIMEOUT, Connection::connect(&settings.url, properties)).await {
-        Ok(Ok(connection)) => Ok(connection),
-        Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => Err(format!("no answer within {CONNECT_TIMEOUT:?}")),
-    }
+    let connected =
+        tokio::time::timeout(CONNECT_TIMEOUT, Connection::connect(&settings.url, properties)).await;
+    connected.unwrap_or_else(|elapsed| Err(io::Error::new(io::ErrorKind::TimedOut, elapsed).into()))
 }
 
 async fn watch_until_lost(link: &Link) {

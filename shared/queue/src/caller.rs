@@ -4,6 +4,7 @@
 //! connection, and then every waiting call fails with [`CallError::Lost`] at once.
 
 use std::collections::HashMap;
+use std::error::Error;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -177,7 +178,7 @@ async fn keep_session(
 ) {
     while let Some(link) = broker.link().await {
         if let Err(error) = run_session(broker, &link, queue, waiting, sender).await {
-            tracing::warn!(%error, queue, "the channel for calls ended");
+            tracing::warn!(error = &error as &dyn Error, queue, "the channel for calls ended");
         }
         sender.send_replace(None);
         // Their replies went with the channel. Dropping the senders tells the callers.

@@ -3,6 +3,7 @@
 //! A call that is being worked on when the worker dies is delivered again, to this worker or another,
 //! so a handler must be able to go on from what it finds in the database.
 
+use std::error::Error;
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -69,7 +70,7 @@ pub async fn serve<H: Handler>(broker: &Broker, consumption: Consumption, handle
         let ended = worker.run_session(broker, &link).await;
         is_consuming.store(false, Ordering::Relaxed);
         if let Err(error) = ended {
-            tracing::warn!(%error, queue, "the consumer ended");
+            tracing::warn!(error = &error as &dyn Error, queue, "the consumer ended");
             tokio::time::sleep(SESSION_PAUSE).await;
         }
     }
@@ -140,7 +141,7 @@ impl<H: Handler> Worker<H> {
             }
             if let Err(error) = finish(&channel, &delivery, reply_to, reply).await {
                 // The call is delivered again, and its reply found in the database.
-                tracing::warn!(%error, "cannot reply");
+                tracing::warn!(error = &error as &dyn Error, "cannot reply");
             }
         });
     }

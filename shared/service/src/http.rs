@@ -5,6 +5,7 @@ mod host;
 mod patient;
 mod source;
 
+use std::error::Error;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -77,7 +78,7 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, shutdo
             Ok(Some(accepted)) => spawn_connection(accepted, router.clone(), &limits, &graceful),
             Ok(None) => metrics::counter!("pillarbox_connections_refused_total").increment(1),
             Err(error) => {
-                tracing::debug!(%error, "cannot accept a connection");
+                tracing::debug!(error = &error as &dyn Error, "cannot accept a connection");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }

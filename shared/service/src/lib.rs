@@ -8,6 +8,7 @@ mod export;
 pub mod fail_point;
 mod health;
 pub mod http;
+pub mod log;
 pub mod measure;
 pub mod memory;
 pub mod metric;

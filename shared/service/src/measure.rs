@@ -7,9 +7,10 @@ use axum::extract::{MatchedPath, Request};
 use axum::http::{Method, StatusCode};
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
+use contract::id::TeamId;
 use tracing::{Instrument, Span};
 
-use crate::trace::request_span;
+use crate::trace::RequestIdentity;
 
 /// The route of a request for a path that there is not.
 const NO_ROUTE: &str = "none";
@@ -17,23 +18,32 @@ const NO_ROUTE: &str = "none";
 /// The status of a request whose client hung up before its answer.
 const GONE: &str = "gone";
 
-/// What an API calls the outcome of a request, left in the answer for the metrics. The API's code bounds them.
+/// What an API calls the outcome of a request, left in the answer for metrics and logs. The API's code bounds them.
 #[derive(Debug, Clone, Copy)]
 pub struct AnswerCode(pub &'static str);
 
-/// Counts and times the requests of these routes, and makes a span of each when traces are on.
+/// Counts and times the requests of these routes, gives each its [`RequestIdentity`], and writes a line of each when it is
+/// over. What is logged meanwhile belongs to its span.
 pub fn measured(router: Router) -> Router {
     router.layer(from_fn(measure))
 }
 
-async fn measure(request: Request, next: Next) -> Response {
+async fn measure(mut request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map_or(NO_ROUTE, MatchedPath::as_str).to_owned();
     let method = method_name(request.method());
-    let span = request_span(method, &route, request.headers());
-    let mut running = Running::begin(route, method);
-    let response = next.run(request).instrument(span.clone()).await;
-    running.answered(&response, &span);
+    let (identity, span) = RequestIdentity::begin(method, &route, request.headers());
+    request.extensions_mut().insert(identity);
+    let mut running = Running::begin(route, method, span.clone());
+    let response = next.run(request).instrument(span).await;
+    running.answered(&response);
     response
+}
+
+/// Notes on the current request who asks, for its line and its trace: the key's owner, and the kind of the key.
+pub fn note_asker(team_id: TeamId, key_kind: &'static str) {
+    let span = Span::current();
+    span.record("team_id", tracing::field::display(team_id));
+    span.record("key_kind", key_kind);
 }
 
 /// Methods are the client's to choose; those that no route has are one.
@@ -50,21 +60,22 @@ fn method_name(method: &Method) -> &'static str {
     }
 }
 
-/// A request being answered. It is counted when it is dropped, so also when its client has hung up.
+/// A request being answered. It is counted and logged when it is dropped, so also when its client has hung up.
 struct Running {
     route: String,
     method: &'static str,
     begun: Instant,
+    span: Span,
     answer: Option<(StatusCode, &'static str)>,
 }
 
 impl Running {
-    fn begin(route: String, method: &'static str) -> Self {
+    fn begin(route: String, method: &'static str, span: Span) -> Self {
         metrics::gauge!("pillarbox_http_requests_running").increment(1);
-        Self { route, method, begun: Instant::now(), answer: None }
+        Self { route, method, begun: Instant::now(), span, answer: None }
     }
 
-    fn answered(&mut self, response: &Response, span: &Span) {
+    fn answered(&mut self, response: &Response) {
         let status = response.status();
         let code = match response.extensions().get::<AnswerCode>() {
             Some(AnswerCode(code)) => code,
@@ -72,9 +83,9 @@ impl Running {
             None => "ok",
         };
         self.answer = Some((status, code));
-        span.record("http.response.status_code", status.as_u16());
+        self.span.record("http.response.status_code", status.as_u16());
         if status.is_server_error() {
-            span.record("otel.status_code", "ERROR");
+            self.span.record("otel.status_code", "ERROR");
         }
     }
 }
@@ -86,11 +97,13 @@ impl Drop for Running {
             None => (GONE.to_owned(), GONE),
         };
         let (route, method) = (self.route.clone(), self.method);
+        let seconds = self.begun.elapsed().as_secs_f64();
+        self.span.in_scope(|| tracing::info!(method, route, status, code, seconds, "request"));
         metrics::gauge!("pillarbox_http_requests_running").decrement(1);
         metrics::histogram!(
             "pillarbox_http_request_duration_seconds", "route" => route.clone(), "method" => method
         )
-        .record(self.begun.elapsed().as_secs_f64());
+        .record(seconds);
         metrics::counter!(
             "pillarbox_http_requests_total",
             "route" => route, "method" => method, "status" => status, "code" => code

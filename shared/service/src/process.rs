@@ -1,5 +1,6 @@
 //! The life of a process: start, serve, stop.
 
+use std::error::Error;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,6 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use chrono::TimeDelta;
+use metrics_exporter_prometheus::PrometheusHandle;
 use queue::Broker;
 use store::{Store, StoreError};
 use tokio::net::TcpListener;
@@ -121,7 +123,7 @@ where
         return answered;
     }
     match start(name, work) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             // Before the logs are up there is only this way to say it.
             eprintln!("{name}: {error:#}");
@@ -130,7 +132,7 @@ where
     }
 }
 
-fn start<F>(name: &'static str, work: impl FnOnce(Process) -> F) -> anyhow::Result<()>
+fn start<F>(name: &'static str, work: impl FnOnce(Process) -> F) -> anyhow::Result<ExitCode>
 where
     F: Future<Output = anyhow::Result<()>>,
 {
@@ -139,20 +141,36 @@ where
     let _exporter = telemetry::start(name, &config.log, &config.traces)?;
     let metrics = telemetry::start_metrics(name)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(async {
-        let shutdown = CancellationToken::new();
-        let process = Process::new(name, config, Clock::system(), shutdown.clone())?;
-        tokio::spawn(stop_on_signal(&process)?);
-        serve_admin(&process, metrics).await?;
-        let reporter = tokio::spawn(report::run(process.clone()));
-        tracing::info!(process = name, version = env!("CARGO_PKG_VERSION"), "started");
-        let background = process.background.clone();
-        work(process).await?;
-        let _ = tokio::time::timeout(LAST_REPORT_TIMEOUT, reporter).await;
-        background.cancel();
-        tracing::info!(process = name, "stopped");
-        Ok(())
+    Ok(match runtime.block_on(live(name, config, metrics, work)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!(error = &*error as &dyn Error, "failed");
+            ExitCode::FAILURE
+        }
     })
+}
+
+async fn live<F>(
+    name: &'static str,
+    config: Config,
+    metrics: PrometheusHandle,
+    work: impl FnOnce(Process) -> F,
+) -> anyhow::Result<()>
+where
+    F: Future<Output = anyhow::Result<()>>,
+{
+    let shutdown = CancellationToken::new();
+    let process = Process::new(name, config, Clock::system(), shutdown.clone())?;
+    tokio::spawn(stop_on_signal(&process)?);
+    serve_admin(&process, metrics).await?;
+    let reporter = tokio::spawn(report::run(process.clone()));
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), "started");
+    let background = process.background.clone();
+    work(process).await?;
+    let _ = tokio::time::timeout(LAST_REPORT_TIMEOUT, reporter).await;
+    background.cancel();
+    tracing::info!("stopped");
+    Ok(())
 }
 
 /// Stops the process when it is told to: first it only says that it is not ready, for as long as load balancers need to
@@ -174,10 +192,7 @@ fn stop_on_signal(process: &Process) -> anyhow::Result<impl Future<Output = ()> 
     })
 }
 
-async fn serve_admin(
-    process: &Process,
-    metrics: metrics_exporter_prometheus::PrometheusHandle,
-) -> anyhow::Result<()> {
+async fn serve_admin(process: &Process, metrics: PrometheusHandle) -> anyhow::Result<()> {
     let listen = &process.config.admin.listen;
     let listener = TcpListener::bind(listen).await.with_context(|| format!("cannot listen on {listen}"))?;
     let router = health::router(process, metrics);

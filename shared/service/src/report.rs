@@ -1,6 +1,7 @@
 //! What concerns all processes together is reported by one of them, so that no sum counts it twice: how much waits in
 //! the queues and in the database. Whoever holds the duty does it; when it is gone, the next one does.
 
+use std::error::Error;
 use std::time::Duration;
 
 use chrono::TimeDelta;
@@ -71,7 +72,7 @@ async fn report_backlog(process: &Process) {
             overdue_seconds: waiting.overdue.as_seconds_f64(),
         })),
         Err(error) => {
-            tracing::warn!(%error, "cannot report what waits");
+            tracing::warn!(error = &error as &dyn Error, "cannot report what waits");
             show_backlog(&KINDS.map(unknown_backlog));
         }
     }

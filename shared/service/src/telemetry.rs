@@ -9,8 +9,9 @@ use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer};
 
-use crate::config::{Log, LogFormat, Traces};
+use crate::config::{Log, Traces};
 use crate::export;
+use crate::log::lines;
 use crate::metric;
 
 /// Bounds of duration histograms, in seconds.
@@ -29,19 +30,8 @@ pub(crate) fn start(
     let spans = exporter.as_ref().map(export::Exporter::layer);
     let registry =
         tracing_subscriber::registry().with(spans).with(CountedLevels.with_filter(LevelFilter::WARN));
-    let _ = registry.with(lines(log.format).with_filter(filter)).try_init();
+    let _ = registry.with(lines(name, log.format, filter, std::io::stdout)).try_init();
     Ok(exporter)
-}
-
-/// Writes events to the standard output.
-fn lines<S>(format: LogFormat) -> Box<dyn Layer<S> + Send + Sync>
-where
-    S: Subscriber + for<'span> LookupSpan<'span>,
-{
-    match format {
-        LogFormat::Json => tracing_subscriber::fmt::layer().json().flatten_event(true).boxed(),
-        LogFormat::Text => tracing_subscriber::fmt::layer().with_ansi(false).boxed(),
-    }
 }
 
 /// Counts what an operator should look at.

@@ -1,11 +1,16 @@
 //! W3C trace context: taken from the caller or begun here, and carried on. With traces on, the current span decides.
 
-use axum::http::HeaderMap;
+use axum::http::{Extensions, HeaderMap, HeaderValue};
+use axum::response::Response;
+use contract::id::RequestId;
 use opentelemetry::trace::{SpanContext, SpanId, TraceFlags, TraceId, TraceState};
+use queue::Call;
 use rand::RngExt;
-use tracing::Instrument;
+use tracing::Span;
+use tracing::field::Empty;
 
 use crate::export;
+use crate::measure::AnswerCode;
 
 /// A request's place in a trace (W3C Trace Context, version 00).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,16 +22,14 @@ pub struct TraceContext {
 }
 
 impl TraceContext {
-    /// The place of a request with these headers: the current span's, or that of its `traceparent`, or a new trace.
-    pub fn of_request(headers: &HeaderMap) -> Self {
-        if let Some(current) = export::current() {
-            return Self {
-                trace_id: current.trace_id().to_string(),
-                span_id: Some(current.span_id().to_string()),
-                flags: format!("{:02x}", current.trace_flags()),
-            };
-        }
-        Self::from_header(headers.get("traceparent").and_then(|value| value.to_str().ok()))
+    /// The place of the current span; `None` when it is in no trace.
+    fn of_current() -> Option<Self> {
+        let current = export::current()?;
+        Some(Self {
+            trace_id: current.trace_id().to_string(),
+            span_id: Some(current.span_id().to_string()),
+            flags: format!("{:02x}", current.trace_flags()),
+        })
     }
 
     /// Reads a `traceparent` header; a malformed or absent one begins a new trace.
@@ -83,44 +86,83 @@ impl TraceContext {
         Some(SpanContext::new(trace_id, span_id, TraceFlags::default(), true, TraceState::default()))
     }
 
-    /// Records what a worker does for a call from `queue`, below the caller's span. Costs nothing when traces are off.
-    pub async fn work<T>(&self, queue: &'static str, work: impl Future<Output = T>) -> T {
-        if !export::is_on() {
-            return work.await;
-        }
-        let span = tracing::debug_span!(
+    /// The span of a worker's work for a call, below its caller's in the trace. What is logged in it belongs to the request.
+    pub fn work_span(&self, call: &Call, queue: &'static str) -> Span {
+        let span = tracing::info_span!(
             "work",
             otel.name = format!("{queue} process"),
             otel.kind = "consumer",
             messaging.system = "rabbitmq",
+            messaging.operation.type = "process",
             messaging.destination.name = queue,
+            request_id = %call.id,
+            trace_id = self.trace_id(),
+            team_id = %call.team,
+            kind = call.kind,
         );
-        if let Some(caller) = self.remote() {
-            export::follow(&span, caller);
+        self.follow(&span);
+        span
+    }
+
+    /// Puts a span that has not begun below this place. Without traces it does nothing.
+    fn follow(&self, span: &Span) {
+        if export::is_on()
+            && let Some(place) = self.remote()
+        {
+            export::follow(span, place);
         }
-        work.instrument(span).await
     }
 }
 
-/// The span of a request with these headers, below its caller's; none when traces are off.
-pub(crate) fn request_span(method: &'static str, route: &str, headers: &HeaderMap) -> tracing::Span {
-    if !export::is_on() {
-        return tracing::Span::none();
+/// What a request is called in logs, in traces, on the broker and in the database.
+#[derive(Debug, Clone)]
+pub struct RequestIdentity {
+    /// Its id.
+    pub request_id: RequestId,
+    /// Its place in a trace.
+    pub trace: TraceContext,
+}
+
+impl RequestIdentity {
+    /// That of a request with these extensions; a new one where nobody has begun it.
+    pub fn of(extensions: &Extensions) -> Self {
+        let begin = || Self { request_id: RequestId::new(), trace: TraceContext::begin() };
+        extensions.get().cloned().unwrap_or_else(begin)
     }
-    let span = tracing::debug_span!(
-        "request",
-        otel.name = format!("{method} {route}"),
-        otel.kind = "server",
-        http.request.method = method,
-        http.route = route,
-        http.response.status_code = tracing::field::Empty,
-        otel.status_code = tracing::field::Empty,
-    );
-    let header = headers.get("traceparent").and_then(|value| value.to_str().ok());
-    if let Some(caller) = header.and_then(TraceContext::parse).and_then(|context| context.remote()) {
-        export::follow(&span, caller);
+
+    /// Marks the answer with the request's id and with what the API calls its outcome.
+    pub fn finish(&self, code: &'static str, response: &mut Response) {
+        if let Ok(value) = HeaderValue::from_str(&self.request_id.to_string()) {
+            response.headers_mut().insert("x-request-id", value);
+        }
+        response.extensions_mut().insert(AnswerCode(code));
     }
-    span
+
+    /// A new request with these headers, and its span, below its caller's.
+    pub(crate) fn begin(method: &'static str, route: &str, headers: &HeaderMap) -> (Self, Span) {
+        let request_id = RequestId::new();
+        let span = tracing::info_span!(
+            "request",
+            otel.name = export::is_on().then(|| format!("{method} {route}")),
+            otel.kind = "server",
+            otel.status_code = Empty,
+            http.request.method = method,
+            http.route = route,
+            http.response.status_code = Empty,
+            %request_id,
+            trace_id = Empty,
+            team_id = Empty,
+            key_kind = Empty,
+        );
+        let header = headers.get("traceparent").and_then(|value| value.to_str().ok());
+        if let Some(caller) = header.and_then(TraceContext::parse) {
+            caller.follow(&span);
+        }
+        let trace =
+            span.in_scope(|| TraceContext::of_current().unwrap_or_else(|| TraceContext::from_header(header)));
+        span.record("trace_id", trace.trace_id());
+        (Self { request_id, trace }, span)
+    }
 }
 
 #[cfg(test)]

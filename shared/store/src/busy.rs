@@ -4,7 +4,12 @@ use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use tracing::Instrument;
+use tokio_postgres::Error;
+use tracing::field::Empty;
+use tracing::{Instrument, Span};
+
+use crate::error::{Result, StoreError};
+use crate::statement_name::Statement;
 
 /// Characters of a statement that a span shows.
 const SHOWN_CHARS: usize = 1_000;
@@ -56,23 +61,60 @@ pub(crate) async fn busy<T>(statement: impl Future<Output = T>) -> T {
 
 /// Waits for a statement, times it, and makes a span of it when traces are on. Values are parameters, so the text has
 /// nothing personal. The statement comes boxed: it would be part of every future around it several times over.
-pub(crate) async fn timed<T>(sql: &str, statement: Pin<Box<impl Future<Output = T>>>) -> T {
+pub(crate) async fn timed<T>(
+    statement: Statement<'_>,
+    work: Pin<Box<impl Future<Output = std::result::Result<T, Error>>>>,
+) -> Result<T> {
     let begun = Instant::now();
-    let span = tracing::debug_span!(
-        "statement",
-        otel.name = tracing::field::Empty,
-        otel.kind = "client",
-        db.system.name = "postgresql",
-        db.query.text = tracing::field::Empty,
-    );
-    if !span.is_disabled() {
-        let text = sql.split_whitespace().collect::<Vec<_>>().join(" ");
-        let (operation, _) = text.split_once(' ').unwrap_or((&text, ""));
-        span.record("otel.name", operation);
-        span.record("db.query.text", text.chars().take(SHOWN_CHARS).collect::<String>());
-    }
-    let result = busy(statement).instrument(span).await;
+    let span = span(statement);
+    let result = busy(work).instrument(span.clone()).await;
     metrics::histogram!("pillarbox_database_statement_duration_seconds")
         .record(begun.elapsed().as_secs_f64());
-    result
+    result.map_err(|error| {
+        let failed = statement.failed(error);
+        note_failure(&span, &failed);
+        failed
+    })
+}
+
+/// The span of a statement, named as OpenTelemetry names those of databases. What belongs to no request and no piece of
+/// work has none: a background task that looks whether there is something to do would be nearly all of what is traced.
+fn span(statement: Statement<'_>) -> Span {
+    if Span::current().is_none() {
+        return Span::none();
+    }
+    let span = tracing::debug_span!(
+        "statement",
+        otel.name = Empty,
+        otel.kind = "client",
+        otel.status_code = Empty,
+        db.system.name = "postgresql",
+        db.operation.name = Empty,
+        db.collection.name = Empty,
+        db.query.summary = Empty,
+        db.query.text = Empty,
+        db.response.status_code = Empty,
+        error.type = Empty,
+        code.file.path = statement.at.file(),
+        code.line.number = statement.at.line(),
+    );
+    if !span.is_disabled() {
+        let name = statement.name();
+        let (summary, (operation, table)) = (name.summary(), name.main());
+        let text = statement.sql.split_whitespace().collect::<Vec<_>>().join(" ");
+        span.record("otel.name", &summary);
+        span.record("db.operation.name", operation);
+        table.map(|table| span.record("db.collection.name", table));
+        span.record("db.query.summary", summary);
+        span.record("db.query.text", text.chars().take(SHOWN_CHARS).collect::<String>());
+    }
+    span
+}
+
+fn note_failure(span: &Span, failed: &StoreError) {
+    let Some(error) = failed.database() else { return };
+    let code = error.sqlstate();
+    span.record("otel.status_code", "ERROR");
+    span.record("error.type", code.unwrap_or("connection"));
+    code.map(|code| span.record("db.response.status_code", code));
 }

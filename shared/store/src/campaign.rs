@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use crate::error::{Result, StoreError};
 use crate::pool::{Store, Transaction, session};
+use crate::statement_name::Statement;
 
 /// Where a campaign's audience comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -196,14 +197,15 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
     pub async fn campaign_get(&self, team_id: TeamId, campaign_id: &CampaignId) -> Result<Option<Campaign>> {
-        let (get, steps) = (self.ready(GET).await?, self.ready(STEPS).await?);
+        let (get, steps) = (Statement::here(GET), Statement::here(STEPS));
+        let (get_ready, steps_ready) = (self.ready(get).await?, self.ready(steps).await?);
         let client = self.client().await?;
         let session = session(&client);
         let parameters: [&(dyn ToSql + Sync); 2] = [&team_id.0, &campaign_id.as_str()];
         // Both go out together: one round trip.
         let (row, steps) = futures_util::future::try_join(
-            session.row(get, GET, &parameters),
-            session.rows(steps, STEPS, &parameters),
+            session.row(get_ready, get, &parameters),
+            session.rows(steps_ready, steps, &parameters),
         )
         .await?;
         let Some(row) = row else { return Ok(None) };

@@ -3,7 +3,10 @@
 use std::future::Future;
 use std::time::Duration;
 
+use deadpool_postgres::{HookError, PoolError};
 use tokio_postgres::error::SqlState;
+
+use crate::database_error::DatabaseError;
 
 /// The result of everything in this crate.
 pub type Result<T> = std::result::Result<T, StoreError>;
@@ -14,23 +17,25 @@ const ATTEMPTS: u32 = 5;
 /// Pause after the first conflict; doubled at each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 
-/// Why the database did not do what was asked.
+/// Why the database did not do what was asked. None of its texts has a value of a row.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// No connection could be had, or it was lost: the work may or may not have been done.
-    #[error("the database cannot be reached: {0}")]
-    Unavailable(String),
+    #[error("the database cannot be reached")]
+    Unavailable(#[source] DatabaseError),
     /// Two transactions were in each other's way; the same work can be tried again.
     #[error("the transaction met another one")]
-    Conflict(#[source] tokio_postgres::Error),
+    Conflict(#[source] DatabaseError),
     /// Somebody held what this needs for longer than it may wait. Nothing was done.
     #[error("somebody else holds it for too long")]
-    Busy,
+    Busy(#[source] DatabaseError),
     /// A rule of the schema refused the work; the name of the constraint tells which.
     #[error("the database refused it: {constraint}")]
     Refused {
         /// The constraint's name in the schema.
         constraint: String,
+        /// What the database says of it.
+        source: DatabaseError,
     },
     /// A limit that the store enforces, such as a team's keys; the text says which.
     #[error("{0}")]
@@ -46,16 +51,30 @@ pub enum StoreError {
     Corrupt(String),
     /// Any other failure of a statement.
     #[error("a statement failed")]
-    Statement(#[source] tokio_postgres::Error),
+    Statement(#[source] DatabaseError),
 }
 
 impl StoreError {
+    /// No connection, for a reason that is not the database's to tell.
+    pub fn unavailable(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Unavailable(DatabaseError::other(why))
+    }
+
+    /// What the database says of it; `None` for what was found out here.
+    pub fn database(&self) -> Option<&DatabaseError> {
+        match self {
+            Self::Unavailable(error) | Self::Conflict(error) | Self::Busy(error) | Self::Statement(error) => {
+                Some(error)
+            }
+            Self::Refused { source, .. } => Some(source),
+            Self::Limit(_) | Self::LeaseLost | Self::NotFound(_) | Self::Corrupt(_) => None,
+        }
+    }
+
     /// Whether a statement was given what no column can hold, such as a date before the calendar or the character U+0000.
     pub fn is_unstorable(&self) -> bool {
         // Class 22: data exceptions.
-        let code =
-            |error: &tokio_postgres::Error| error.code().is_some_and(|code| code.code().starts_with("22"));
-        matches!(self, Self::Statement(error) if code(error))
+        matches!(self, Self::Statement(error) if error.sqlstate().is_some_and(|code| code.starts_with("22")))
     }
 
     /// Whether it is what was to be written that the database did not take: a rule of the schema, or a value that no column can
@@ -80,41 +99,48 @@ impl StoreError {
     }
 }
 
-impl From<tokio_postgres::Error> for StoreError {
-    fn from(error: tokio_postgres::Error) -> Self {
-        let Some(database) = error.as_db_error() else {
-            return Self::Unavailable(error.to_string());
-        };
-        let code = database.code();
+impl From<DatabaseError> for StoreError {
+    fn from(error: DatabaseError) -> Self {
+        let Some(code) = error.code() else { return Self::Unavailable(error) };
         if [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED].contains(code) {
             return Self::Conflict(error);
         }
         if *code == SqlState::LOCK_NOT_AVAILABLE {
-            return Self::Busy;
+            return Self::Busy(error);
         }
         // Class 57: the server is going down, or ended this session. Class 53: it is out of something.
         if code.code().starts_with("57P") || code.code().starts_with("53") {
-            return Self::Unavailable(error.to_string());
+            return Self::Unavailable(error);
         }
-        match database.constraint() {
-            Some(constraint) => Self::Refused { constraint: constraint.to_owned() },
+        match error.constraint() {
+            Some(constraint) => Self::Refused { constraint: constraint.to_owned(), source: error },
             None => Self::Statement(error),
         }
+    }
+}
+
+impl From<tokio_postgres::Error> for StoreError {
+    fn from(error: tokio_postgres::Error) -> Self {
+        DatabaseError::new(error, None).into()
     }
 }
 
 impl From<deadpool_postgres::PoolError> for StoreError {
     fn from(error: deadpool_postgres::PoolError) -> Self {
         match error {
-            deadpool_postgres::PoolError::Backend(error) => Self::from(error),
-            other => Self::Unavailable(other.to_string()),
+            PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => {
+                Self::from(error)
+            }
+            other => Self::unavailable(other),
         }
     }
 }
 
 impl From<serde_json::Error> for StoreError {
+    /// Without the library's text: it quotes what stands there.
     fn from(error: serde_json::Error) -> Self {
-        Self::Corrupt(error.to_string())
+        let (line, column) = (error.line(), error.column());
+        Self::Corrupt(format!("JSON of another shape ({:?}), line {line}, column {column}", error.classify()))
     }
 }
 

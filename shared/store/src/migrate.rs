@@ -15,6 +15,12 @@ mod embedded {
 /// Key of the advisory lock under which the schema is changed: any number of processes may ask for it at once.
 const MIGRATION_LOCK: i64 = 0x7069_6c6c_6172;
 
+/// The text of every migration.
+pub(crate) fn migrations() -> Vec<String> {
+    let runner = embedded::migrations::runner();
+    runner.get_migrations().iter().filter_map(|migration| Some(migration.sql()?.to_owned())).collect()
+}
+
 impl Store {
     /// Whether the schema is the one that this program was built for.
     ///
@@ -50,7 +56,7 @@ pub struct Migrated {
 /// # Errors
 /// [`StoreError`] when the database cannot be reached or a migration fails; nothing of a failed one stays.
 pub async fn migrate(url: &str) -> Result<Migrated> {
-    let config = Config::from_str(url).map_err(|error| StoreError::Unavailable(error.to_string()))?;
+    let config = Config::from_str(url).map_err(StoreError::unavailable)?;
     let (mut client, connection) = config.connect(crate::pool::tls(&config)?).await?;
     let connection = tokio::spawn(connection);
     let migrated = migrate_under_lock(&mut client).await;

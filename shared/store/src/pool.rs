@@ -16,6 +16,7 @@ use crate::address_import::CopySink;
 use crate::busy::{busy, timed};
 use crate::error::{Result, StoreError};
 use crate::statement::{Pooler, Ready, Session, Statements};
+use crate::statement_name::Statement;
 
 /// How to reach the database and what to ask of it.
 #[derive(Debug, Clone, Deserialize)]
@@ -73,8 +74,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Unavailable`] when the settings cannot be used.
     pub fn new(settings: &Settings) -> Result<Self> {
-        let unusable = |error: &dyn std::fmt::Display| StoreError::Unavailable(error.to_string());
-        let mut config = Config::from_str(&settings.url).map_err(|error| unusable(&error))?;
+        let mut config = Config::from_str(&settings.url).map_err(StoreError::unavailable)?;
         config.connect_timeout(Duration::from_millis(settings.connect_timeout_ms));
         config.application_name("pillarbox");
         let manager_config = ManagerConfig { recycling_method: RecyclingMethod::Fast };
@@ -98,7 +98,7 @@ impl Store {
                 })
             }))
             .build()
-            .map_err(|error| unusable(&error))?;
+            .map_err(StoreError::unavailable)?;
         Ok(Self { pool, statements: Statements::through(pooler) })
     }
 
@@ -142,44 +142,73 @@ impl Store {
     }
 
     /// A statement that can be sent.
-    pub(crate) async fn ready(&self, sql: &str) -> Result<Ready> {
-        match self.statements.ready(sql) {
+    pub(crate) async fn ready(&self, statement: Statement<'_>) -> Result<Ready> {
+        match self.statements.ready(statement.sql) {
             Some(ready) => Ok(ready),
             // Boxed, as it is rare and large.
-            None => Box::pin(self.learn(sql)).await,
+            None => Box::pin(self.learn(statement)).await,
         }
     }
 
     /// Finds out what it takes to send a statement, on a connection of its own, in a transaction.
-    async fn learn(&self, sql: &str) -> Result<Ready> {
+    async fn learn(&self, statement: Statement<'_>) -> Result<Ready> {
         let mut client = self.client().await?;
         let transaction = client.transaction().await?;
-        let ready = self.statements.learn(transaction.client(), sql).await?;
+        let ready = self.statements.learn(transaction.client(), statement).await?;
         transaction.commit().await?;
         Ok(ready)
     }
 
+    // These are no async functions: such a one does not know who calls it.
+
     /// Runs one statement and returns its rows.
-    pub(crate) async fn rows(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>> {
-        let ready = self.ready(sql).await?;
-        Ok(session(&self.client().await?).rows(ready, sql, parameters).await?)
+    #[track_caller]
+    pub(crate) fn rows<'a>(
+        &'a self,
+        sql: &'a str,
+        parameters: Parameters<'a>,
+    ) -> impl Future<Output = Result<Vec<Row>>> + use<'a> {
+        let statement = Statement::here(sql);
+        async move {
+            let ready = self.ready(statement).await?;
+            session(&self.client().await?).rows(ready, statement, parameters).await
+        }
     }
 
     /// Runs one statement that gives a row or none.
-    pub(crate) async fn row(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Option<Row>> {
-        let ready = self.ready(sql).await?;
-        Ok(session(&self.client().await?).row(ready, sql, parameters).await?)
+    #[track_caller]
+    pub(crate) fn row<'a>(
+        &'a self,
+        sql: &'a str,
+        parameters: Parameters<'a>,
+    ) -> impl Future<Output = Result<Option<Row>>> + use<'a> {
+        let statement = Statement::here(sql);
+        async move {
+            let ready = self.ready(statement).await?;
+            session(&self.client().await?).row(ready, statement, parameters).await
+        }
     }
 
     /// Runs one statement and returns how many rows it changed.
-    pub(crate) async fn execute(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<u64> {
-        let ready = self.ready(sql).await?;
-        Ok(session(&self.client().await?).execute(ready, sql, parameters).await?)
+    #[track_caller]
+    pub(crate) fn execute<'a>(
+        &'a self,
+        sql: &'a str,
+        parameters: Parameters<'a>,
+    ) -> impl Future<Output = Result<u64>> + use<'a> {
+        let statement = Statement::here(sql);
+        async move {
+            let ready = self.ready(statement).await?;
+            session(&self.client().await?).execute(ready, statement, parameters).await
+        }
     }
 }
 
+/// The values of a statement's parameters.
+pub(crate) type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
+
 /// A statement and its parameters.
-pub(crate) type Query<'a> = (&'a str, &'a [&'a (dyn ToSql + Sync)]);
+pub(crate) type Query<'a> = (&'a str, Parameters<'a>);
 
 /// Where statements that are no part of a transaction are sent.
 pub(crate) fn session(client: &Client) -> Session<'_> {
@@ -208,7 +237,7 @@ pub(crate) fn tls(config: &Config) -> Result<MakeRustlsConnect> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .map_err(|error| StoreError::Unavailable(error.to_string()))?
+        .map_err(StoreError::unavailable)?
         .with_root_certificates(roots)
         .with_no_client_auth();
     Ok(MakeRustlsConnect::new(config))
@@ -219,9 +248,13 @@ impl Connection {
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when the connection was lost.
-    pub async fn begin(&mut self) -> Result<Transaction<'_>> {
-        let inner = timed("BEGIN", Box::pin(self.client.transaction())).await?;
-        Ok(Transaction { inner, statements: &self.statements })
+    #[track_caller]
+    pub fn begin(&mut self) -> impl Future<Output = Result<Transaction<'_>>> {
+        let statement = Statement::here("BEGIN");
+        async move {
+            let inner = timed(statement, Box::pin(self.client.transaction())).await?;
+            Ok(Transaction { inner, statements: &self.statements })
+        }
     }
 }
 
@@ -230,23 +263,26 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] leaves open whether it was.
-    pub async fn commit(self) -> Result<()> {
-        Ok(timed("COMMIT", Box::pin(self.inner.commit())).await?)
+    #[track_caller]
+    pub fn commit(self) -> impl Future<Output = Result<()>> {
+        let statement = Statement::here("COMMIT");
+        async move { timed(statement, Box::pin(self.inner.commit())).await }
     }
 
-    async fn ready(&self, sql: &str) -> Result<Ready> {
-        match self.statements.ready(sql) {
+    async fn ready(&self, statement: Statement<'_>) -> Result<Ready> {
+        match self.statements.ready(statement.sql) {
             Some(ready) => Ok(ready),
             // Boxed, as it is rare and large.
-            None => Ok(Box::pin(self.statements.learn(self.inner.client(), sql)).await?),
+            None => Box::pin(self.statements.learn(self.inner.client(), statement)).await,
         }
     }
 
     /// A statement that takes no trip to the database but its own.
-    async fn prepared(&self, sql: &str) -> Result<Ready> {
-        let ready = self.ready(sql).await?;
+    async fn prepared(&self, statement: Statement<'_>) -> Result<Ready> {
+        let ready = self.ready(statement).await?;
         if matches!(ready, Ready::Prepared) {
-            busy(self.inner.prepare_cached(sql)).await?;
+            let prepared = busy(self.inner.prepare_cached(statement.sql)).await;
+            prepared.map_err(|error| statement.failed(error))?;
         }
         Ok(ready)
     }
@@ -255,39 +291,69 @@ impl Transaction<'_> {
         Session { client: self.inner.client(), cache: &self.inner.statement_cache }
     }
 
-    pub(crate) async fn rows(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>> {
-        Ok(self.session().rows(self.ready(sql).await?, sql, parameters).await?)
+    #[track_caller]
+    pub(crate) fn rows<'a>(
+        &'a self,
+        sql: &'a str,
+        parameters: Parameters<'a>,
+    ) -> impl Future<Output = Result<Vec<Row>>> + use<'a> {
+        let statement = Statement::here(sql);
+        async move { self.session().rows(self.ready(statement).await?, statement, parameters).await }
     }
 
-    pub(crate) async fn row(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Option<Row>> {
-        Ok(self.session().row(self.ready(sql).await?, sql, parameters).await?)
+    #[track_caller]
+    pub(crate) fn row<'a>(
+        &'a self,
+        sql: &'a str,
+        parameters: Parameters<'a>,
+    ) -> impl Future<Output = Result<Option<Row>>> + use<'a> {
+        let statement = Statement::here(sql);
+        async move { self.session().row(self.ready(statement).await?, statement, parameters).await }
     }
 
     /// Runs two statements, one after the other, in one trip to the database. The second sees what was committed until
     /// the first was through.
-    pub(crate) async fn row_each(&self, first: Query<'_>, second: Query<'_>) -> Result<[Option<Row>; 2]> {
-        // Both are prepared before either is sent: otherwise one that is known already would overtake the other.
-        let ready = [self.prepared(first.0).await?, self.prepared(second.0).await?];
-        let ([first_ready, second_ready], session) = (ready, self.session());
-        // Sent in this order, because they are polled in it.
-        let rows = future::try_join(
-            session.row(first_ready, first.0, first.1),
-            session.row(second_ready, second.0, second.1),
-        );
-        Ok(rows.await?.into())
+    #[track_caller]
+    pub(crate) fn row_each<'a>(
+        &'a self,
+        first: Query<'a>,
+        second: Query<'a>,
+    ) -> impl Future<Output = Result<[Option<Row>; 2]>> + use<'a> {
+        let statements = [Statement::here(first.0), Statement::here(second.0)];
+        async move {
+            // Both are prepared before either is sent: otherwise one that is known already would overtake the other.
+            let ready = [self.prepared(statements[0]).await?, self.prepared(statements[1]).await?];
+            let ([first_ready, second_ready], session) = (ready, self.session());
+            // Sent in this order, because they are polled in it.
+            let rows = future::try_join(
+                session.row(first_ready, statements[0], first.1),
+                session.row(second_ready, statements[1], second.1),
+            );
+            Ok(rows.await?.into())
+        }
     }
 
-    pub(crate) async fn execute(&self, sql: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<u64> {
-        Ok(self.session().execute(self.ready(sql).await?, sql, parameters).await?)
+    #[track_caller]
+    pub(crate) fn execute<'a>(
+        &'a self,
+        sql: &'a str,
+        parameters: Parameters<'a>,
+    ) -> impl Future<Output = Result<u64>> + use<'a> {
+        let statement = Statement::here(sql);
+        async move { self.session().execute(self.ready(statement).await?, statement, parameters).await }
     }
 
     /// Runs statements that take no parameters and give nothing.
-    pub(crate) async fn batch(&self, sql: &str) -> Result<()> {
-        Ok(self.inner.batch_execute(sql).await?)
+    #[track_caller]
+    pub(crate) fn batch<'a>(&'a self, sql: &'a str) -> impl Future<Output = Result<()>> + use<'a> {
+        let statement = Statement::here(sql);
+        async move { self.inner.batch_execute(sql).await.map_err(|error| statement.failed(error)) }
     }
 
     /// Begins to copy rows in.
-    pub(crate) async fn copy_in(&self, sql: &str) -> Result<CopySink> {
-        Ok(self.inner.copy_in(sql).await?)
+    #[track_caller]
+    pub(crate) fn copy_in<'a>(&'a self, sql: &'a str) -> impl Future<Output = Result<CopySink>> + use<'a> {
+        let statement = Statement::here(sql);
+        async move { self.inner.copy_in(sql).await.map_err(|error| statement.failed(error)) }
     }
 }

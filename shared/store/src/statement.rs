@@ -11,9 +11,11 @@ use deadpool_postgres::StatementCache;
 use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, Error, Row};
+use tokio_postgres::{Client, Row};
 
 use crate::busy::{busy, timed};
+use crate::error::Result;
+use crate::statement_name::Statement;
 
 /// Statements whose types are remembered: many times those that there are.
 const REMEMBERED: usize = 2_000;
@@ -72,11 +74,12 @@ impl Statements {
     }
 
     /// Learns a statement's types on a connection that is in a transaction.
-    pub(crate) async fn learn(&self, client: &Client, sql: &str) -> Result<Ready, Error> {
+    pub(crate) async fn learn(&self, client: &Client, statement: Statement<'_>) -> Result<Ready> {
         let Self::Unnamed(learned) = self else { return Ok(Ready::Prepared) };
         // The name is free again before the transaction ends: its end is on the way before that of the transaction.
-        let types: Arc<[Type]> = busy(client.prepare(sql)).await?.params().into();
-        learned.keep(sql, types.clone());
+        let prepared = busy(client.prepare(statement.sql)).await.map_err(|error| statement.failed(error))?;
+        let types: Arc<[Type]> = prepared.params().into();
+        learned.keep(statement.sql, types.clone());
         Ok(Ready::Unnamed(types))
     }
 }
@@ -96,20 +99,26 @@ impl Learned {
 
 // Boxed: what awaits a statement, and what awaits that, would all carry the driver's large futures within themselves.
 impl<'s> Session<'s> {
+    async fn prepare(self, statement: Statement<'_>) -> Result<tokio_postgres::Statement> {
+        let prepared = busy(self.cache.prepare(self.client, statement.sql)).await;
+        prepared.map_err(|error| statement.failed(error))
+    }
+
     pub(crate) fn rows(
         self,
         ready: Ready,
-        sql: &'s str,
+        statement: Statement<'s>,
         parameters: &'s [&'s (dyn ToSql + Sync)],
-    ) -> BoxFuture<'s, Result<Vec<Row>, Error>> {
+    ) -> BoxFuture<'s, Result<Vec<Row>>> {
         Box::pin(async move {
             match ready {
                 Ready::Prepared => {
-                    let statement = busy(self.cache.prepare(self.client, sql)).await?;
-                    timed(sql, Box::pin(self.client.query(&statement, parameters))).await
+                    let prepared = self.prepare(statement).await?;
+                    timed(statement, Box::pin(self.client.query(&prepared, parameters))).await
                 }
                 Ready::Unnamed(types) => {
-                    timed(sql, Box::pin(self.client.query_typed(sql, &typed(parameters, &types)))).await
+                    let parameters = typed(parameters, &types);
+                    timed(statement, Box::pin(self.client.query_typed(statement.sql, &parameters))).await
                 }
             }
         })
@@ -118,17 +127,18 @@ impl<'s> Session<'s> {
     pub(crate) fn row(
         self,
         ready: Ready,
-        sql: &'s str,
+        statement: Statement<'s>,
         parameters: &'s [&'s (dyn ToSql + Sync)],
-    ) -> BoxFuture<'s, Result<Option<Row>, Error>> {
+    ) -> BoxFuture<'s, Result<Option<Row>>> {
         Box::pin(async move {
             match ready {
                 Ready::Prepared => {
-                    let statement = busy(self.cache.prepare(self.client, sql)).await?;
-                    timed(sql, Box::pin(self.client.query_opt(&statement, parameters))).await
+                    let prepared = self.prepare(statement).await?;
+                    timed(statement, Box::pin(self.client.query_opt(&prepared, parameters))).await
                 }
                 Ready::Unnamed(types) => {
-                    timed(sql, Box::pin(self.client.query_typed_opt(sql, &typed(parameters, &types)))).await
+                    let parameters = typed(parameters, &types);
+                    timed(statement, Box::pin(self.client.query_typed_opt(statement.sql, &parameters))).await
                 }
             }
         })
@@ -137,17 +147,18 @@ impl<'s> Session<'s> {
     pub(crate) fn execute(
         self,
         ready: Ready,
-        sql: &'s str,
+        statement: Statement<'s>,
         parameters: &'s [&'s (dyn ToSql + Sync)],
-    ) -> BoxFuture<'s, Result<u64, Error>> {
+    ) -> BoxFuture<'s, Result<u64>> {
         Box::pin(async move {
             match ready {
                 Ready::Prepared => {
-                    let statement = busy(self.cache.prepare(self.client, sql)).await?;
-                    timed(sql, Box::pin(self.client.execute(&statement, parameters))).await
+                    let prepared = self.prepare(statement).await?;
+                    timed(statement, Box::pin(self.client.execute(&prepared, parameters))).await
                 }
                 Ready::Unnamed(types) => {
-                    timed(sql, Box::pin(self.client.execute_typed(sql, &typed(parameters, &types)))).await
+                    let parameters = typed(parameters, &types);
+                    timed(statement, Box::pin(self.client.execute_typed(statement.sql, &parameters))).await
                 }
             }
         })

@@ -3,6 +3,7 @@
 mod attempt;
 
 use std::borrow::Cow;
+use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
 
 use askama::Template;
@@ -146,10 +147,7 @@ fn note_failure(console: &Console, account: Option<Account>, source: IpAddr) {
             transaction.commit().await
         };
         if let Err(error) = noted.await {
-            tracing::warn!(
-                error = &error as &dyn std::error::Error,
-                "a failed sign-in is not in the log of its team"
-            );
+            tracing::warn!(error = &error as &dyn Error, "a failed sign-in is not in the log of its team");
         }
     });
 }

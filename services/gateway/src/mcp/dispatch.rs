@@ -1,5 +1,6 @@
 //! From a method to its result.
 
+use std::error::Error;
 use std::sync::LazyLock;
 
 use bytes::Bytes;
@@ -10,11 +11,11 @@ use contract::mcp::{
 };
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
+use service::trace::RequestIdentity;
 
 use crate::Gateway;
 use crate::mcp::admit::Access;
 use crate::mcp::{Outcome, formulas, integrations};
-use crate::request::RequestIdentity;
 
 static INTEGRATION_TOOLS: LazyLock<Vec<Tool>> =
     LazyLock::new(|| IntegrationTool::ALL.into_iter().map(IntegrationTool::tool).collect());
@@ -129,7 +130,7 @@ fn tool_outcome(
 
 fn raw(answer: &[u8]) -> Result<Box<RawValue>, RpcError> {
     serde_json::from_slice(answer).map_err(|error| {
-        tracing::error!(%error, "a worker's answer is not JSON");
+        tracing::error!(error = &error as &dyn Error, "a worker's answer is not JSON");
         RpcError::NotCompleted
     })
 }

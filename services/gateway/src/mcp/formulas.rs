@@ -1,5 +1,6 @@
 //! The tools of the Formula server: calls to a mailer, which computes formula columns when it makes cards.
 
+use std::error::Error;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -53,7 +54,7 @@ pub(super) async fn call(
     match request.gateway.call(&request.gateway.formulas, call, patience).await {
         Ok(reply) if reply.kind == REPLY_OK => Ok(reply.body),
         Ok(reply) => Err(unanswered(serde_json::from_slice(&reply.body).unwrap_or_else(|error| {
-            tracing::error!(%error, "a reply cannot be read");
+            tracing::error!(error = &error as &dyn Error, "a reply cannot be read");
             FormulaError::InternalError
         }))),
         Err(CallError::Unavailable) => Err(unanswered(FormulaError::InternalError)),

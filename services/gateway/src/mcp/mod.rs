@@ -17,8 +17,8 @@ use std::net::IpAddr;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
+use axum::http::StatusCode;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, post};
 use bytes::Bytes;
@@ -31,9 +31,9 @@ use crate::mcp::dispatch::Wanted;
 pub(crate) use crate::mcp::turns::Turns;
 use crate::push::answer::json_response;
 use crate::refusal::Refusal;
-use crate::request::RequestIdentity;
 use crate::{Gateway, Peer};
 use service::source::source_address;
+use service::trace::RequestIdentity;
 
 /// Where the Formula MCP server is; the Integrations one is a path of the push API.
 pub(crate) const FORMULAS_PATH: &str = "/api/formulas/v1/mcp";
@@ -45,16 +45,6 @@ pub(crate) enum Server {
     Integrations,
     /// Formula columns.
     Formulas,
-}
-
-impl Server {
-    /// The name in metrics and logs.
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Integrations => "mcp_integrations",
-            Self::Formulas => "mcp_formulas",
-        }
-    }
 }
 
 /// What a server refuses by HTTP, for its description: status, code and what a client is told.
@@ -81,16 +71,16 @@ pub(crate) fn route(server: Server) -> MethodRouter<Gateway> {
     post(move |State(gateway): State<Gateway>, Peer { 0: peer }: Peer, request: Request| {
         serve(gateway, server, peer.ip(), request)
     })
-    .fallback(move |headers: HeaderMap| async move {
+    .fallback(|request: Request| async move {
         let mut response = Denied::UsePost.response();
-        RequestIdentity::new(&headers).finish(server.name(), Denied::UsePost.code(), &mut response);
+        RequestIdentity::of(request.extensions()).finish(Denied::UsePost.code(), &mut response);
         response
     })
 }
 
 async fn serve(gateway: Gateway, server: Server, peer: IpAddr, request: Request) -> Response {
     let (parts, mut body) = request.into_parts();
-    let identity = RequestIdentity::new(&parts.headers);
+    let identity = RequestIdentity::of(&parts.extensions);
     let result = handle(&gateway, server, peer, &parts, &mut body, &identity).await;
     // What was not read of a refused request.
     drain(body);
@@ -99,7 +89,7 @@ async fn serve(gateway: Gateway, server: Server, peer: IpAddr, request: Request)
         Ok(Outcome::Answered(body, code)) => (json_response(StatusCode::OK, Bytes::from(body)), code),
         Err(denied) => (denied.response(), denied.code()),
     };
-    identity.finish(server.name(), code, &mut response);
+    identity.finish(code, &mut response);
     response
 }
 

@@ -1,5 +1,6 @@
 //! Requests that change something: checked for their shape, then passed to a syncer.
 
+use std::error::Error;
 use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderValue};
@@ -12,12 +13,12 @@ use contract::push::{
     BeginRequest, CompleteRequest, IdempotencyKey, PushContext, PushError, read_declaration, split_batch,
 };
 use queue::{Call, CallError, Reply};
+use service::trace::RequestIdentity;
 
 use crate::Gateway;
 use crate::push::answer::Answered;
 use crate::push::query::Query;
 use crate::push::{Endpoint, IntegrationAccess};
-use crate::request::RequestIdentity;
 
 /// Bodies up to this size are checked in place, in a quarter of a millisecond at the most; larger ones on a thread of their own.
 const INLINE_CHECK_BYTES: usize = 512 * 1024;
@@ -104,7 +105,7 @@ fn answer(reply: Reply) -> Result<Answered, PushError> {
         REPLY_OK => Ok(Answered { body: reply.body, is_replayed: false }),
         REPLY_REPLAYED => Ok(Answered { body: reply.body, is_replayed: true }),
         _ => Err(serde_json::from_slice(&reply.body).unwrap_or_else(|error| {
-            tracing::error!(%error, "a reply cannot be read");
+            tracing::error!(error = &error as &dyn Error, "a reply cannot be read");
             PushError::InternalError
         })),
     }

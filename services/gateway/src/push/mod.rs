@@ -26,9 +26,10 @@ use crate::mcp::{self, Server};
 use crate::push::answer::{Answered, respond};
 use crate::push::query::Query;
 use crate::refusal::Refusal;
-use crate::request::{RequestIdentity, bearer_key};
+use crate::request::bearer_key;
 use crate::{Gateway, Peer};
 use service::source::source_address;
+use service::trace::RequestIdentity;
 
 /// Where the API begins (contract: Versioning).
 pub(crate) const BASE_PATH: &str = "/api/integrations/push/v1";
@@ -53,24 +54,6 @@ enum Endpoint {
     Rejections,
     Syncs,
     Contact,
-}
-
-impl Endpoint {
-    /// The name in metrics and logs.
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Integration => "push_integration",
-            Self::Schema => "push_schema",
-            Self::Declare => "push_declare",
-            Self::Sync => "push_sync",
-            Self::Begin => "push_begin",
-            Self::Complete => "push_complete",
-            Self::Push => "push_records",
-            Self::Rejections => "push_rejections",
-            Self::Syncs => "push_syncs",
-            Self::Contact => "push_contact",
-        }
-    }
 }
 
 /// The routes below [`BASE_PATH`].
@@ -99,7 +82,7 @@ fn on(method: MethodFilter, endpoint: Endpoint) -> MethodRouter<Gateway> {
 
 async fn serve(gateway: Gateway, endpoint: Endpoint, peer: IpAddr, request: Request) -> Response {
     let (parts, mut body) = request.into_parts();
-    let identity = RequestIdentity::new(&parts.headers);
+    let identity = RequestIdentity::of(&parts.extensions);
     let source = source_address(peer, &parts.headers, &gateway.process.config.gateway.trusted_proxies);
     let result = match admit(&gateway, source, &parts, declared_too_large(&body)).await {
         Ok(access) => answer(&gateway, endpoint, access, source, &parts, &mut body, &identity).await,
@@ -110,7 +93,7 @@ async fn serve(gateway: Gateway, endpoint: Endpoint, peer: IpAddr, request: Requ
     }
     let code = result.as_ref().map_or_else(PushError::code, |_| "ok");
     let mut response = respond(result);
-    identity.finish(endpoint.name(), code, &mut response);
+    identity.finish(code, &mut response);
     response
 }
 

@@ -1,5 +1,7 @@
 //! Requests that only read.
 
+use std::error::Error;
+
 use contract::id::IntegrationId;
 use contract::push::{
     Calls, ContactAnswer, Field, IntegrationAnswer, IntegrationView, Limits, OpenSyncView, PushError,
@@ -15,7 +17,7 @@ use crate::push::query::Query;
 const CONTACT_ISSUES: i64 = 100;
 
 fn failed(error: StoreError) -> PushError {
-    tracing::error!(error = &error as &dyn std::error::Error, "the database failed");
+    tracing::error!(error = &error as &dyn Error, "the database failed");
     PushError::InternalError
 }
 

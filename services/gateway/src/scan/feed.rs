@@ -4,6 +4,7 @@
 //! wants. A scan takes its place once it is recorded ([`store::Feed`]): who goes on from answer to answer gets each once and
 //! misses none.
 
+use std::error::Error;
 use std::time::Duration;
 
 use axum::extract::{Request, State};
@@ -68,7 +69,7 @@ pub(crate) async fn get(
     let answer = async |team_id, parts: &Parts| {
         answer(&gateway, team_id, Question::read(parts.uri.query().unwrap_or_default())?).await
     };
-    answer_team(&gateway, &gateway.scans_gate, "scans", peer, request, answer).await
+    answer_team(&gateway, &gateway.scans_gate, peer, request, answer).await
 }
 
 impl Question {
@@ -127,7 +128,7 @@ fn written(scans: &[RecordedScan], after: Cursor) -> Result<Bytes, SendError> {
     let events = scans.iter().map(event).collect::<Result<_, _>>();
     let json = events.and_then(|events| serde_json::to_vec(&ScansAnswer { events, next_after }));
     json.map(Bytes::from).map_err(|error| {
-        tracing::error!(%error, "an event cannot be written");
+        tracing::error!(error = &error as &dyn Error, "an event cannot be written");
         SendError::InternalError
     })
 }

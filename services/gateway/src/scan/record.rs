@@ -5,6 +5,7 @@
 //! database can be read, also when it takes no writes.
 
 use std::collections::HashMap;
+use std::error::Error;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -137,7 +138,7 @@ async fn read(
         codes.dedup();
         let cards = again_when_unavailable(|| store.scan_find_cards(&codes)).await;
         if let Err(error) = &cards {
-            tracing::error!(%error, "cannot look codes up");
+            tracing::error!(error = &error as &dyn Error, "cannot look codes up");
         }
         for request in batch {
             answer(request, cards.as_ref().ok(), &recordings);
@@ -174,7 +175,7 @@ fn answer(
                 );
             }
         }
-        Err(error) => tracing::error!(%error, "an event cannot be written"),
+        Err(error) => tracing::error!(error = &error as &dyn Error, "an event cannot be written"),
     }
 }
 
@@ -232,14 +233,14 @@ async fn record(store: &Store, scans: &[NewScan], announcer: &Announcer) {
                 announcer.announce(endpoints.into_iter().map(|id| id.0));
             }
             // The first try was recorded after all; its announcement is found in the database.
-            Err(StoreError::Refused { constraint }) if is_scans_key(&constraint) => {}
+            Err(StoreError::Refused { constraint, .. }) if is_scans_key(&constraint) => {}
             Err(error) if error.is_refusal() && part.len() > 1 => {
                 let (first, second) = part.split_at(part.len() / 2);
                 parts.extend([second, first]);
             }
             Err(error) => {
                 count("unrecorded", part.len());
-                tracing::error!(%error, scans = part.len(), "phones were redirected without a record");
+                tracing::error!(error = &error as &dyn Error, scans = part.len(), "phones were redirected without a record");
             }
         }
     }

@@ -1,6 +1,7 @@
 //! The pictures of cards: those of the design, and those that recipients bring.
 
 use std::collections::{BTreeMap, HashMap};
+use std::error::Error;
 use std::time::Duration;
 
 use audience::column::may_be_cut;
@@ -161,6 +162,6 @@ fn kept(resolved: HashMap<&str, Picture>) -> Files {
 }
 
 fn internal(error: PicturesError) -> SendError {
-    tracing::error!(error = &error as &dyn std::error::Error, "pictures cannot be looked up");
+    tracing::error!(error = &error as &dyn Error, "pictures cannot be looked up");
     SendError::InternalError
 }

@@ -60,12 +60,8 @@ impl Handler for FormulaHandler {
         let tool = FormulaTool::from_message_kind(&call.kind)?;
         let context: FormulaContext = serde_json::from_str(&call.context).ok()?;
         let trace = TraceContext::from_header(Some(&call.trace));
-        // The span is made inside the work's, so that it is below it.
-        let work = async {
-            let span = tracing::info_span!("formula", request_id = %call.id, trace_id = trace.trace_id(), tool = tool.name());
-            Box::pin(self.answer(&call, tool, context)).instrument(span).await
-        };
-        Some(reply(trace.work(FORMULA_QUEUE, work).await))
+        let span = trace.work_span(&call, FORMULA_QUEUE);
+        Some(reply(Box::pin(self.answer(&call, tool, context)).instrument(span).await))
     }
 }
 

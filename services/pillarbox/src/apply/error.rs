@@ -35,7 +35,7 @@ pub(super) trait At<T> {
 impl<T> At<T> for store::Result<T> {
     fn at(self, place: &str) -> Result<T, ApplyError> {
         self.map_err(|source| match source {
-            StoreError::Refused { constraint } => {
+            StoreError::Refused { constraint, .. } => {
                 ApplyError::refused(place, constraint_sentence(&constraint))
             }
             StoreError::NotFound(_) | StoreError::Limit(_) => ApplyError::refused(place, source.to_string()),

@@ -1,0 +1,114 @@
+//! Log lines: one place that writes them, whoever logs.
+//!
+//! A line has what its event says and what the spans around it know: request, team, campaign, job. Errors are given to it
+//! whole (`error = &error as &dyn Error`) and written here with their causes, and with what the database says of them, but
+//! without the values that an error may quote.
+
+mod cause;
+mod line;
+mod repeats;
+
+use std::io::Write;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::filter::{FilterExt, LevelFilter, filter_fn};
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::Context;
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::{EnvFilter, Layer};
+
+use self::line::{Fields, Line};
+use self::repeats::{LeftOut, Repeats};
+use crate::config::LogFormat;
+
+/// Writes the lines that `filter` lets through, of the process `name`. Spans that are not for traces alone give their fields
+/// whatever the filter says: a warning belongs to its request also where requests are not logged.
+pub fn lines<S, W>(
+    name: &'static str,
+    format: LogFormat,
+    filter: EnvFilter,
+    writer: W,
+) -> impl Layer<S> + Send + Sync + use<S, W>
+where
+    S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
+    W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
+{
+    let spans = filter_fn(|metadata| metadata.is_span()).and(LevelFilter::INFO);
+    Lines { name, format, writer, repeats: Mutex::default() }.with_filter(filter.or(spans))
+}
+
+struct Lines<W> {
+    name: &'static str,
+    format: LogFormat,
+    writer: W,
+    repeats: Mutex<Repeats>,
+}
+
+impl<S, W> Layer<S> for Lines<W>
+where
+    S: Subscriber + for<'span> LookupSpan<'span>,
+    W: for<'w> MakeWriter<'w> + 'static,
+{
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        let Some(span) = context.span(id) else { return };
+        let mut fields = Fields::default();
+        attributes.record(&mut fields);
+        span.extensions_mut().insert(fields);
+    }
+
+    fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
+        let Some(span) = context.span(id) else { return };
+        if let Some(fields) = span.extensions_mut().get_mut::<Fields>() {
+            values.record(fields);
+        }
+    }
+
+    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
+        let metadata = event.metadata();
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        let (is_written, left_out) = self.judge(event, &fields);
+        for LeftOut { level, message, lines } in left_out {
+            self.write(&Line::left_out(self.name, level, message, lines));
+        }
+        if !is_written {
+            return;
+        }
+        for span in context.event_scope(event).into_iter().flatten() {
+            if let Some(of_span) = span.extensions().get::<Fields>() {
+                fields.add_missing(of_span);
+            }
+        }
+        self.write(&Line::new(self.name, metadata, fields));
+    }
+}
+
+impl<W: for<'w> MakeWriter<'w>> Lines<W> {
+    /// Whether a line is written, and what was left out before it.
+    fn judge(&self, event: &Event<'_>, fields: &Fields) -> (bool, Vec<LeftOut>) {
+        let (metadata, now) = (event.metadata(), Instant::now());
+        // A panic while the lock was held leaves a count that is a little off.
+        let mut repeats = self.repeats.lock().unwrap_or_else(PoisonError::into_inner);
+        let left_out = repeats.ended(now);
+        // Failures repeat by the thousand while something is away; all other lines come with work.
+        let is_written = *metadata.level() > Level::WARN
+            || repeats.admit(
+                (metadata.callsite(), fields.failure()),
+                (*metadata.level(), fields.message()),
+                now,
+            );
+        (is_written, left_out)
+    }
+
+    fn write(&self, line: &Line<'_>) {
+        let text = match self.format {
+            LogFormat::Json => line.to_json(),
+            LogFormat::Text => line.to_text(),
+        };
+        // There is no place to say that the log cannot be written.
+        let _ = self.writer.make_writer().write_all(text.as_bytes());
+    }
+}

@@ -36,6 +36,7 @@ pub use designs::{fixed_picture, postcard, text_box, variable_picture};
 pub use fleet::Member;
 pub use full_disk::FullDisk;
 pub use load::{Failed, Load, Sent, Tally};
+pub use logs::KeptLog;
 pub use people::{ADDRESS, people, person};
 pub use picture_host::{PictureHost, SecurePictureHost};
 pub use points::{MAIN_STREET, PointFile, center};

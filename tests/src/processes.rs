@@ -1,12 +1,13 @@
 //! The real binaries and servers of their own, to be killed.
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::database::settings_for;
-use crate::logs::log_file;
+use crate::logs::{KeptLog, log_file};
 
 /// The operator's command line among the binaries.
 const COMMAND_LINE: &str = "pillarbox";
@@ -107,6 +108,22 @@ impl Spawned {
     ) -> Self {
         // What the command line writes is its answer to whoever asked, which is no log.
         let log = if name == COMMAND_LINE { None } else { log_file(name) };
+        Self::spawn(name, arguments, settings, fail_point, log)
+    }
+
+    /// Starts the binary `name` with these settings, and keeps its log.
+    pub fn start_logged(name: &str, settings: &HashMap<String, String>) -> (Self, KeptLog) {
+        let (file, log) = KeptLog::new(name);
+        (Self::spawn(name, &[], settings, None, Some(file)), log)
+    }
+
+    fn spawn(
+        name: &str,
+        arguments: &[&str],
+        settings: &HashMap<String, String>,
+        fail_point: Option<&str>,
+        log: Option<File>,
+    ) -> Self {
         let mut command = Command::new(binaries().join(name));
         command
             .args(arguments)

@@ -9,8 +9,10 @@ use http::header::{CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use outbound::{Answer, InvalidTarget, RequestError, Target};
 use rand::RngExt;
+use service::trace::TraceContext;
 use store::{ClaimedDelivery, MadeAttempt};
-use tracing::Instrument;
+use tracing::field::Empty;
+use tracing::{Instrument, Span};
 
 use crate::Dispatcher;
 use crate::lanes::Ending;
@@ -34,10 +36,12 @@ enum AttemptError {
 pub(crate) async fn make(dispatcher: &Dispatcher, delivery: ClaimedDelivery) -> (MadeAttempt, Ending) {
     let clock = &dispatcher.process.clock;
     let (attempted_at, begun) = (clock.now(), Instant::now());
-    let span = tracing::debug_span!("attempt", otel.kind = "client", http.request.method = "POST");
-    let answer = post(dispatcher, &delivery, attempted_at.timestamp()).instrument(span).await;
+    let span = span(&delivery);
+    let answer = post(dispatcher, &delivery, attempted_at.timestamp()).instrument(span.clone()).await;
     let elapsed = begun.elapsed();
     let error = failure(&answer);
+    note(&span, &answer);
+    dispatcher.tally.count(result(&answer));
     metrics::histogram!("pillarbox_webhook_attempt_duration_seconds").record(elapsed.as_secs_f64());
     metrics::counter!("pillarbox_webhook_attempts_total", "result" => result(&answer)).increment(1);
     let chance = rand::rng().random_range(0.0..=1.0);
@@ -57,6 +61,38 @@ pub(crate) async fn make(dispatcher: &Dispatcher, delivery: ClaimedDelivery) -> 
         is_shown: true,
     };
     (made, ending)
+}
+
+/// The span of an attempt below that of the scan, however much later; none where the scan has none.
+fn span(delivery: &ClaimedDelivery) -> Span {
+    let Some(scan) = delivery.traceparent.as_deref().and_then(TraceContext::parse) else {
+        return Span::none();
+    };
+    let span = tracing::debug_span!(
+        "attempt",
+        otel.name = "POST",
+        otel.kind = "client",
+        otel.status_code = Empty,
+        http.request.method = "POST",
+        http.request.resend_count = delivery.attempts,
+        http.response.status_code = Empty,
+        error.type = Empty,
+        team_id = %delivery.team_id,
+        endpoint_id = %delivery.lane.endpoint_id,
+        delivery_id = %delivery.delivery_id,
+    );
+    scan.follow(&span);
+    span
+}
+
+fn note(span: &Span, answer: &Result<Answer, AttemptError>) {
+    if let Ok(answer) = answer {
+        span.record("http.response.status_code", answer.status);
+    }
+    if failure(answer).is_some() {
+        span.record("otel.status_code", "ERROR");
+        span.record("error.type", result(answer));
+    }
 }
 
 async fn post(

@@ -120,10 +120,13 @@ async fn send_due(process: &Process, mail: &Mail) -> Result<(), StoreError> {
         let result = if sent.is_ok() { "sent" } else { "failed" };
         metrics::counter!("pillarbox_emails_total", "result" => result).increment(1);
         match sent {
-            Ok(()) => store.email_finish(team_id, email_id, process.clock.now()).await?,
+            Ok(()) => {
+                tracing::info!(%team_id, %email_id, subject = email.subject, "sent an e-mail");
+                store.email_finish(team_id, email_id, process.clock.now()).await?;
+            }
             Err(error) => {
                 let attempts = email.attempts;
-                tracing::error!(%team_id, attempts, error = &*error as &dyn Error, "an e-mail was not sent");
+                tracing::error!(%team_id, %email_id, attempts, error = &*error as &dyn Error, "an e-mail was not sent");
                 let due_at = process.clock.now() + TimeDelta::milliseconds(settings.pause_ms);
                 store.email_put_back(team_id, email_id, due_at).await?;
             }

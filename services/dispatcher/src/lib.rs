@@ -13,6 +13,7 @@ mod record;
 mod schedule;
 mod signature;
 mod sweep;
+mod tally;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,6 +31,7 @@ use uuid::Uuid;
 use crate::email::Mail;
 use crate::lanes::{Lanes, Limits};
 use crate::schedule::Schedule;
+use crate::tally::Tally;
 
 /// Time to record the last attempts at the stop.
 const LAST_RECORD_TIMEOUT: Duration = Duration::from_secs(5);
@@ -47,6 +49,8 @@ pub(crate) struct Dispatcher {
     attempts: TaskTracker,
     /// Endpoints whose attempts may be more than are shown.
     touched: Mutex<HashSet<(TeamId, EndpointId)>>,
+    /// Attempts since the last line about them.
+    tally: Tally,
 }
 
 /// Runs a dispatcher until the process is to stop.
@@ -67,6 +71,7 @@ pub async fn run(process: Process) -> anyhow::Result<()> {
         news: Notify::new(),
         attempts: TaskTracker::new(),
         touched: Mutex::default(),
+        tally: Tally::default(),
         process: process.clone(),
     });
     let (made, results) = mpsc::channel(settings.concurrency);
@@ -75,6 +80,7 @@ pub async fn run(process: Process) -> anyhow::Result<()> {
         listen(&dispatcher),
         claim::run(&dispatcher, &made),
         sweep::run(&dispatcher),
+        tally::run(&dispatcher),
         email::run(&process, &mail),
     );
     finish(&dispatcher, made, recorder).await;
@@ -91,6 +97,7 @@ async fn finish(
     if tokio::time::timeout(dispatcher.process.grace(), dispatcher.attempts.wait()).await.is_err() {
         tracing::warn!("stopping with attempts unfinished; they are made again");
     }
+    dispatcher.tally.log();
     drop(made);
     if tokio::time::timeout(LAST_RECORD_TIMEOUT, recorder).await.is_err() {
         tracing::warn!("stopping with attempts unrecorded; they are made again");

@@ -291,6 +291,7 @@ pub(crate) mod tests {
                 kind: DeliveryKind::Event,
                 event_id: EventId { id, is_test: false },
                 body: String::new(),
+                traceparent: None,
                 attempts: 0,
                 url: String::new(),
                 secrets: Vec::new(),

@@ -20,6 +20,7 @@ use self::visitor::visitor;
 use crate::{Gateway, Peer};
 use service::measure::AnswerCode;
 use service::source::source_address;
+use service::trace::TraceContext;
 
 const NOT_FOUND_PAGE: &str = include_str!("scan/not_found.html");
 const TRY_AGAIN_PAGE: &str = include_str!("scan/try_again.html");
@@ -47,6 +48,7 @@ pub(crate) async fn get(
         visitor: visitor(|name| headers.get(name).and_then(|value| value.to_str().ok())),
         place: gateway.scans.place_of(source),
         scanned_at: gateway.process.clock.now(),
+        traceparent: TraceContext::to_store(),
     };
     let found = match target(uri) {
         Some(target) => gateway.scans.scan(target, visit).await,

@@ -14,6 +14,7 @@ use futures_util::{FutureExt, StreamExt, stream};
 use service::fail_point;
 use service::measure::{Provided, provider_call};
 use store::{AiCell, StoreError};
+use tracing::Instrument;
 use uuid::Uuid;
 
 use self::model::Failed;
@@ -86,8 +87,9 @@ async fn queue(mailer: &Mailer, now: DateTime<Utc>) -> Result<bool, StoreError> 
 
 /// Answers one cell. When the database fails it is left: the lease runs out, and the cell is taken again.
 async fn write_or_leave(mailer: &Mailer, model: &Model, cell: &AiCell, question: Result<Question, String>) {
-    if let Err(error) = write(mailer, model, cell, question).await {
-        tracing::warn!(error = &error as &dyn Error, "a value could not be written");
+    let span = tracing::info_span!("ai_cell", otel.name = "ai_cell process", team_id = %cell.team_id);
+    if let Err(error) = write(mailer, model, cell, question).instrument(span.clone()).await {
+        span.in_scope(|| tracing::warn!(error = &error as &dyn Error, "a value could not be written"));
     }
 }
 

@@ -15,6 +15,8 @@ use contract::id::ChargeId;
 use contract::send::{Reason, SendError};
 use service::fail_point;
 use store::{Campaign, Job, JobKind, StoreError, retry};
+use tracing::field::Empty;
+use tracing::{Instrument, Span};
 use uuid::Uuid;
 use verification::VerifyError;
 
@@ -88,9 +90,9 @@ async fn take_one(mailer: &Mailer) -> Result<bool, StoreError> {
     let Some(job) = store.job_take(Uuid::now_v7(), now, leased_until, settings.job_attempts).await? else {
         return Ok(false);
     };
-    let lease = job.lease;
-    if let Err(error) = work(mailer, job).await {
-        tracing::error!(job_id = %lease.job_id, error = &error as &dyn Error, "a job failed and is tried again");
+    let (lease, span) = (job.lease, span(&job));
+    if let Err(error) = work(mailer, job).instrument(span.clone()).await {
+        span.in_scope(|| tracing::error!(error = &error as &dyn Error, "a job failed and is tried again"));
         let due_at = mailer.process.clock.now() + TimeDelta::milliseconds(settings.job_pause_ms);
         match error.is_others_to_mend() {
             true => store.job_postpone(lease, due_at).await?,
@@ -98,6 +100,24 @@ async fn take_one(mailer: &Mailer) -> Result<bool, StoreError> {
         }
     }
     Ok(true)
+}
+
+/// The span of a job: a trace of its own, since nobody waits for it.
+fn span(job: &Job) -> Span {
+    let kind = match job.kind {
+        JobKind::Step { .. } => "step",
+        JobKind::Recheck => "recheck",
+    };
+    tracing::info_span!(
+        "job",
+        otel.name = format!("{kind} process"),
+        job_id = %job.lease.job_id,
+        team_id = %job.lease.team_id,
+        campaign_id = %job.campaign_id,
+        kind,
+        charge = Empty,
+        amount_cents = Empty,
+    )
 }
 
 async fn work(mailer: &Mailer, mut job: Job) -> Result<(), JobError> {
@@ -145,6 +165,7 @@ async fn mail(mailer: &Mailer, portion: &Portion<'_>) -> Result<bool, JobError> 
         Taken::Open(charge_id) => {
             fail_point::pass("job.reserved");
             close(mailer, portion.job, charge_id, Some(portion.campaign)).await?;
+            tracing::info!(%charge_id, people = portion.people.len(), "mailed a portion");
         }
         Taken::Nobody => {}
         Taken::Paused => return Ok(false),

@@ -5,8 +5,7 @@ use contract::id::{RequestId, TeamId};
 use contract::message::{REPLY_ERROR, REPLY_OK, REPLY_REPLAYED, SEND_QUEUE, SEND_V1, SEND_VALIDATE_V1};
 use contract::send::{SendContext, SendError};
 use queue::{Call, Handler, Reply};
-use service::trace::TraceContext;
-use tracing::Instrument;
+use service::trace::{TraceContext, work};
 
 use crate::Mailer;
 use crate::send::{self, Incoming};
@@ -56,7 +55,15 @@ impl Handler for SendHandler {
             idempotency_key: context.idempotency_key,
             body: call.body,
         };
-        Some(reply(self.answer(is_dry, incoming).instrument(span).await))
+        Some(reply(work(span, self.answer(is_dry, incoming), code_of).await))
+    }
+}
+
+fn code_of(result: &Result<Answer, SendError>) -> &'static str {
+    match result {
+        Ok(Answer::New(_)) => "ok",
+        Ok(Answer::Replayed(_)) => "replayed",
+        Err(error) => error.code(),
     }
 }
 

@@ -6,6 +6,8 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use service::purge::Portions;
 use store::StoreError;
+use tracing::Instrument;
+use tracing::field::Empty;
 use uuid::Uuid;
 
 use crate::Mailer;
@@ -89,12 +91,17 @@ async fn finish_open_sends(mailer: &Mailer) -> Result<(), StoreError> {
         let leased_until = now + TimeDelta::milliseconds(mailer.process.config.mailer.lease_ms);
         let Some(reserved) = store.send_adopt(Uuid::now_v7(), now, leased_until).await? else { break };
         let send_id = reserved.lease.send_id;
-        tracing::info!(request_id = %send_id, "finishing a send that its worker left open");
+        let span = tracing::info_span!(
+            "adoption", request_id = %send_id, team_id = %reserved.lease.team_id, campaign_id = %reserved.campaign_id,
+            charge = Empty, amount_cents = Empty,
+        );
         let campaign = store.campaign_get(reserved.lease.team_id, &reserved.campaign_id).await?;
-        let settle = settle_send(mailer, &reserved, campaign.as_ref());
-        if let Err(error) = while_held(mailer, reserved.lease, settle).await {
-            tracing::warn!(request_id = %send_id, error = &error as &dyn Error, "an open send stays open");
-        }
+        let settle = settle_send(mailer, &reserved, campaign.as_ref()).instrument(span.clone());
+        let settled = while_held(mailer, reserved.lease, settle).await;
+        span.in_scope(|| match &settled {
+            Ok(_) => tracing::info!("finished a send that its worker had left open"),
+            Err(error) => tracing::warn!(error = error as &dyn Error, "an open send stays open"),
+        });
     }
     Ok(())
 }

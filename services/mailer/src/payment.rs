@@ -5,6 +5,7 @@
 mod answer;
 mod stripe;
 
+use anyhow::{Context, anyhow};
 use chrono::{DateTime, Utc};
 use contract::id::ChargeId;
 use store::{Charge, Store, Taken};
@@ -27,13 +28,14 @@ pub enum Payment {
 }
 
 /// Whether the money was taken is not certain. The charge must stay open and be tried again with the same id.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the payment of charge {charge_id} is not certain: {reason}")]
+#[derive(Debug, thiserror::Error)]
+#[error("the payment of charge {charge_id} is not certain")]
 pub struct PaymentUnavailable {
     /// The charge that stays open.
     pub charge_id: ChargeId,
-    /// Why, for operators; no secret and nothing personal.
-    pub reason: String,
+    /// Why, for operators.
+    #[source]
+    pub reason: anyhow::Error,
 }
 
 /// Settings with which no payment can be taken.
@@ -79,7 +81,7 @@ impl Payments {
         let payment = match charge.payment.as_str() {
             "balance" => self.charge_balance(charge, now).await,
             "stripe" => self.charge_card(charge, now).await,
-            other => Err(format!("there is no payment {other:?}")),
+            other => Err(anyhow!("there is no payment {other:?}")),
         };
         let charge_id = charge.charge_id;
         payment.map_err(|reason| {
@@ -88,9 +90,9 @@ impl Payments {
         })
     }
 
-    async fn charge_balance(&self, charge: &Charge, now: DateTime<Utc>) -> Result<Payment, String> {
+    async fn charge_balance(&self, charge: &Charge, now: DateTime<Utc>) -> anyhow::Result<Payment> {
         let taken = self.store.balance_take(charge.team_id, charge.charge_id, charge.amount_cents, now).await;
-        match taken.map_err(explained)? {
+        match taken? {
             Taken::Paid => Ok(Payment::Paid { reference: None }),
             Taken::Insufficient => {
                 Ok(Payment::Declined { detail: "The prepaid balance does not cover the charge.".to_owned() })
@@ -98,12 +100,12 @@ impl Payments {
         }
     }
 
-    async fn charge_card(&self, charge: &Charge, now: DateTime<Utc>) -> Result<Payment, String> {
-        let stripe = self.stripe.as_ref().ok_or("stripe.secret_key is not set")?;
-        let team = self.store.team_get(charge.team_id).await.map_err(explained)?;
+    async fn charge_card(&self, charge: &Charge, now: DateTime<Utc>) -> anyhow::Result<Payment> {
+        let stripe = self.stripe.as_ref().context("stripe.secret_key is not set")?;
+        let team = self.store.team_get(charge.team_id).await?;
         // A card that was taken off after the charge was made may have paid it before, so this is no decline.
-        let customer = team.stripe_customer.ok_or("the team no longer has a customer at Stripe")?;
-        let payment_method = team.stripe_payment_method.ok_or("the team no longer has a card at Stripe")?;
+        let customer = team.stripe_customer.context("the team no longer has a customer at Stripe")?;
+        let payment_method = team.stripe_payment_method.context("the team no longer has a card at Stripe")?;
         let order = Order {
             charge_id: charge.charge_id,
             amount_cents: charge.amount_cents,
@@ -111,7 +113,7 @@ impl Payments {
             payment_method: &payment_method,
             created_at: charge.created_at,
         };
-        stripe.charge(&order, now).await
+        stripe.charge(&order, now).await.map_err(anyhow::Error::msg)
     }
 }
 

@@ -2,7 +2,7 @@
 //! stores the answer as if the charge succeeds. Until it commits nothing has happened; after it the request is
 //! finished by whoever finds it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use address::{Verdict, one_line_as_sent};
 use bytes::Bytes;
@@ -13,6 +13,7 @@ use store::{
     Campaign, ChargeKind, EntryRow, Figure, Lease, LockedCampaign, NewCharge, PieceBatch, PieceRow,
     RecipientFacts, ReservedSend, StoreError, Transaction,
 };
+use tracing::Span;
 use uuid::Uuid;
 
 use crate::Mailer;
@@ -25,6 +26,9 @@ use crate::neighborhood::{Mailing, Neighborhoods, Print};
 use crate::prepare::Preparation;
 use crate::rules::{AudienceRules, StepRules};
 use crate::times::Times;
+
+/// The outcome that is no reason.
+const MAILED: &str = "mailed";
 
 /// All that is known of a request when it is to take effect.
 pub(crate) struct Plan<'a> {
@@ -134,17 +138,27 @@ impl Decided {
         self.decisions.iter().enumerate().filter(move |(_, decision)| **decision == wanted).map(|(at, _)| at)
     }
 
-    /// Counts the outcomes of a request that has taken effect.
+    /// Counts and notes the outcomes of a request that has taken effect.
     fn count(&self) {
-        let mut outcomes: HashMap<&'static str, u64> = HashMap::new();
+        let mut outcomes: BTreeMap<&'static str, u64> = BTreeMap::new();
         for decision in &self.decisions {
             let outcome = match decision {
-                Decision::Mail => "mailed",
+                Decision::Mail => MAILED,
                 Decision::Copy => Reason::DuplicateRecent.as_str(),
                 Decision::Refuse(reason) => reason.as_str(),
             };
             *outcomes.entry(outcome).or_default() += 1;
         }
+        let not_mailed: Vec<String> = outcomes
+            .iter()
+            .filter(|(outcome, _)| **outcome != MAILED)
+            .map(|(reason, recipients)| format!("{reason} {recipients}"))
+            .collect();
+        let span = Span::current();
+        span.record("received", self.decisions.len());
+        span.record("mailed", outcomes.get(MAILED).copied().unwrap_or_default());
+        span.record("not_mailed", not_mailed.join(", "));
+        span.record("cards", self.cards());
         for (outcome, recipients) in outcomes {
             metrics::counter!("pillarbox_recipients_total", "outcome" => outcome).increment(recipients);
         }

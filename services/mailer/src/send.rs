@@ -122,6 +122,7 @@ pub(crate) async fn campaign_of(
     request: &SendRequest<'_>,
 ) -> Result<Campaign, SendError> {
     let campaign_id = request.campaign_id.as_ref().ok_or(SendError::CampaignNotFound)?;
+    tracing::Span::current().record("campaign_id", campaign_id.as_str());
     let campaign = mailer.process.store.campaign_get(team_id, campaign_id).await.map_err(internal)?;
     let campaign = campaign.ok_or(SendError::CampaignNotFound)?;
     check_centers(&campaign, request.recipients.len())?;

@@ -11,6 +11,7 @@ use contract::limits::RESPONSE_BYTES;
 use contract::send::{Reason, SendError, SendResponse, write_response};
 use service::fail_point;
 use store::{Campaign, Charge, Figure, JobLease, NewStepJob, ReservedSend, StoreError, Transaction, retry};
+use tracing::Span;
 
 use crate::Mailer;
 use crate::payment::{Payment, PaymentUnavailable, count};
@@ -146,15 +147,19 @@ async fn take_back(
     transaction.campaign_day_add(*team_id, campaign_id, day, &figures).await
 }
 
-/// Counts a closed charge and its cards.
+/// Counts a closed charge and its cards, and notes it on the current piece of work.
 fn count_closed(charge: &Charge, payment: &Payment) {
-    match payment {
-        Payment::Paid { .. } => {
-            count(charge, "settled");
-            let cards = u64::try_from(charge.pieces).unwrap_or(0);
-            metrics::counter!("pillarbox_cards_total", "kind" => charge.kind.as_str()).increment(cards);
-        }
-        Payment::Declined { .. } => count(charge, "declined"),
+    let result = match payment {
+        Payment::Paid { .. } => "settled",
+        Payment::Declined { .. } => "declined",
+    };
+    let span = Span::current();
+    span.record("charge", result);
+    span.record("amount_cents", charge.amount_cents);
+    count(charge, result);
+    if matches!(payment, Payment::Paid { .. }) {
+        let cards = u64::try_from(charge.pieces).unwrap_or(0);
+        metrics::counter!("pillarbox_cards_total", "kind" => charge.kind.as_str()).increment(cards);
     }
 }
 
@@ -176,6 +181,6 @@ fn later_steps(close: &Close<'_>) -> Vec<NewStepJob> {
 
 /// What a sender is told when a charge could not be closed now: it will be, but nobody knows yet with what result.
 pub(crate) fn unsettled(error: &SettleError) -> SendError {
-    tracing::error!(error = &error as &dyn Error, "a charge stays open and is tried again");
+    tracing::error!(error = error as &dyn Error, "a charge stays open and is tried again");
     SendError::DeadlinePassed
 }

@@ -7,8 +7,8 @@ use contract::message::{
 };
 use contract::push::{PushContext, PushError};
 use queue::{Call, Handler, Reply};
-use service::trace::TraceContext;
-use tracing::Instrument;
+use service::trace::{TraceContext, work};
+use tracing::field::display;
 
 use crate::{Syncer, begin, complete, declare, push, validate};
 
@@ -55,7 +55,17 @@ impl Handler for PushHandler {
         let context: PushContext = serde_json::from_str(&call.context).ok()?;
         let trace = TraceContext::from_header(Some(&call.trace));
         let span = trace.work_span(&call, PUSH_QUEUE);
-        Box::pin(self.answer(&call, &context)).instrument(span).await.map(reply)
+        span.record("integration_id", display(context.integration_id));
+        work(span, Box::pin(self.answer(&call, &context)), code_of).await.map(reply)
+    }
+}
+
+fn code_of(result: &Option<Result<Answer, PushError>>) -> &'static str {
+    match result {
+        Some(Ok(Answer::New(_))) => "ok",
+        Some(Ok(Answer::Replayed(_))) => "replayed",
+        Some(Err(error)) => error.code(),
+        None => "unknown_kind",
     }
 }
 

@@ -12,6 +12,7 @@ use contract::push::{
 };
 use futures_util::{TryFutureExt, future};
 use store::{BatchCounts, ContactBatch, Transaction};
+use tracing::Span;
 
 use crate::handler::{Answer, json};
 use crate::once::{Change, Refused, once};
@@ -96,15 +97,16 @@ impl Change for Push<'_> {
 }
 
 impl Checked<'_> {
-    /// Counts a committed batch.
+    /// Counts and notes a committed batch.
     fn count(&self) {
-        let checked = &self.batch;
+        let (checked, span) = (&self.batch, Span::current());
         let records = [
             ("upserted", checked.upserts.len()),
             ("deleted", checked.deletes.len()),
             ("rejected", checked.rejections.len()),
         ];
         for (result, records) in records {
+            span.record(result, records);
             metrics::counter!("pillarbox_push_records_total", "result" => result).increment(records as u64);
         }
     }

@@ -140,7 +140,10 @@ pub async fn provider_call<T>(
     judge: impl FnOnce(&T) -> Provided,
 ) -> T {
     let begun = Instant::now();
-    let span = tracing::debug_span!("provider", otel.name = provider, otel.kind = "client");
+    let span = match Span::current().is_none() {
+        true => Span::none(),
+        false => tracing::debug_span!("provider", otel.name = provider, otel.kind = "client"),
+    };
     let result = call.instrument(span).await;
     let seconds = begun.elapsed().as_secs_f64();
     metrics::histogram!("pillarbox_provider_call_duration_seconds", "provider" => provider).record(seconds);

@@ -25,12 +25,17 @@ impl Portions {
     where
         F: Future<Output = Result<u64, StoreError>>,
     {
+        let mut rows = 0;
         for _ in 0..self.statements {
             let deleted = delete(self.rows.into()).await?;
+            rows += deleted;
             metrics::counter!("pillarbox_purged_rows_total", "kind" => kind).increment(deleted);
             if deleted < self.rows.into() {
                 break;
             }
+        }
+        if rows > 0 {
+            tracing::info!(kind, rows, "deleted old rows");
         }
         Ok(())
     }

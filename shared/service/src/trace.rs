@@ -1,13 +1,15 @@
 //! W3C trace context: taken from the caller or begun here, and carried on. With traces on, the current span decides.
 
+use std::time::Instant;
+
 use axum::http::{Extensions, HeaderMap, HeaderValue};
 use axum::response::Response;
 use contract::id::RequestId;
 use opentelemetry::trace::{SpanContext, SpanId, TraceFlags, TraceId, TraceState};
 use queue::Call;
 use rand::RngExt;
-use tracing::Span;
 use tracing::field::Empty;
+use tracing::{Instrument, Span};
 
 use crate::export;
 use crate::measure::AnswerCode;
@@ -42,7 +44,8 @@ impl TraceContext {
         Self { trace_id: format!("{trace_id:032x}"), span_id: None, flags: "00".to_owned() }
     }
 
-    fn parse(header: &str) -> Option<Self> {
+    /// Reads a `traceparent`; `None` when it is malformed.
+    pub fn parse(header: &str) -> Option<Self> {
         let mut parts = header.trim().split('-');
         let (version, trace_id, parent_id, flags) =
             (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
@@ -86,7 +89,8 @@ impl TraceContext {
         Some(SpanContext::new(trace_id, span_id, TraceFlags::default(), true, TraceState::default()))
     }
 
-    /// The span of a worker's work for a call, below its caller's in the trace. What is logged in it belongs to the request.
+    /// The span of a worker's work for a call, below its caller's in the trace. What is logged in it belongs to the request;
+    /// its empty fields are the worker's to fill.
     pub fn work_span(&self, call: &Call, queue: &'static str) -> Span {
         let span = tracing::info_span!(
             "work",
@@ -99,19 +103,46 @@ impl TraceContext {
             trace_id = self.trace_id(),
             team_id = %call.team,
             kind = call.kind,
+            campaign_id = Empty,
+            received = Empty,
+            mailed = Empty,
+            not_mailed = Empty,
+            cards = Empty,
+            charge = Empty,
+            amount_cents = Empty,
+            integration_id = Empty,
+            upserted = Empty,
+            deleted = Empty,
+            rejected = Empty,
         );
         self.follow(&span);
         span
     }
 
+    /// The place of the current span, as it is stored with what is done later because of it; `None` when the span is not sent
+    /// to a collector, so that nobody would look for what lies below it.
+    pub fn to_store() -> Option<String> {
+        let current = export::current().filter(SpanContext::is_sampled);
+        current.and_then(|_| Self::of_current()).map(|place| place.header())
+    }
+
     /// Puts a span that has not begun below this place. Without traces it does nothing.
-    fn follow(&self, span: &Span) {
+    pub fn follow(&self, span: &Span) {
         if export::is_on()
             && let Some(place) = self.remote()
         {
             export::follow(span, place);
         }
     }
+}
+
+/// Does a worker's work in its span, and writes a line of it when it is over. `code_of` is what came of it.
+pub async fn work<T>(span: Span, work: impl Future<Output = T>, code_of: fn(&T) -> &'static str) -> T {
+    let begun = Instant::now();
+    let result = work.instrument(span.clone()).await;
+    let seconds = begun.elapsed().as_secs_f64();
+    span.in_scope(|| tracing::info!(code = code_of(&result), seconds, "call"));
+    result
 }
 
 /// What a request is called in logs, in traces, on the broker and in the database.

@@ -44,6 +44,8 @@ pub struct ClaimedDelivery {
     pub event_id: EventId,
     /// The event's body.
     pub body: String,
+    /// The place in a trace of what made the event.
+    pub traceparent: Option<String>,
     /// Attempts made before.
     pub attempts: i16,
     /// The endpoint's URL.
@@ -156,11 +158,11 @@ const CLAIM: &str = "
             ) waiting))
         RETURNING team_id, endpoint_id, is_retry, delivery_id, kind, event_id, attempts
     )
-    SELECT claimed.*, event.is_test, event.body, endpoint.url, endpoint.secret,
+    SELECT claimed.*, event.is_test, event.body, event.traceparent, endpoint.url, endpoint.secret,
         CASE WHEN endpoint.earlier_secret_until > $4 THEN endpoint.earlier_secret END AS earlier_secret
     FROM claimed
     CROSS JOIN LATERAL (
-        SELECT is_test, body FROM events
+        SELECT is_test, body, traceparent FROM events
         WHERE events.team_id = claimed.team_id AND events.event_id = claimed.event_id LIMIT 1
     ) event
     CROSS JOIN LATERAL (
@@ -260,6 +262,7 @@ fn claimed(row: &Row) -> Result<ClaimedDelivery> {
         kind: DeliveryKind::from_name(row.get("kind"))?,
         event_id: EventId { id: row.get("event_id"), is_test: row.get("is_test") },
         body: row.get("body"),
+        traceparent: row.get("traceparent"),
         attempts: row.get("attempts"),
         url: row.get("url"),
         secrets: secrets.into_iter().flatten().collect(),

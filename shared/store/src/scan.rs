@@ -77,6 +77,8 @@ pub struct NewScan {
     pub day: NaiveDate,
     /// The event's body.
     pub body: String,
+    /// The place of the scan in a trace that is recorded.
+    pub traceparent: Option<String>,
 }
 
 /// The columns of a [`ScannedCard`], of `piece`, its `campaign`, its `team` and its address-book `entry`.
@@ -92,9 +94,9 @@ pub(crate) const CARD: &str = "
 const RECORD: &str = "
     WITH new AS MATERIALIZED (
         SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[],
-                $8::text[], $9::float8[], $10::float8[], $11::timestamptz[], $12::text[], $13::date[])
+                $8::text[], $9::float8[], $10::float8[], $11::timestamptz[], $12::text[], $13::date[], $15::text[])
             AS new (team_id, scan_id, piece_id, campaign_id, visitor, destination, city, region, latitude, longitude,
-                scanned_at, body, day)
+                scanned_at, body, day, traceparent)
     ), counted AS (
         INSERT INTO campaign_days AS stored (team_id, day, campaign_id, figure, slot, amount)
         SELECT team_id, day, campaign_id, $14, pg_backend_pid() % 64, count(*) FROM new WHERE visitor = 'person'
@@ -115,8 +117,8 @@ const RECORD: &str = "
                     AND scope.campaign_id = new.campaign_id))
             OFFSET 0) endpoint
     ), event AS (
-        INSERT INTO events (team_id, event_id, is_test, body, created_at)
-        SELECT team_id, scan_id, false, body, scanned_at FROM new
+        INSERT INTO events (team_id, event_id, is_test, body, created_at, traceparent)
+        SELECT team_id, scan_id, false, body, scanned_at, traceparent FROM new
         WHERE scan_id IN (SELECT scan_id FROM target)
     ), delivery AS (
         INSERT INTO deliveries (team_id, endpoint_id, delivery_id, event_id, kind, state, is_retry, due_at, created_at)
@@ -194,6 +196,7 @@ impl Store {
                     &column!(scan => scan.body.as_str()),
                     &column!(scan => scan.day),
                     &SCANS,
+                    &column!(scan => scan.traceparent.as_deref()),
                 ],
             )
             .await?;

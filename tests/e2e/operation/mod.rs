@@ -1,14 +1,17 @@
 //! What operators see: metrics, traces, logs, and that dashboard, alerts, runbook and documentation fit them.
 
+mod logs;
 mod metrics;
 mod retention;
 mod rules;
 mod traces;
 
 use std::collections::HashMap;
+use std::sync::Mutex;
 
 use pillarbox_tests::{
-    INTEGRATION_KEY, KEY, Options, Sink, Spawned, Stack, cards, eventually, free_port, person, with_qr_codes,
+    Answer, INTEGRATION_KEY, KEY, KeptLog, Options, Sink, Spawned, Stack, cards, eventually, free_port,
+    person, with_qr_codes,
 };
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -26,6 +29,7 @@ struct Fleet {
     console: String,
     /// Operational ports by process.
     ports: HashMap<&'static str, u16>,
+    logs: HashMap<&'static str, KeptLog>,
     _processes: Vec<Spawned>,
     _model: MockServer,
 }
@@ -48,7 +52,7 @@ impl Fleet {
         // Real processes have real clocks.
         stack.clock.advance(chrono::Utc::now() - stack.now());
         let (gateway, console) = (free_port(), free_port());
-        let (mut ports, mut processes) = (HashMap::new(), Vec::new());
+        let (mut ports, mut logs, mut processes) = (HashMap::new(), HashMap::new(), Vec::new());
         for name in PROCESSES {
             let port = free_port();
             let mut settings = stack.settings.clone();
@@ -56,7 +60,9 @@ impl Fleet {
             for (part, port) in listens {
                 settings.insert(format!("PILLARBOX__{part}__LISTEN"), format!("127.0.0.1:{port}"));
             }
-            processes.push(Spawned::start(name, &settings, None));
+            let (process, log) = Spawned::start_logged(name, &settings);
+            processes.push(process);
+            logs.insert(name, log);
             ports.insert(name, port);
         }
         let local = |port| format!("http://127.0.0.1:{port}");
@@ -66,6 +72,7 @@ impl Fleet {
             gateway: local(gateway),
             console: local(console),
             ports,
+            logs,
             _processes: processes,
             _model: model,
         };
@@ -90,9 +97,26 @@ impl Fleet {
     }
 
     async fn ask(&self, method: Method, path: &str, headers: &[(&str, &str)], body: &Value) -> (u16, String) {
-        let url = format!("{}{path}", self.gateway);
-        let answer = self.stack.request(method, &url, headers, body.to_string()).await;
+        let answer = self.answer(method, path, headers, body).await;
         (answer.status.as_u16(), answer.text)
+    }
+
+    async fn answer(&self, method: Method, path: &str, headers: &[(&str, &str)], body: &Value) -> Answer {
+        let url = format!("{}{path}", self.gateway);
+        self.stack.request(method, &url, headers, body.to_string()).await
+    }
+
+    /// Sends this until a mailer answers with this status; returns the request's id.
+    async fn send(&self, recipients: Value, status: u16) -> String {
+        let body = json!({"campaign_id": pillarbox_tests::CAMPAIGN, "recipients": recipients});
+        let (headers, id) = ([("x-api-key", KEY)], Mutex::new(String::new()));
+        eventually("the send is answered", async || {
+            let answer = self.answer(Method::POST, "/api/v1/recipients", &headers, &body).await;
+            *id.lock().unwrap() = answer.headers["x-request-id"].to_str().unwrap().to_owned();
+            answer.status == status
+        })
+        .await;
+        id.into_inner().unwrap()
     }
 
     /// A bit of everything that clients do: what succeeds, and what is refused.

@@ -151,3 +151,54 @@ fn the_documentation_has_every_metric_with_its_labels() {
         .collect();
     assert_eq!(listed, expected);
 }
+
+/// Each use of a macro that logs in the product's code, with its file.
+fn log_macros() -> Vec<(PathBuf, String)> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut folders = vec![root.join("services"), root.join("shared")];
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if entry.is_dir() {
+                folders.push(entry);
+            } else if entry.extension().is_some_and(|end| end == "rs") {
+                let text = std::fs::read_to_string(&entry).unwrap();
+                let uses = text.split("tracing::").skip(1).filter(|part| {
+                    ["error!(", "warn!(", "info!(", "debug!("].iter().any(|name| part.starts_with(name))
+                });
+                found.extend(uses.map(|part| (entry.clone(), statement(part).to_owned())));
+            }
+        }
+    }
+    found
+}
+
+/// A macro's use up to the bracket that closes it. Brackets in texts come in pairs.
+fn statement(text: &str) -> &str {
+    let mut depth = 0;
+    let end = text.find(|letter| {
+        depth += match letter {
+            '(' => 1,
+            ')' => -1,
+            _ => return false,
+        };
+        depth == 0
+    });
+    &text[..end.unwrap_or(text.len())]
+}
+
+#[test]
+fn errors_are_logged_whole() {
+    // An error's own text may quote a value, and has none of its causes: what writes the lines knows both.
+    let bare =
+        regex::Regex::new(r#"[%?]&?(error|err|why|failure)\b|\{(error|err)[:}]|\b(error|err)\.to_string"#)
+            .unwrap();
+    let macros = log_macros();
+    assert!(macros.len() > 50, "only {} uses were found", macros.len());
+    for (file, text) in macros {
+        assert!(!bare.is_match(&text), "{}: {text}\nuse `error = &error as &dyn Error`", file.display());
+    }
+    for text in ["error!(%error, \"it failed\")", "warn!(error = ?err)", "info!(\"it failed: {error}\")"] {
+        assert!(bare.is_match(text), "{text}");
+    }
+}

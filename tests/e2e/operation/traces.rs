@@ -8,9 +8,10 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::post;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::common::v1::any_value;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
-use pillarbox_tests::{CAMPAIGN, KEY, eventually, person};
+use pillarbox_tests::{CAMPAIGN, KEY, cards, eventually, person};
 use prost::Message;
 use reqwest::Method;
 use serde_json::json;
@@ -102,6 +103,106 @@ async fn a_send_is_one_trace_from_the_client_through_the_broker_to_the_database(
     for personal in ["Pat", "Reader1", "Main St", KEY] {
         assert!(!everything.contains(&format!("\"{personal}")), "{personal} stands in a span");
     }
+}
+
+/// A text attribute of a span.
+fn attribute<'s>(span: &'s Span, name: &str) -> Option<&'s str> {
+    let found = span.attributes.iter().find(|attribute| attribute.key == name)?;
+    match found.value.as_ref()?.value.as_ref()? {
+        any_value::Value::StringValue(text) => Some(text),
+        _ => None,
+    }
+}
+
+fn is_statement(span: &Span) -> bool {
+    attribute(span, "db.system.name").is_some()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_trace_begins_with_a_request_or_a_piece_of_work_and_never_with_a_statement() {
+    let (collector, url) = Collector::start().await;
+    let fleet = Fleet::start(vec![("TRACES__ENDPOINT", url)]).await;
+    fleet.use_everything().await;
+    // Meanwhile every process has looked for due work, again and again.
+    eventually("statements arrive of gateway and mailer", async || {
+        let spans = collector.spans.lock().unwrap();
+        ["gateway", "mailer"]
+            .iter()
+            .all(|process| spans.iter().any(|(of, span)| of.contains(process) && is_statement(span)))
+    })
+    .await;
+    let tables =
+        "SELECT table_name::text FROM information_schema.tables WHERE table_schema = current_schema()";
+    let rows = fleet.stack.sql.query(tables, &[]).await.unwrap();
+    let tables: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
+    let spans = collector.spans.lock().unwrap().clone();
+    for (process, span) in spans.iter().filter(|(_, span)| is_statement(span)) {
+        assert!(!span.parent_span_id.is_empty(), "{process}: {} is the root of a trace", span.name);
+        assert_eq!(attribute(span, "db.query.summary"), Some(span.name.as_str()));
+        let operation = attribute(span, "db.operation.name").unwrap();
+        match attribute(span, "db.collection.name") {
+            Some(table) => {
+                assert!(tables.iter().any(|known| known == table), "{table} is no table: {}", span.name);
+                assert!(
+                    span.name.contains(&format!("{operation} ")) && span.name.contains(table),
+                    "{}",
+                    span.name
+                );
+            }
+            None => assert!(
+                ["BEGIN", "COMMIT", "SET", "SELECT"].contains(&span.name.as_str()),
+                "{} names no table: {:?}",
+                span.name,
+                attribute(span, "db.query.text")
+            ),
+        }
+    }
+    let named = |name: &str| spans.iter().any(|(_, span)| span.name == name);
+    assert!(named("SELECT campaigns teams"), "the campaign is looked up");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_span_of_a_request_has_its_id_and_its_team() {
+    let (collector, url) = Collector::start().await;
+    let fleet = Fleet::start(vec![("TRACES__ENDPOINT", url)]).await;
+    let request_id = fleet.send(json!([person(1)]), 200).await;
+    let of_request = |process: &str| {
+        let spans = collector.spans.lock().unwrap();
+        let is_of = |span: &Span| attribute(span, "request_id") == Some(&request_id);
+        spans.iter().find(|(of, span)| of.contains(process) && is_of(span)).map(|(_, span)| span.clone())
+    };
+    eventually("the spans arrive", async || {
+        of_request("gateway").is_some() && of_request("mailer").is_some()
+    })
+    .await;
+    let (request, work) = (of_request("gateway").unwrap(), of_request("mailer").unwrap());
+    assert_eq!((request.name.as_str(), work.name.as_str()), ("POST /api/v1/recipients", "send process"));
+    let team = fleet.stack.store.team_by_name("Test").await.unwrap().team_id.to_string();
+    for span in [&request, &work] {
+        assert_eq!(attribute(span, "team_id"), Some(team.as_str()), "{}", span.name);
+    }
+    assert_eq!(attribute(&request, "key_kind"), Some("full_access"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_delivery_of_a_scan_is_in_the_trace_of_the_scan() {
+    let (collector, url) = Collector::start().await;
+    let fleet = Fleet::start(vec![("TRACES__ENDPOINT", url)]).await;
+    fleet.send(json!([person(1)]), 200).await;
+    let code = cards(&fleet.stack).await.remove(0);
+    let (status, _) = fleet.ask(Method::GET, &format!("/q/{code}"), &[], &json!({})).await;
+    assert_eq!(status, 302);
+    let find = |wanted: &dyn Fn(&Span) -> bool| {
+        let spans = collector.spans.lock().unwrap();
+        spans.iter().map(|(_, span)| span).find(|span| wanted(span)).cloned()
+    };
+    let is_scan = |span: &Span| span.name == "GET /q/{code}";
+    let is_attempt = |span: &Span| attribute(span, "delivery_id").is_some();
+    eventually("both spans arrive", async || find(&is_scan).is_some() && find(&is_attempt).is_some()).await;
+    let (scan, attempt) = (find(&is_scan).unwrap(), find(&is_attempt).unwrap());
+    assert_eq!(hex(&attempt.trace_id), hex(&scan.trace_id));
+    assert_eq!(hex(&attempt.parent_span_id), hex(&scan.span_id));
+    assert_eq!((attempt.name.as_str(), attempt.kind()), ("POST", SpanKind::Client));
 }
 
 #[tokio::test(flavor = "multi_thread")]

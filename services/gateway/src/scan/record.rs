@@ -44,6 +44,8 @@ pub(crate) struct Visit {
     pub(crate) visitor: Visitor,
     pub(crate) place: Place,
     pub(crate) scanned_at: DateTime<Utc>,
+    /// The request's place in a trace that is recorded.
+    pub(crate) traceparent: Option<String>,
 }
 
 /// The way of scans into the database.
@@ -138,7 +140,7 @@ async fn read(
         codes.dedup();
         let cards = again_when_unavailable(|| store.scan_find_cards(&codes)).await;
         if let Err(error) = &cards {
-            tracing::error!(error = &error as &dyn Error, "cannot look codes up");
+            tracing::error!(error = error as &dyn Error, "cannot look codes up");
         }
         for request in batch {
             answer(request, cards.as_ref().ok(), &recordings);
@@ -180,7 +182,7 @@ fn answer(
 }
 
 fn new_scan(card: &ScannedCard, destination: &str, visit: Visit) -> serde_json::Result<NewScan> {
-    let Visit { visitor, place, scanned_at } = visit;
+    let Visit { visitor, place, scanned_at, traceparent } = visit;
     let scan_id = Uuid::now_v7();
     // A name that cannot be read was never stored; UTC stands in for it.
     let zone: Tz = card.time_zone.parse().unwrap_or(Tz::UTC);
@@ -208,6 +210,7 @@ fn new_scan(card: &ScannedCard, destination: &str, visit: Visit) -> serde_json::
         scanned_at,
         day: scanned_at.with_timezone(&zone).date_naive(),
         body,
+        traceparent,
     })
 }
 

@@ -8,8 +8,7 @@ use contract::message::{FORMULA_QUEUE, REPLY_ERROR, REPLY_OK};
 use queue::{Call, Handler, Reply};
 use serde::Serialize;
 use service::Process;
-use service::trace::TraceContext;
-use tracing::Instrument;
+use service::trace::{TraceContext, work};
 
 use super::{check, explain, list, save};
 
@@ -61,7 +60,9 @@ impl Handler for FormulaHandler {
         let context: FormulaContext = serde_json::from_str(&call.context).ok()?;
         let trace = TraceContext::from_header(Some(&call.trace));
         let span = trace.work_span(&call, FORMULA_QUEUE);
-        Some(reply(Box::pin(self.answer(&call, tool, context)).instrument(span).await))
+        let code_of =
+            |result: &Result<_, FormulaError>| result.as_ref().map_or_else(FormulaError::code, |_| "ok");
+        Some(reply(work(span, Box::pin(self.answer(&call, tool, context)), code_of).await))
     }
 }
 

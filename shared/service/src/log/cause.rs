@@ -31,7 +31,7 @@ pub(super) struct Cause {
 impl Cause {
     pub(super) fn of(error: &(dyn Error + 'static)) -> Self {
         let mut cause = Self::default();
-        for part in std::iter::successors(Some(error), |error| error.source()).take(CAUSES) {
+        for part in std::iter::successors(Some(error), |error| (**error).source()).take(CAUSES) {
             if let Some(database) = part.downcast_ref::<DatabaseError>() {
                 // Below it stands what the server said word for word.
                 cause.add(database.message().map(|message| short(&message)));

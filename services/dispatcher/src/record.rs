@@ -111,13 +111,13 @@ impl Recorder<'_> {
             };
             match fault(&error) {
                 Fault::Database => {
-                    tracing::warn!(%error, attempts = part.len(), "cannot record attempts yet");
+                    tracing::warn!(error = &error as &dyn Error, attempts = part.len(), "cannot record attempts yet");
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(LONGEST_PAUSE);
                     parts.push(part);
                 }
                 Fault::Lock if is_of_one_endpoint(&part) => {
-                    tracing::warn!(%error, attempts = part.len(), tries, "an endpoint is locked: its attempts wait");
+                    tracing::warn!(error = &error as &dyn Error, attempts = part.len(), tries, "an endpoint is locked: its attempts wait");
                     give_up(&self.held.hold(part, tries + 1, Instant::now()), "an endpoint stays locked");
                 }
                 Fault::Row if part.len() == 1 => self.record_bare(&part[0], &error).await,
@@ -165,11 +165,11 @@ impl Recorder<'_> {
         let endpoint_id = made.delivery.lane.endpoint_id;
         match retry(|| process.store.delivery_record_bare(*lease_id, made, process.clock.now())).await {
             Ok(()) => {
-                tracing::error!(error = %refusal, %team_id, %endpoint_id, %delivery_id, "an attempt is recorded without its details");
+                tracing::error!(error = &refusal as &dyn Error, %team_id, %endpoint_id, %delivery_id, "an attempt is recorded without its details");
                 count_unrecorded("details", 1);
             }
             Err(error) => {
-                tracing::error!(%error, %refusal, "an attempt cannot be recorded at all");
+                tracing::error!(error = &error as &dyn Error, refusal = &refusal as &dyn Error, "an attempt cannot be recorded at all");
                 give_up(std::slice::from_ref(made), "the database refuses it");
             }
         }

@@ -163,9 +163,10 @@ async fn check(body: &Bytes) -> Result<(), SendError> {
         send::check(body)
     } else {
         let bytes = body.clone();
-        tokio::task::spawn_blocking(move || send::check(&bytes))
-            .await
-            .map_err(|_| SendError::InternalError)?
+        tokio::task::spawn_blocking(move || send::check(&bytes)).await.map_err(|error| {
+            tracing::error!(error = &error as &dyn Error, "a body's check failed");
+            SendError::InternalError
+        })?
     };
     checked.map_err(SendError::from)
 }
@@ -287,10 +288,10 @@ async fn wait_for_response(
             () = tokio::time::sleep(RESPONSE_POLL) => {}
             () = &mut last_moment => break,
         }
-        if let Ok(Some(finished)) =
-            gateway.process.store.send_response(access.team_id, identity.request_id).await
-        {
-            return Ok(Answered { body: finished.response, is_replayed: false });
+        match gateway.process.store.send_response(access.team_id, identity.request_id).await {
+            Ok(Some(finished)) => return Ok(Answered { body: finished.response, is_replayed: false }),
+            Ok(None) => {}
+            Err(error) => tracing::warn!(error = &error as &dyn Error, "cannot look for the stored response"),
         }
     }
     Err(SendError::DeadlinePassed)

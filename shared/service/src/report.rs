@@ -31,7 +31,10 @@ pub(crate) async fn run(process: Process) {
             () = process.shutdown.cancelled() => break,
         }
         // Who cannot ask the database has no duty.
-        let is_reporter = process.has_duty(DUTY, LEASE).await.unwrap_or(false);
+        let is_reporter = process.has_duty(DUTY, LEASE).await.unwrap_or_else(|error| {
+            tracing::warn!(error = &error as &dyn Error, "cannot ask who reports");
+            false
+        });
         metrics::gauge!("pillarbox_reporter").set(if is_reporter { 1 } else { 0 });
         if is_reporter {
             report_queues(&process).await;

@@ -116,9 +116,10 @@ async fn check(kind: &'static str, body: &Bytes) -> Result<(), PushError> {
         return check_shape(kind, body);
     }
     let body = body.clone();
-    tokio::task::spawn_blocking(move || check_shape(kind, &body))
-        .await
-        .map_err(|_| PushError::InternalError)?
+    tokio::task::spawn_blocking(move || check_shape(kind, &body)).await.map_err(|error| {
+        tracing::error!(error = &error as &dyn Error, "a body's check failed");
+        PushError::InternalError
+    })?
 }
 
 /// What is malformed costs no worker's time.

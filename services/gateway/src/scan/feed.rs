@@ -100,7 +100,7 @@ async fn answer(gateway: &Gateway, team_id: TeamId, question: Question) -> Resul
     let process = &gateway.process;
     let follower = Follower { store: &process.store, team_id, events: EVENTS };
     let failed = |error| {
-        tracing::error!(%error, "cannot list scans");
+        tracing::error!(error = &error as &dyn Error, "cannot list scans");
         SendError::InternalError
     };
     let Some(mut after) = question.after else {

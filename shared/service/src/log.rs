@@ -112,3 +112,78 @@ impl<W: for<'w> MakeWriter<'w>> Lines<W> {
         let _ = self.writer.make_writer().write_all(text.as_bytes());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+    use std::io;
+    use std::sync::Arc;
+
+    use serde_json::Value;
+    use tracing::field::Empty;
+    use tracing_subscriber::layer::SubscriberExt;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Written(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Written {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// The lines that `work` leaves with this filter.
+    fn lines_of(filter: &str, work: impl FnOnce()) -> Vec<Value> {
+        let written = Written::default();
+        let writer = written.clone();
+        let layer = lines("tests", LogFormat::Json, EnvFilter::new(filter), move || writer.clone());
+        tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), work);
+        let bytes = written.0.lock().unwrap().clone();
+        String::from_utf8(bytes).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_line_belongs_to_its_request_also_where_requests_are_not_logged() {
+        let lines = lines_of("warn", || {
+            let span = tracing::info_span!("request", request_id = "r-1", team_id = Empty, http.route = "/x");
+            span.record("team_id", "t-1");
+            span.in_scope(|| {
+                tracing::info!("a request");
+                let error = io::Error::other(io::Error::from(io::ErrorKind::BrokenPipe));
+                tracing::error!(error = &error as &dyn Error, cards = 3, "it failed");
+            });
+        });
+        let [line] = &lines[..] else { panic!("{lines:?}") };
+        let expected = [
+            ("level", "ERROR"),
+            ("message", "it failed"),
+            ("error", "broken pipe"),
+            ("request_id", "r-1"),
+            ("team_id", "t-1"),
+        ];
+        for (name, value) in expected {
+            assert_eq!(line[name], value, "{name} in {line}");
+        }
+        assert_eq!((&line["cards"], &line["http.route"]), (&Value::from(3), &Value::Null));
+    }
+
+    #[test]
+    fn a_storm_of_equal_failures_leaves_few_lines() {
+        let lines = lines_of("info", || {
+            for _ in 0..20_000 {
+                tracing::error!("it failed");
+            }
+            tracing::info!("work goes on");
+        });
+        let failures = lines.iter().filter(|line| line["message"] == "it failed").count();
+        // Ten, and as many again only where the storm outlasts a window.
+        assert!((10..200).contains(&failures), "{failures}");
+        assert_eq!(lines.last().unwrap()["message"], "work goes on");
+    }
+}

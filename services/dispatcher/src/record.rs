@@ -165,11 +165,11 @@ impl Recorder<'_> {
         let endpoint_id = made.delivery.lane.endpoint_id;
         match retry(|| process.store.delivery_record_bare(*lease_id, made, process.clock.now())).await {
             Ok(()) => {
-                tracing::error!(error = &refusal as &dyn Error, %team_id, %endpoint_id, %delivery_id, "an attempt is recorded without its details");
+                tracing::error!(error = refusal as &dyn Error, %team_id, %endpoint_id, %delivery_id, "an attempt is recorded without its details");
                 count_unrecorded("details", 1);
             }
             Err(error) => {
-                tracing::error!(error = &error as &dyn Error, refusal = &refusal as &dyn Error, "an attempt cannot be recorded at all");
+                tracing::error!(error = &error as &dyn Error, refusal = refusal as &dyn Error, "an attempt cannot be recorded at all");
                 give_up(std::slice::from_ref(made), "the database refuses it");
             }
         }
@@ -179,7 +179,7 @@ impl Recorder<'_> {
 /// Whose fault it is that a statement failed.
 fn fault(error: &StoreError) -> Fault {
     match error {
-        StoreError::Busy | StoreError::Conflict(_) => Fault::Lock,
+        StoreError::Busy(_) | StoreError::Conflict(_) => Fault::Lock,
         _ if error.is_timeout() => Fault::Lock,
         _ if error.is_refusal() => Fault::Row,
         _ => Fault::Database,

@@ -81,8 +81,7 @@ impl StoreError {
     /// hold. The same rows are refused again.
     pub fn is_refusal(&self) -> bool {
         // Class 54: a limit of the server, such as the size of a row in an index.
-        let is_limit =
-            |error: &tokio_postgres::Error| error.code().is_some_and(|code| code.code().starts_with("54"));
+        let is_limit = |error: &DatabaseError| error.sqlstate().is_some_and(|code| code.starts_with("54"));
         matches!(self, Self::Refused { .. })
             || self.is_unstorable()
             || matches!(self, Self::Statement(error) if is_limit(error))

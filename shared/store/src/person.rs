@@ -184,7 +184,7 @@ impl Transaction<'_> {
     ) -> Result<()> {
         let sql = "UPDATE users SET password_hash = $2, is_claimed = true WHERE user_id = $1";
         self.execute(sql, &[&user_id.0, &password_hash]).await.map_err(|error| match error {
-            StoreError::Refused { constraint } if constraint == CLAIMED_ONCE => {
+            StoreError::Refused { constraint, .. } if constraint == CLAIMED_ONCE => {
                 StoreError::Limit("the address belongs to another account".to_owned())
             }
             error => error,

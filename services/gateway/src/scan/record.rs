@@ -264,7 +264,7 @@ where
 {
     for _ in 1..ATTEMPTS {
         match work().await {
-            Err(StoreError::Unavailable(_) | StoreError::Busy) => {}
+            Err(StoreError::Unavailable(_) | StoreError::Busy(_)) => {}
             Err(error) if error.is_timeout() => {}
             result => return result,
         }

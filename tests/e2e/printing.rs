@@ -348,7 +348,7 @@ async fn a_serial_number_comes_again_only_when_45_days_are_over() {
     let refused = printed.refused.clone().unwrap();
     let free_on = mail_by + TimeDelta::days(45);
     assert!(refused.contains("912345678") && refused.contains(&free_on.to_string()), "{refused}");
-    assert!(printed.report().unwrap().is_failure(), "who printed is told");
+    assert!(printed.report().unwrap().code() != 0, "who printed is told");
     let used = shop.stack.store.print_serials_used(shop.stack.now()).await.unwrap();
     assert_eq!((used.used, used.serials), (1_000_000, 1_000_000));
     // On the last day still refused; without a word once there is nothing to print.

@@ -100,7 +100,7 @@ impl From<StoreError> for Failure {
         match error {
             StoreError::NotFound(_) => Self::NotFound,
             // Somebody else is at the same thing, and was waited for.
-            StoreError::Busy => Self::Busy,
+            StoreError::Busy(_) => Self::Busy,
             StoreError::Limit(sentence) => Self::Invalid(format!("Not done: {sentence}.")),
             error if error.is_unstorable() => Self::Invalid(
                 "Nothing was changed: what was sent has a date, a number or a character in it that cannot be kept."

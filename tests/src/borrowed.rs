@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use crate::fleet::Member;
 use crate::processes::free_port;
 
 /// The files that are deployed.
@@ -79,16 +80,16 @@ pub struct LoadBalancer {
 }
 
 impl LoadBalancer {
-    /// Before gateways with these ports, each with that of its health.
-    pub fn start(gateways: [(u16, u16); 2]) -> Self {
+    /// Before these two gateways.
+    pub fn before(first: &Member, second: &Member) -> Self {
         let port = free_port();
         let local = |port: u16| format!("127.0.0.1:{port}");
         let environment = HashMap::from([
             ("LISTEN", local(port)),
-            ("GATEWAY_1", local(gateways[0].0)),
-            ("GATEWAY_1_ADMIN", gateways[0].1.to_string()),
-            ("GATEWAY_2", local(gateways[1].0)),
-            ("GATEWAY_2_ADMIN", gateways[1].1.to_string()),
+            ("GATEWAY_1", local(first.port)),
+            ("GATEWAY_1_ADMIN", first.admin.to_string()),
+            ("GATEWAY_2", local(second.port)),
+            ("GATEWAY_2_ADMIN", second.admin.to_string()),
         ]);
         let command = ["/usr/sbin/haproxy", "-db", "-f", "{folder}/haproxy.cfg"];
         let program = Borrowed::start(&command, &[("haproxy.cfg", HAPROXY)], &environment, port);

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::processes::{Spawned, free_port};
 use crate::stack::eventually;
 
@@ -10,7 +12,7 @@ use crate::stack::eventually;
 pub struct Member {
     /// Which program it runs.
     pub name: &'static str,
-    /// Where it listens, for a gateway.
+    /// Where it listens, for a gateway or console.
     pub port: u16,
     /// Where its health is.
     pub admin: u16,
@@ -24,7 +26,10 @@ impl Member {
         let (port, admin) = (free_port(), free_port());
         let mut settings = settings.clone();
         settings.insert("PILLARBOX__ADMIN__LISTEN".to_owned(), format!("127.0.0.1:{admin}"));
-        settings.insert("PILLARBOX__GATEWAY__LISTEN".to_owned(), format!("127.0.0.1:{port}"));
+        for part in ["GATEWAY", "CONSOLE"] {
+            settings.insert(format!("PILLARBOX__{part}__LISTEN"), format!("127.0.0.1:{port}"));
+        }
+        settings.insert("PILLARBOX__CONSOLE__URL".to_owned(), format!("http://127.0.0.1:{port}"));
         let process = Spawned::start(name, &settings, None);
         Self { name, port, admin, settings, process }
     }
@@ -41,18 +46,50 @@ impl Member {
 
     /// Waits until it says that it is ready.
     pub async fn until_ready(&self) {
-        let client = reqwest::Client::builder().timeout(Duration::from_secs(2)).build().expect("a client");
-        let url = format!("http://127.0.0.1:{}/readyz", self.admin);
-        eventually(&format!("{} is ready", self.name), async || {
-            client.get(&url).send().await.is_ok_and(|answer| answer.status() == 200)
-        })
-        .await;
+        eventually(&format!("{} is ready", self.name), async || self.ready().await.0 == 200).await;
+    }
+
+    /// What it says of its readiness: the status, 0 when it does not answer, and the body.
+    pub async fn ready(&self) -> (u16, Value) {
+        match self.ask("readyz").await {
+            Ok(answer) => (answer.status().as_u16(), answer.json().await.unwrap_or_default()),
+            Err(_) => (0, Value::Null),
+        }
+    }
+
+    /// One of its metrics, which has no labels.
+    pub async fn metric(&self, name: &str) -> f64 {
+        let text = self.ask("metrics").await.expect("an answer").text().await.expect("metrics");
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("{name} is not in {text}"))
+    }
+
+    async fn ask(&self, path: &str) -> reqwest::Result<reqwest::Response> {
+        let client = reqwest::Client::builder().timeout(Duration::from_secs(2)).build()?;
+        client.get(format!("http://127.0.0.1:{}/{path}", self.admin)).send().await
+    }
+
+    /// What it has written to its log since its last start.
+    pub fn log(&self) -> String {
+        self.process.log()
+    }
+
+    /// Kills it, and starts it again at the same place.
+    pub fn crash(&mut self) {
+        tokio::task::block_in_place(|| self.process.kill());
+        self.process = Spawned::start(self.name, &self.settings, None);
     }
 
     /// Stops it in order and starts it again at the same place. True when it ended well.
-    pub async fn restart(&mut self) -> bool {
+    pub fn restart_without_waiting(&mut self) -> bool {
         let ended_well = tokio::task::block_in_place(|| self.process.terminate());
         self.process = Spawned::start(self.name, &self.settings, None);
+        ended_well
+    }
+
+    /// The same, and waits until it is ready.
+    pub async fn restart(&mut self) -> bool {
+        let ended_well = self.restart_without_waiting();
         self.until_ready().await;
         ended_well
     }

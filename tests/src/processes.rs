@@ -91,6 +91,7 @@ impl Drop for Server {
 /// A process of ours; it is killed at the end.
 pub struct Spawned {
     child: Child,
+    log: Option<PathBuf>,
 }
 
 impl Spawned {
@@ -114,7 +115,7 @@ impl Spawned {
     /// Starts the binary `name` with these settings, and keeps its log.
     pub fn start_logged(name: &str, settings: &HashMap<String, String>) -> (Self, KeptLog) {
         let (file, log) = KeptLog::new(name);
-        (Self::spawn(name, &[], settings, None, Some(file)), log)
+        (Self::spawn(name, &[], settings, None, Some((file, log.path().to_owned()))), log)
     }
 
     fn spawn(
@@ -122,7 +123,7 @@ impl Spawned {
         arguments: &[&str],
         settings: &HashMap<String, String>,
         fail_point: Option<&str>,
-        log: Option<File>,
+        log: Option<(File, PathBuf)>,
     ) -> Self {
         let mut command = Command::new(binaries().join(name));
         command
@@ -133,12 +134,20 @@ impl Spawned {
             .env("MALLOC_ARENA_MAX", "2")
             .env("MALLOC_MMAP_THRESHOLD_", "131072")
             .envs(settings_for(name, settings))
-            .stdin(Stdio::null())
-            .stdout(log.map_or_else(Stdio::null, Stdio::from));
+            .stdin(Stdio::null());
+        let (output, log) = log.unzip();
+        command.stdout(output.map_or_else(Stdio::null, Stdio::from));
         if let Some(point) = fail_point {
             command.env("PILLARBOX_FAIL_POINT", point);
         }
-        Self { child: command.spawn().unwrap_or_else(|error| panic!("{name} cannot be started: {error}")) }
+        let child = command.spawn().unwrap_or_else(|error| panic!("{name} cannot be started: {error}"));
+        Self { child, log }
+    }
+
+    /// What it has logged. PILLARBOX_TEST_LOGS must name a folder for that.
+    pub fn log(&self) -> String {
+        let path = self.log.as_ref().expect("PILLARBOX_TEST_LOGS is set by ./dev test");
+        std::fs::read_to_string(path).expect("a log")
     }
 
     /// Its process id.

@@ -31,8 +31,15 @@ pub struct CommandLine {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Bring the database's tables up to date.
-    Migrate,
+    /// Bring the database's tables up to date, and give the processes' groups their privileges. Fails when a group is missing.
+    Migrate {
+        /// How many seconds to wait for the database and for the groups to be there.
+        #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=86_400))]
+        wait: u64,
+        /// The processes connect as the owner of the tables: do without the groups.
+        #[arg(long)]
+        without_groups: bool,
+    },
     /// Create or update the teams that a file describes, all or nothing; repeatable.
     Apply {
         /// YAML or JSON.

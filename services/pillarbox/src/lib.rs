@@ -13,6 +13,7 @@ pub mod demo;
 mod endpoint_command;
 mod integration_command;
 mod listen;
+mod migrate;
 mod operate;
 pub mod print;
 pub mod print_command;

@@ -3,16 +3,16 @@
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use chrono::{DateTime, Utc};
 use clap::CommandFactory;
 use clap_complete::Shell;
 use outbound::Policy;
-use serde_json::json;
 use service::{Clock, Config};
 use storage::Storage;
-use store::{Migrated, Store};
+use store::Store;
 
 use crate::addresses;
 use crate::apply::{FILE_BYTES, apply, fetch_pictures};
@@ -21,7 +21,7 @@ use crate::print::{PrintRequest, Printer};
 use crate::report::{FAILED, INTERRUPTED, Report};
 use crate::sender_command::SenderCommand;
 use crate::upload::Interrupted;
-use crate::{demo, listen, operate, proof, push, send, text_file};
+use crate::{demo, listen, migrate, operate, proof, push, send, text_file};
 
 /// Does what was typed and writes the answer to the standard output. When it cannot be done it ends with one line on the
 /// standard error and 1, or 130 when it was stopped.
@@ -78,7 +78,9 @@ async fn on_database(command: Command) -> anyhow::Result<Report> {
     let config = Config::load().context("configuration")?;
     let now = Clock::system().now();
     match command {
-        Command::Migrate => migrate(&config).await,
+        Command::Migrate { wait, without_groups } => {
+            migrate::migrate(&config.database.url, Duration::from_secs(wait), without_groups).await
+        }
         Command::Apply { file } => {
             let text = text_file::read(&file, FILE_BYTES)?;
             let policy = Policy::new(&config.outbound.allowed_networks);
@@ -149,26 +151,10 @@ async fn on_addresses(
 /// The database, when its tables are those of this program.
 pub(crate) async fn open(config: &Config) -> anyhow::Result<Store> {
     let store = Store::new(&config.database).context("database")?;
-    if !store.schema_is_current().await? {
+    if !store.schema_version().await?.is_current() {
         bail!("the database's tables are not those of this program: run `pillarbox migrate` first");
     }
     Ok(store)
-}
-
-async fn migrate(config: &Config) -> anyhow::Result<Report> {
-    let Migrated { applied, granted } = store::migrate(&config.database.url).await?;
-    let tables = match applied {
-        0 => "The database is up to date.".to_owned(),
-        1 => "Applied 1 migration.".to_owned(),
-        more => format!("Applied {more} migrations."),
-    };
-    let privileges = if granted {
-        "The processes have their privileges."
-    } else {
-        "The processes have no users of their own: run deploy/postgres/users.sql as a superuser, then this again. Until then \
-         they must connect as the owner of the tables."
-    };
-    Report::new(&json!({ "applied": applied, "granted": granted }), format!("{tables}\n{privileges}"))
 }
 
 /// Where the paths in a file begin.

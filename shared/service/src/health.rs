@@ -1,60 +1,60 @@
 //! `/livez`, `/readyz` and `/metrics`, on a port of their own.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::get;
 use axum::{Json, Router};
 use metrics_exporter_prometheus::PrometheusHandle;
-use queue::Broker;
 use serde::Serialize;
-use store::Store;
 
+use crate::condition::{DatabaseState, Readiness};
 use crate::process::Process;
-
-/// Time for the database to answer a probe.
-const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 
 #[derive(Clone)]
 struct Health {
-    store: Store,
-    broker: Broker,
-    is_working: Arc<AtomicBool>,
-    is_leaving: Arc<AtomicBool>,
+    process: Process,
     metrics: PrometheusHandle,
 }
 
-/// What a process can reach, and whether it takes work.
+/// What `/readyz` says: the status is for load balancers, the rest for whoever looks after them.
 #[derive(Serialize)]
-struct Readiness {
-    database: bool,
-    broker: bool,
+struct Answer {
+    ready: bool,
+    leaving: bool,
     working: bool,
+    broker: bool,
+    database: bool,
+    /// Why it is of less use than it could be.
+    troubles: Vec<String>,
 }
 
 pub(crate) fn router(process: &Process, metrics: PrometheusHandle) -> Router {
-    let Process { store, broker, is_working, is_leaving, .. } = process.clone();
     Router::new()
         .route("/livez", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
         .route("/metrics", get(render))
-        .with_state(Health { store, broker, is_working, is_leaving, metrics })
+        .with_state(Health { process: process.clone(), metrics })
 }
 
-async fn ready(State(health): State<Health>) -> (StatusCode, Json<Readiness>) {
-    let database =
-        matches!(tokio::time::timeout(PROBE_TIMEOUT, health.store.schema_is_current()).await, Ok(Ok(true)));
-    let readiness = Readiness {
-        database,
-        broker: health.broker.is_connected(),
-        working: health.is_working.load(Ordering::Relaxed) && !health.is_leaving.load(Ordering::Relaxed),
+/// Asks nobody, so that it is answered as quickly when all else is slow.
+async fn ready(State(health): State<Health>) -> (StatusCode, Json<Answer>) {
+    let facts = health.process.facts();
+    let readiness = facts.readiness();
+    let answer = Answer {
+        ready: readiness == Readiness::Ready,
+        leaving: facts.is_leaving,
+        working: facts.is_working,
+        broker: facts.has_broker,
+        database: facts.database == DatabaseState::Fits,
+        troubles: facts.troubles().into_iter().map(|trouble| trouble.text).collect(),
     };
-    let is_ready = readiness.database && readiness.broker && readiness.working;
-    let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    (status, Json(readiness))
+    let status = match readiness {
+        Readiness::Ready => StatusCode::OK,
+        Readiness::Starting | Readiness::Unfit => StatusCode::SERVICE_UNAVAILABLE,
+        // What load balancers take for "nothing new, and no failure either".
+        Readiness::Leaving => StatusCode::NOT_FOUND,
+    };
+    (status, Json(answer))
 }
 
 async fn render(State(health): State<Health>) -> String {
@@ -66,11 +66,14 @@ async fn render(State(health): State<Health>) -> String {
 /// What is so at the moment.
 fn observe(health: &Health) {
     let flag = |is_so: bool| if is_so { 1.0 } else { 0.0 };
-    let pool = health.store.pool_status();
+    let (process, facts) = (&health.process, health.process.facts());
+    let pool = process.store.pool_status();
     let gauges = [
-        ("pillarbox_working", flag(health.is_working.load(Ordering::Relaxed))),
-        ("pillarbox_broker_connected", flag(health.broker.is_connected())),
-        ("pillarbox_broker_blocked", flag(health.broker.is_blocked())),
+        ("pillarbox_working", flag(facts.is_working)),
+        ("pillarbox_ready", flag(facts.readiness() == Readiness::Ready)),
+        ("pillarbox_broker_connected", flag(facts.has_broker)),
+        ("pillarbox_broker_blocked", flag(process.broker.is_blocked())),
+        ("pillarbox_database_usable", flag(facts.database == DatabaseState::Fits)),
         ("pillarbox_database_connections_limit", pool.limit as f64),
         ("pillarbox_database_waiting", pool.waiting as f64),
     ];

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod clock;
+mod condition;
 pub mod config;
 mod export;
 pub mod fail_point;

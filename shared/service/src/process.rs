@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::clock::Clock;
+use crate::condition::{self, Condition, Facts};
 use crate::config::Config;
 use crate::{health, http, report, telemetry};
 
@@ -46,10 +47,12 @@ pub struct Process {
     pub store: Store,
     /// RabbitMQ.
     pub broker: Broker,
-    /// True while the process takes work: what `/readyz` says besides what it can reach.
+    /// True while the process takes work.
     pub is_working: Arc<AtomicBool>,
     /// True from the moment at which the process is told to stop.
     pub is_leaving: Arc<AtomicBool>,
+    /// What it has found out about itself and its database.
+    pub(crate) condition: Arc<Condition>,
     /// Cancelled when the process is to stop: take nothing new, finish what has begun.
     pub shutdown: CancellationToken,
     /// Cancelled when all work has ended: the broker's connection and what else work needs to finish.
@@ -78,7 +81,8 @@ impl Process {
         let broker = Broker::start(settings, background.clone());
         let (is_working, is_leaving) = (Arc::default(), Arc::default());
         let (id, config) = (Uuid::now_v7(), Arc::new(config));
-        Ok(Self { id, config, clock, store, broker, is_working, is_leaving, shutdown, background })
+        let condition = Arc::default();
+        Ok(Self { id, config, clock, store, broker, is_working, is_leaving, condition, shutdown, background })
     }
 
     /// Takes or keeps a duty: work that one process does for all, and another one when it has been silent for `lease`.
@@ -89,6 +93,13 @@ impl Process {
     pub async fn has_duty(&self, duty: &'static str, lease: TimeDelta) -> Result<bool, StoreError> {
         let now = self.clock.now();
         self.store.duty_take(duty, self.id, now, now + lease).await
+    }
+
+    /// How it stands with the process at the moment.
+    pub(crate) fn facts(&self) -> Facts {
+        let (is_working, is_leaving) =
+            (self.is_working.load(Ordering::Relaxed), self.is_leaving.load(Ordering::Relaxed));
+        self.condition.facts(is_working, is_leaving, self.broker.is_connected())
     }
 
     /// How long what has begun may take after the stop.
@@ -163,6 +174,7 @@ where
     let process = Process::new(name, config, Clock::system(), shutdown.clone())?;
     tokio::spawn(stop_on_signal(&process)?);
     serve_admin(&process, metrics).await?;
+    tokio::spawn(condition::watch(process.clone()));
     let reporter = tokio::spawn(report::run(process.clone()));
     tracing::info!(version = env!("CARGO_PKG_VERSION"), "started");
     let background = process.background.clone();

@@ -23,6 +23,9 @@ pub enum StoreError {
     /// No connection could be had, or it was lost: the work may or may not have been done.
     #[error("the database cannot be reached")]
     Unavailable(#[source] DatabaseError),
+    /// What names the database cannot be used; the text says why.
+    #[error("the database's settings cannot be used: {0}")]
+    Unusable(String),
     /// Two transactions were in each other's way; the same work can be tried again.
     #[error("the transaction met another one")]
     Conflict(#[source] DatabaseError),
@@ -67,7 +70,7 @@ impl StoreError {
                 Some(error)
             }
             Self::Refused { source, .. } => Some(source),
-            Self::Limit(_) | Self::LeaseLost | Self::NotFound(_) | Self::Corrupt(_) => None,
+            Self::Unusable(_) | Self::Limit(_) | Self::LeaseLost | Self::NotFound(_) | Self::Corrupt(_) => None,
         }
     }
 
@@ -92,6 +95,18 @@ impl StoreError {
         matches!(self, Self::Statement(error) if error.code() == Some(&SqlState::QUERY_CANCELED))
     }
 
+    /// Whether the database does not let this process in, or not to what it needs: it has no such user, password, database or
+    /// privilege. Waiting alone changes nothing about it.
+    pub fn is_denied(&self) -> bool {
+        // Class 28: invalid authorization. Class 3D: no such database.
+        let is_one = |code: &SqlState| {
+            code.code().starts_with("28")
+                || code.code().starts_with("3D")
+                || *code == SqlState::INSUFFICIENT_PRIVILEGE
+        };
+        matches!(self, Self::Statement(error) if error.code().is_some_and(is_one))
+    }
+
     /// Whether the same work may succeed when tried again at once.
     pub fn is_conflict(&self) -> bool {
         matches!(self, Self::Conflict(_))
@@ -107,8 +122,9 @@ impl From<DatabaseError> for StoreError {
         if *code == SqlState::LOCK_NOT_AVAILABLE {
             return Self::Busy(error);
         }
-        // Class 57: the server is going down, or ended this session. Class 53: it is out of something.
-        if code.code().starts_with("57P") || code.code().starts_with("53") {
+        // Class 57: the server is going down, or ended this session. Class 53: it is out of something. Class 08: a pooler has no
+        // connection to it.
+        if ["57P", "53", "08"].iter().any(|class| code.code().starts_with(class)) {
             return Self::Unavailable(error);
         }
         match error.constraint() {

@@ -74,6 +74,7 @@ mod statement_name;
 mod sync;
 mod team;
 mod top_up_request;
+mod url;
 
 pub use activity::{Activity, ActivityFilter};
 pub use address_book::{BookCursor, BookLine, BookPage};
@@ -118,7 +119,7 @@ pub use job::{Job, JobKind, JobLease, NewStepJob};
 pub use key::{KeyCreated, KeySummary, NewKey};
 pub use ledger::{Taken, TopUp};
 pub use ledger_list::{LedgerKind, LedgerLine};
-pub use migrate::{Migrated, migrate};
+pub use migrate::{Migrated, SchemaVersion, migrate};
 pub use person::TeamPerson;
 pub use picture::{LinkHash, PictureOutcome, PictureRow, PictureUse};
 pub use piece::{MailedPiece, PieceBatch, PieceRow};

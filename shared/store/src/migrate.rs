@@ -1,12 +1,13 @@
 //! Bringing the schema up to date.
 
-use std::str::FromStr;
+use std::time::Duration;
 
-use tokio_postgres::{Client, Config};
+use tokio_postgres::Client;
 
 use crate::error::{Result, StoreError};
 use crate::grant::grant;
 use crate::pool::Store;
+use crate::url::DatabaseUrl;
 
 mod embedded {
     refinery::embed_migrations!("migrations");
@@ -19,25 +20,43 @@ const MIGRATION_LOCK: i64 = 0x7069_6c6c_6172;
 pub(crate) fn migrations() -> Vec<String> {
     let runner = embedded::migrations::runner();
     runner.get_migrations().iter().filter_map(|migration| Some(migration.sql()?.to_owned())).collect()
+
+/// Time to open the one connection that migrating needs.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Which schema the database has, and which one this program was built for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SchemaVersion {
+    /// The newest migration that was applied; 0 when there is none.
+    pub applied: i64,
+    /// The newest migration that this program knows.
+    pub needed: i64,
+}
+
+impl SchemaVersion {
+    /// Whether this program can work with it. A newer schema is no obstacle.
+    pub const fn is_current(self) -> bool {
+        self.applied >= self.needed
+    }
 }
 
 impl Store {
-    /// Whether the schema is the one that this program was built for.
+    /// Which schema the database has.
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot say.
-    pub async fn schema_is_current(&self) -> Result<bool> {
-        let newest =
-            embedded::migrations::runner().get_migrations().iter().map(refinery::Migration::version).max();
+    pub async fn schema_version(&self) -> Result<SchemaVersion> {
+        let known = embedded::migrations::runner();
+        let needed = known.get_migrations().iter().map(|migration| i64::from(migration.version())).max();
         let row = self
             .row("SELECT CASE WHEN to_regclass('refinery_schema_history') IS NULL THEN 0 ELSE 1 END", &[])
             .await?;
-        if row.is_none_or(|row| row.get::<_, i32>(0) == 0) {
-            return Ok(false);
+        let mut applied = None;
+        if row.is_some_and(|row| row.get::<_, i32>(0) == 1) {
+            let row = self.row("SELECT max(version) FROM refinery_schema_history", &[]).await?;
+            applied = row.and_then(|row| row.get::<_, Option<i32>>(0));
         }
-        let row = self.row("SELECT max(version) FROM refinery_schema_history", &[]).await?;
-        let applied: Option<i32> = row.and_then(|row| row.get(0));
-        Ok(applied.map(i64::from) >= newest.map(i64::from))
+        Ok(SchemaVersion { applied: applied.unwrap_or(0).into(), needed: needed.unwrap_or(0) })
     }
 }
 
@@ -54,10 +73,15 @@ pub struct Migrated {
 /// processes at once: one works, the others wait and find nothing to do.
 ///
 /// # Errors
-/// [`StoreError`] when the database cannot be reached or a migration fails; nothing of a failed one stays.
+/// [`StoreError::Unavailable`] when there is no such database yet or it cannot be reached; any other [`StoreError`] when a
+/// migration fails: nothing of a failed one stays.
 pub async fn migrate(url: &str) -> Result<Migrated> {
-    let config = Config::from_str(url).map_err(StoreError::unavailable)?;
-    let (mut client, connection) = config.connect(crate::pool::tls(&config)?).await?;
+    let DatabaseUrl { mut config, tls } = DatabaseUrl::parse(url)?;
+    config.connect_timeout(CONNECT_TIMEOUT);
+    let connected = tokio::time::timeout(CONNECT_TIMEOUT, config.connect(tls)).await;
+    let (mut client, connection) = connected
+        .map_err(|_| StoreError::unavailable(format!("no answer within {CONNECT_TIMEOUT:?}")))?
+        .map_err(StoreError::unavailable)?;
     let connection = tokio::spawn(connection);
     let migrated = migrate_under_lock(&mut client).await;
     // The session's end gives the lock back.

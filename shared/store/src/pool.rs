@@ -1,28 +1,25 @@
 //! Connections: a bounded pool, a bound on how long to wait for one, and transactions.
 
-use std::str::FromStr;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use deadpool_postgres::{Client, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
 use futures_util::future;
 use serde::Deserialize;
-use tokio_postgres::config::SslMode;
+use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Config, Row};
-use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::address_import::CopySink;
 use crate::busy::{busy, timed};
 use crate::error::{Result, StoreError};
 use crate::statement::{Pooler, Ready, Session, Statements};
 use crate::statement_name::Statement;
+use crate::url::DatabaseUrl;
 
 /// How to reach the database and what to ask of it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// `postgres://` URL; `sslmode=require` asks for TLS.
+    /// `postgres://` URL, with `sslmode` and `sslrootcert` as in libpq.
     pub url: String,
     /// What stands between us and Postgres.
     pub pooler: Pooler,
@@ -72,13 +69,14 @@ impl Store {
     /// Makes the pool. No connection is opened yet.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] when the settings cannot be used.
+    /// [`StoreError::Unusable`] when the settings cannot be used.
     pub fn new(settings: &Settings) -> Result<Self> {
-        let mut config = Config::from_str(&settings.url).map_err(StoreError::unavailable)?;
+        let unusable = |error: &dyn std::fmt::Display| StoreError::Unusable(error.to_string());
+        let DatabaseUrl { mut config, tls } = DatabaseUrl::parse(&settings.url)?;
         config.connect_timeout(Duration::from_millis(settings.connect_timeout_ms));
         config.application_name("pillarbox");
         let manager_config = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let manager = Manager::from_config(config.clone(), tls(&config)?, manager_config);
+        let manager = Manager::from_config(config, tls, manager_config);
         let (pooler, statement_timeout_ms) = (settings.pooler, settings.statement_timeout_ms);
         let pool = Pool::builder(manager)
             .max_size(settings.pool_size)
@@ -226,21 +224,6 @@ async fn prepare_session(
          SET timezone = 'UTC'; SET jit = off"
     );
     client.batch_execute(&sql).await.map_err(deadpool_postgres::HookError::Backend)
-}
-
-pub(crate) fn tls(config: &Config) -> Result<MakeRustlsConnect> {
-    let mut roots = rustls::RootCertStore::empty();
-    if config.get_ssl_mode() != SslMode::Disable {
-        // Certificates that cannot be read are left out; a connection that needs them then fails and says so.
-        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(StoreError::unavailable)?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    Ok(MakeRustlsConnect::new(config))
 }
 
 impl Connection {

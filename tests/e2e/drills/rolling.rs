@@ -127,7 +127,7 @@ async fn with_fleet() -> (Stack, Sink, Vec<Member>) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_rolling_restart_of_every_process_fails_no_request() {
     let (stack, sink, mut fleet) = with_fleet().await;
-    let balancer = LoadBalancer::start([(fleet[0].port, fleet[0].admin), (fleet[1].port, fleet[1].admin)]);
+    let balancer = LoadBalancer::before(&fleet[0], &fleet[1]);
     let client = Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
     let integration = Integration { client: client.clone(), url: balancer.url.clone() };
     integration.begin().await;

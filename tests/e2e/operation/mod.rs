@@ -2,6 +2,7 @@
 
 mod logs;
 mod metrics;
+mod misfit;
 mod retention;
 mod rules;
 mod traces;

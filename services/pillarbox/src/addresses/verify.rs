@@ -5,7 +5,7 @@ use std::io;
 use address::{AddressInput, Parsed, Strictness, Verdict, Verified};
 use anyhow::Context;
 use service::{Clock, Config};
-use store::Store;
+use store::{SchemaVersion, Store};
 use verification::Verify;
 
 use super::line::{Answer, Corrected, FAILED, Parts, Sent};
@@ -22,7 +22,7 @@ enum Verifier {
 /// Reads one address a line from the standard input and writes its verified form, one JSON object a line.
 pub(crate) async fn verify(config: &Config, strictness: Option<Strictness>) -> anyhow::Result<Report> {
     let store = Store::new(&config.database).context("database")?;
-    let verifier = if store.schema_is_current().await.unwrap_or(false) {
+    let verifier = if store.schema_version().await.is_ok_and(SchemaVersion::is_current) {
         Verifier::Configured(verification::configured(config, &store, &Clock::system())?)
     } else {
         eprintln!("pillarbox: no database with current tables answers: only the ZIP data is used");

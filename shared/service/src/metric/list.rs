@@ -95,6 +95,13 @@ pub const METRICS: &[Metric] = {
             "Scans of cards; the unrecorded are lost, their phones were redirected.",
         ),
         metric(Gauge, "pillarbox_working", ALL, &[], "1 while the process takes work, else 0."),
+        metric(
+            Gauge,
+            "pillarbox_ready",
+            ALL,
+            &[],
+            "1 while /readyz says that clients can be sent here, else 0.",
+        ),
         metric(Gauge, "pillarbox_build_info", ALL, &[label("version", &[])], "1, labelled with the version."),
         metric(
             Counter,
@@ -189,6 +196,13 @@ pub const METRICS: &[Metric] = {
             ALL,
             &[],
             "Part of the mailers' serial numbers for barcodes that was used within 45 days; reported by one process for all.",
+        ),
+        metric(
+            Gauge,
+            "pillarbox_database_usable",
+            ALL,
+            &[],
+            "1 while the database answers and its tables fit the program, else 0.",
         ),
         metric(
             Gauge,

@@ -1,0 +1,228 @@
+//! The database's URL: what `sslmode` and `sslrootcert` mean is what they mean to libpq.
+
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use percent_encoding::percent_decode_str;
+use rustls::RootCertStore;
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
+use tokio_postgres::Config;
+use tokio_postgres::config::SslMode;
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::error::{Result, StoreError};
+
+/// The value of `sslrootcert` that stands for the certificates that the system trusts.
+const SYSTEM_ROOTS: &str = "system";
+
+/// Where the database is, and how to speak TLS with it.
+pub(crate) struct DatabaseUrl {
+    pub(crate) config: Config,
+    pub(crate) tls: MakeRustlsConnect,
+}
+
+/// What is asked of the server's certificate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Check {
+    /// Nothing: TLS keeps listeners out, and no impostor.
+    Nothing,
+    /// That it comes from somebody who is trusted.
+    Issuer,
+    /// That, and that it is this host's.
+    IssuerAndName,
+}
+
+impl DatabaseUrl {
+    /// Reads a `postgres://` URL.
+    ///
+    /// # Errors
+    /// [`StoreError::Unusable`] when it cannot be used; the text says why.
+    pub(crate) fn parse(url: &str) -> Result<Self> {
+        let (rest, [mode, roots]) = without(url, ["sslmode", "sslrootcert"]);
+        let mut config = Config::from_str(&rest).map_err(unusable)?;
+        let (ssl_mode, check) = meaning(mode, roots)?;
+        config.ssl_mode(ssl_mode);
+        let provider = Arc::new(ring::default_provider());
+        let roots = percent_decode_str(roots.unwrap_or(SYSTEM_ROOTS)).decode_utf8_lossy();
+        let verifier = Verifier::new(check, &roots, provider.clone())?;
+        let client = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(unusable)?
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier))
+            .with_no_client_auth();
+        Ok(Self { config, tls: MakeRustlsConnect::new(client) })
+    }
+}
+
+fn unusable(error: impl std::fmt::Display) -> StoreError {
+    StoreError::Unusable(error.to_string())
+}
+
+/// Takes parameters out of a URL, the first of each name.
+fn without<'a, const N: usize>(url: &'a str, names: [&str; N]) -> (String, [Option<&'a str>; N]) {
+    let mut found = [None; N];
+    let Some((base, query)) = url.split_once('?') else { return (url.to_owned(), found) };
+    let mut kept = Vec::new();
+    for parameter in query.split('&') {
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        match names.iter().position(|known| *known == name) {
+            Some(index) => found[index] = found[index].or(Some(value)),
+            None => kept.push(parameter),
+        }
+    }
+    let separator = if kept.is_empty() { "" } else { "?" };
+    (format!("{base}{separator}{}", kept.join("&")), found)
+}
+
+/// What libpq takes the two parameters to mean. Where it would look for certificates in the user's home, and where it would refuse for
+/// lack of them, this trusts whom the system trusts.
+fn meaning(mode: Option<&str>, roots: Option<&str>) -> Result<(SslMode, Check)> {
+    match mode.unwrap_or("prefer") {
+        "disable" => Ok((SslMode::Disable, Check::Nothing)),
+        "prefer" => Ok((SslMode::Prefer, Check::Nothing)),
+        // Somebody who names the issuers wants them heeded.
+        "require" if roots.is_some() => Ok((SslMode::Require, Check::Issuer)),
+        "require" => Ok((SslMode::Require, Check::Nothing)),
+        "verify-ca" => Ok((SslMode::Require, Check::Issuer)),
+        "verify-full" => Ok((SslMode::Require, Check::IssuerAndName)),
+        other => Err(unusable(format!(
+            "sslmode is {other}; it can be disable, prefer, require, verify-ca or verify-full"
+        ))),
+    }
+}
+
+/// The certificates that are trusted.
+fn trusted(roots: &str) -> Result<Vec<CertificateDer<'static>>> {
+    let loaded = if roots == SYSTEM_ROOTS {
+        rustls_native_certs::load_native_certs()
+    } else {
+        rustls_native_certs::load_certs_from_paths(Some(Path::new(roots)), None)
+    };
+    match loaded.errors.first() {
+        Some(error) if loaded.certs.is_empty() => Err(unusable(format!("sslrootcert: {error}"))),
+        // Those that cannot be read are left out; a connection that needs them fails and says so.
+        _ => Ok(loaded.certs),
+    }
+}
+
+/// Checks what a mode asks for, and no more.
+#[derive(Debug)]
+struct Verifier {
+    check: Check,
+    provider: Arc<CryptoProvider>,
+    trusted: Vec<CertificateDer<'static>>,
+    /// `None` when nothing is checked.
+    chains: Option<Arc<WebPkiServerVerifier>>,
+}
+
+impl Verifier {
+    fn new(check: Check, roots: &str, provider: Arc<CryptoProvider>) -> Result<Self> {
+        if check == Check::Nothing {
+            return Ok(Self { check, provider, trusted: Vec::new(), chains: None });
+        }
+        let trusted = trusted(roots)?;
+        let mut store = RootCertStore::empty();
+        store.add_parsable_certificates(trusted.iter().cloned());
+        let chains = WebPkiServerVerifier::builder_with_provider(Arc::new(store), provider.clone()).build();
+        Ok(Self { check, provider, trusted, chains: Some(chains.map_err(unusable)?) })
+    }
+
+    /// A server's own certificate may be the one that is trusted, also when it is marked as an issuer's, as `openssl req -x509`
+    /// makes them. Its time was looked at before it was refused for that mark.
+    fn is_trusted_itself(&self, error: &Error, certificate: &CertificateDer<'_>) -> bool {
+        matches!(error, Error::InvalidCertificate(CertificateError::Other(_)))
+            && self.trusted.iter().any(|trusted| trusted == certificate)
+    }
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> std::result::Result<ServerCertVerified, Error> {
+        let Some(chains) = &self.chains else { return Ok(ServerCertVerified::assertion()) };
+        let verified = chains.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
+        match verified {
+            // The name is what is looked at last.
+            Err(Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            )) if self.check == Check::Issuer => Ok(ServerCertVerified::assertion()),
+            Err(error) if self.is_trusted_itself(&error, end_entity) => {
+                if self.check == Check::IssuerAndName {
+                    let certificate = ParsedCertificate::try_from(end_entity)?;
+                    rustls::client::verify_server_name(&certificate, server_name)?;
+                }
+                Ok(ServerCertVerified::assertion())
+            }
+            verified => verified,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> std::result::Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> std::result::Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_modes_mean_what_they_mean_to_libpq() {
+        for (mode, roots, expected) in [
+            (None, None, (SslMode::Prefer, Check::Nothing)),
+            (None, Some("ca.pem"), (SslMode::Prefer, Check::Nothing)),
+            (Some("disable"), None, (SslMode::Disable, Check::Nothing)),
+            (Some("require"), None, (SslMode::Require, Check::Nothing)),
+            (Some("require"), Some("ca.pem"), (SslMode::Require, Check::Issuer)),
+            (Some("verify-ca"), None, (SslMode::Require, Check::Issuer)),
+            (Some("verify-full"), None, (SslMode::Require, Check::IssuerAndName)),
+        ] {
+            assert_eq!(meaning(mode, roots).ok(), Some(expected), "{mode:?} {roots:?}");
+        }
+        let error = meaning(Some("verify-fully"), None).err().map(|error| error.to_string());
+        assert!(error.is_some_and(|text| text.contains("sslmode is verify-fully")));
+    }
+
+    #[test]
+    fn parameters_are_taken_out_of_a_url_and_others_stay() {
+        let names = ["sslmode", "sslrootcert"];
+        let (rest, found) =
+            without("postgres://a@b/c?sslmode=require&connect_timeout=3&sslrootcert=x", names);
+        assert_eq!(
+            (rest.as_str(), found),
+            ("postgres://a@b/c?connect_timeout=3", [Some("require"), Some("x")])
+        );
+        assert_eq!(without("postgres://a@b/c?sslmode=disable", names).0, "postgres://a@b/c");
+        assert_eq!(without("postgres://a@b/c", names), ("postgres://a@b/c".to_owned(), [None, None]));
+    }
+}

@@ -1,0 +1,68 @@
+//! `pillarbox migrate` waits for what is not there yet, and does not call a database ready that no process can work with.
+
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pillarbox_tests::{Server, ServerKind, eventually, program};
+
+/// What the processes' users are made with.
+const USERS: &str = include_str!("../../deploy/postgres/users.sql");
+
+/// The command with these words on this database.
+fn migrate(url: &str, words: &[&str]) -> Command {
+    let mut command = Command::new(program("pillarbox"));
+    command.arg("migrate").args(words).env("PILLARBOX__DATABASE__URL", url).stdin(Stdio::null());
+    command
+}
+
+/// The groups of the processes are gone.
+fn forget_groups(server: &Server) {
+    let drop = "DO $$ DECLARE name text; BEGIN FOR name IN SELECT rolname FROM pg_roles WHERE rolname LIKE 'pillarbox\\_%' \
+        OR rolname = ANY (ARRAY['gateway', 'mailer', 'syncer', 'dispatcher', 'console']) LOOP \
+        EXECUTE format('DROP OWNED BY %I; DROP ROLE %I', name, name); END LOOP; END $$";
+    server.control(&["-c", drop]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_without_the_groups_of_the_processes_is_a_failure_unless_it_is_meant() {
+    let server = tokio::task::block_in_place(|| Server::start(ServerKind::Postgres));
+    tokio::task::block_in_place(|| forget_groups(&server));
+    let url = format!("{}?sslmode=disable", server.url);
+    let output = tokio::task::block_in_place(|| migrate(&url, &[]).output().unwrap());
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("deploy/postgres/users.sql"), "{said}");
+    let output = tokio::task::block_in_place(|| migrate(&url, &["--without-groups"]).output().unwrap());
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn migrating_waits_for_the_database_and_then_for_the_groups() {
+    let server = tokio::task::block_in_place(|| Server::start(ServerKind::Postgres));
+    tokio::task::block_in_place(|| {
+        forget_groups(&server);
+        server.act("stop");
+    });
+    let url = format!("{}?sslmode=disable", server.url);
+    let output = tokio::task::block_in_place(|| migrate(&url, &[]).output().unwrap());
+    assert_eq!(output.status.code(), Some(1), "without waiting there is none");
+    let mut child = migrate(&url, &["--wait", "120"]).stdout(Stdio::null()).spawn().unwrap();
+    tokio::task::block_in_place(|| server.act("start"));
+    let tables = "SELECT count(*) FROM pg_tables WHERE tablename = 'campaigns'";
+    eventually("the tables are there", async || {
+        tokio::task::block_in_place(|| server.control(&["-c", tables])) == "1"
+    })
+    .await;
+    assert!(child.try_wait().unwrap().is_none(), "it waits for the groups");
+    tokio::task::block_in_place(|| server.control(&["-c", USERS]));
+    let has_ended = AtomicBool::new(false);
+    let child = std::sync::Mutex::new(child);
+    eventually("it ends well", async || {
+        let ended = child.lock().unwrap().try_wait().unwrap();
+        has_ended.store(ended.is_some_and(|status| status.success()), Ordering::Relaxed);
+        has_ended.load(Ordering::Relaxed)
+    })
+    .await;
+    let granted = "SELECT has_any_column_privilege('pillarbox_gateway', 'campaigns', 'SELECT')";
+    assert_eq!(tokio::task::block_in_place(|| server.control(&["-c", granted])), "t");
+}

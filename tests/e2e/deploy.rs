@@ -30,11 +30,16 @@ fn environment(service: &Value) -> HashMap<String, String> {
     }
 }
 
-#[test]
-fn the_compose_file_sets_only_settings_that_the_configuration_knows() {
+/// The compose file as an engine reads it.
+fn compose() -> Value {
     let mut compose: serde_norway::Value = serde_norway::from_str(COMPOSE).unwrap();
     compose.apply_merge().unwrap();
-    let compose = serde_json::to_value(compose).unwrap();
+    serde_json::to_value(compose).unwrap()
+}
+
+#[test]
+fn the_compose_file_sets_only_settings_that_the_configuration_knows() {
+    let compose = compose();
     let services = compose["services"].as_object().unwrap();
     for process in processes() {
         let service =
@@ -46,6 +51,44 @@ fn the_compose_file_sets_only_settings_that_the_configuration_knows() {
         assert!(ours["PILLARBOX__DATABASE__URL"].starts_with(&user), "{process} is no user of its own");
         Config::with(ours).unwrap_or_else(|error| panic!("{process}: {error}"));
     }
+}
+
+/// What does not start on a busy machine in time is waited for by who needs it: an engine gives up for good.
+#[test]
+fn nothing_in_the_compose_file_gives_up_on_a_busy_machine() {
+    let compose = compose();
+    let services = compose["services"].as_object().unwrap();
+    for (name, service) in services {
+        for (other, wait) in service["depends_on"].as_object().into_iter().flatten() {
+            let condition = wait["condition"].as_str().unwrap();
+            let is_patient = condition == "service_started" || other == "migrate";
+            assert!(is_patient, "{name} is never started when {other} is slow: {condition}");
+        }
+        let check = service["healthcheck"]["test"].to_string();
+        assert!(!check.contains("rabbitmq"), "{name}: an Erlang VM for each check");
+    }
+    let migrate = services["migrate"]["command"].to_string();
+    assert!(migrate.contains("pillarbox migrate --wait "), "{migrate}");
+    let check = services["rabbitmq"]["healthcheck"]["test"].as_array().unwrap();
+    let words: Vec<&str> = check[1..].iter().map(|word| word.as_str().unwrap()).collect();
+    // The check itself, with a port of ours: it fails where nobody listens, and not where somebody does.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port().to_string();
+    let passes = || {
+        let arguments = words[1..].iter().map(|word| word.replace("5672", &port));
+        Command::new(words[0]).args(arguments).output().unwrap().status.success()
+    };
+    assert!(passes());
+    drop(listener);
+    assert!(!passes());
+}
+
+#[test]
+fn the_image_holds_stripped_programs_and_a_check_that_asks_a_process() {
+    let dockerfile = include_str!("../../deploy/Dockerfile");
+    assert!(dockerfile.contains("CARGO_PROFILE_RELEASE_STRIP=symbols"));
+    let check = compose()["services"]["gateway"]["healthcheck"]["test"][1].clone();
+    assert!(dockerfile.contains(&format!("deploy/{}.sh /usr/local/bin/", check.as_str().unwrap())));
 }
 
 fn manifests() -> PathBuf {
@@ -84,7 +127,65 @@ fn the_manifests_fit_the_schemas_and_what_they_name_is_there() {
 fn a_mistake_in_a_manifest_is_found() {
     for (file, right, wrong, expected) in [
         ("gateway.yaml", "maxUnavailable: 0", "maxUnavaliable: 0", "maxUnavaliable"),
-        ("gateway.yaml", "replicas: 2", "replicas: two", "'two' is not of type"),
+        ("console.yaml", "replicas: 2", "replicas: two", "'two' is not of type"),
+        (
+            "gateway.yaml",
+            "spec:\n  # How many",
+            "spec:\n  replicas: 2\n  # How many",
+            "HorizontalPodAutoscaler gateway scales it",
+        ),
+        (
+            "mailer.yaml",
+            "spec:\n  # How many",
+            "spec:\n  replicas: 2\n  # How many",
+            "ScaledObject mailer scales it",
+        ),
+        (
+            "gateway.yaml",
+            "topology.kubernetes.io/zone",
+            "kubernetes.io/hostname",
+            "Deployment gateway is not spread over zones",
+        ),
+        (
+            "rabbitmq.yaml",
+            "topology.kubernetes.io/zone",
+            "kubernetes.io/hostname",
+            "StatefulSet rabbitmq is not spread over zones",
+        ),
+        (
+            "postgres.yaml",
+            "topology.kubernetes.io/zone",
+            "kubernetes.io/hostname",
+            "Cluster postgres is not spread over zones",
+        ),
+        ("postgres.yaml", "isWALArchiver: true", "isWALArchiver: false", "Cluster postgres archives nothing"),
+        (
+            "postgres.yaml",
+            "cluster: {name: postgres}",
+            "cluster: {name: other}",
+            "Cluster postgres is never backed up",
+        ),
+        (
+            "postgres.yaml",
+            "barmanObjectName: postgres-archive",
+            "barmanObjectName: archive",
+            "ObjectStore archive",
+        ),
+        ("migrate.yaml", ", --wait, \"600\"", "", "waits neither for the database nor for its roles"),
+        ("network.yaml", "        - {port: 9187}\n", "", "NetworkPolicy metrics lacks [9187]"),
+        ("syncer.yaml", "{path: /livez", "{path: /readyz", "startupProbe asks for readiness"),
+        (
+            "rabbitmq.yaml",
+            "tcpSocket: {port: amqp}",
+            "exec: {command: [rabbitmq-diagnostics, ping]}",
+            "readinessProbe starts a program",
+        ),
+        (
+            "autoscaling.yaml",
+            "sum(avg_over_time(pillarbox_work_running{queue=\"push\"}[1m]))",
+            "0",
+            "ScaledObject syncer does not count what is under way",
+        ),
         ("gateway.yaml", "targetPort: http", "targetPort: {}", "Service gateway"),
         ("autoscaling.yaml", "cooldownPeriod", "cooldownPeriods", "cooldownPeriods"),
         (
@@ -109,6 +210,17 @@ fn a_mistake_in_a_manifest_is_found() {
         let (is_valid, said) = checked(folder.path());
         assert!(!is_valid && said.contains(expected), "{wrong}: {said}");
     }
+}
+
+#[test]
+fn a_number_of_replicas_in_an_overlay_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    copy(&manifests(), folder.path());
+    let path = folder.path().join("overlays/production/kustomization.yaml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("{text}replicas:\n  - {{name: gateway, count: 3}}\n")).unwrap();
+    let (is_valid, said) = checked(folder.path());
+    assert!(!is_valid && said.contains("replicas"), "{said}");
 }
 
 #[test]

@@ -16,10 +16,17 @@ from cloudcoil.models.keda import v1alpha1 as keda
 VERSIONS = ["1.30", "1.36"]
 KEDA = {"ScaledObject": keda.ScaledObject, "TriggerAuthentication": keda.TriggerAuthentication}
 # Resources of operators whose schemas are in no registry that can be used here.
-WITHOUT_SCHEMA = {("postgresql.cnpg.io/v1", "Cluster")}
+WITHOUT_SCHEMA = {
+    ("postgresql.cnpg.io/v1", "Cluster"),
+    ("postgresql.cnpg.io/v1", "ScheduledBackup"),
+    ("barmancloud.cnpg.io/v1", "ObjectStore"),
+}
+ZONE = "topology.kubernetes.io/zone"
+# Where processes, RabbitMQ and Postgres (by its operator) tell of themselves.
+METRICS_PORTS = {9101, 15692, 9187}
 # What is made by others: the operator of Postgres, and whoever keeps the secrets (README.md).
 USERS = ["gateway", "mailer", "syncer", "dispatcher", "console"]
-MADE_ELSEWHERE = {("Secret", name) for name in ["pillarbox", "pgbouncer", "rabbitmq", "postgres-app"]} | {
+MADE_ELSEWHERE = {("Secret", name) for name in ["pillarbox", "pgbouncer", "rabbitmq", "postgres-app", "postgres-archive"]} | {
     ("Secret", f"postgres-{user}") for user in USERS
 }
 
@@ -35,7 +42,8 @@ def named(resource):
 def build(folder):
     """The resources of a kustomization, as far as it uses what ours use."""
     kustomization = load(folder / "kustomization.yaml")[0]
-    known = {"apiVersion", "kind", "namespace", "labels", "resources", "configMapGenerator", "images", "replicas", "patches"}
+    # No "replicas": how many there are is in the manifests, or an autoscaler's business.
+    known = {"apiVersion", "kind", "namespace", "labels", "resources", "configMapGenerator", "images", "patches"}
     assert not kustomization.keys() - known, f"{folder}: cannot build {kustomization.keys() - known}"
     resources, listed = [], {"kustomization.yaml"}
     for name in kustomization["resources"]:
@@ -122,12 +130,20 @@ def references(resource):
             for role in spec["managed"]["roles"]:
                 if secret := role.get("passwordSecret"):
                     yield "Secret", secret["name"]
+            for plugin in spec.get("plugins", []):
+                yield "ObjectStore", plugin["parameters"]["barmanObjectName"]
+        case "ObjectStore":
+            for secret in spec["configuration"]["s3Credentials"].values():
+                yield "Secret", secret["name"]
+        case "ScheduledBackup":
+            yield "Cluster", spec["cluster"]["name"]
         case "StatefulSet":
             yield "Service", spec["serviceName"]
         case "HorizontalPodAutoscaler" | "ScaledObject":
             yield spec["scaleTargetRef"].get("kind", "Deployment"), spec["scaleTargetRef"]["name"]
             for trigger in spec.get("triggers", []):
-                yield "TriggerAuthentication", trigger["authenticationRef"]["name"]
+                if reference := trigger.get("authenticationRef"):
+                    yield "TriggerAuthentication", reference["name"]
         case "TriggerAuthentication":
             for secret in spec["secretTargetRef"]:
                 yield "Secret", secret["name"]
@@ -168,6 +184,61 @@ def container_mistakes(resource):
         yield f"{named(resource)} may run as root"
 
 
+def scaling_mistakes(resource, resources):
+    """Whoever is scaled has no number of its own, which each apply would set again; whoever scales counts what is under way, too."""
+    if resource["kind"] not in ("HorizontalPodAutoscaler", "ScaledObject"):
+        return
+    target = resource["spec"]["scaleTargetRef"]
+    for scaled in resources:
+        if (scaled["kind"], scaled["metadata"]["name"]) == (target.get("kind", "Deployment"), target["name"]):
+            if "replicas" in scaled["spec"]:
+                yield f"{named(scaled)} has replicas, and {named(resource)} scales it"
+    for trigger in resource["spec"].get("triggers", []):
+        query = trigger["metadata"].get("query", "")
+        if "_running" not in query and "_duration_seconds_sum" not in query:
+            yield f"{named(resource)} does not count what is under way"
+
+
+def spread_mistakes(resource, constraints, labels):
+    fits = lambda constraint: constraint["labelSelector"]["matchLabels"].items() <= labels.items()
+    if not any(constraint["topologyKey"] == ZONE and fits(constraint) for constraint in constraints):
+        yield f"{named(resource)} is not spread over zones"
+
+
+def backup_mistakes(cluster, resources):
+    archivers = [plugin["name"] for plugin in cluster["spec"].get("plugins", []) if plugin.get("isWALArchiver")]
+    if not archivers:
+        yield f"{named(cluster)} archives nothing"
+    backups = [resource["spec"] for resource in resources if resource["kind"] == "ScheduledBackup"]
+    if not any(
+        backup["cluster"]["name"] == cluster["metadata"]["name"]
+        and backup.get("method") == "plugin"
+        and backup.get("pluginConfiguration", {}).get("name") in archivers
+        for backup in backups
+    ):
+        yield f"{named(cluster)} is never backed up"
+
+
+def probe_mistakes(resource):
+    """What a probe that kills asks is the process alone; what is asked often starts no program."""
+    for container in pod(resource)["spec"]["containers"]:
+        for probe in ("startupProbe", "livenessProbe"):
+            if container.get(probe, {}).get("httpGet", {}).get("path") == "/readyz":
+                yield f"{named(resource)}: {probe} asks for readiness"
+        for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+            if "exec" in container.get(probe, {}):
+                yield f"{named(resource)}: {probe} starts a program"
+        if resource["kind"] == "Job" and "migrate" in container["args"] and "--wait" not in container["args"]:
+            yield f"{named(resource)} waits neither for the database nor for its roles"
+
+
+def metrics_mistakes(policy):
+    if policy["metadata"]["name"] == "metrics":
+        open_ports = {port["port"] for rule in policy["spec"]["ingress"] for port in rule["ports"]}
+        if missing := METRICS_PORTS - open_ports:
+            yield f"{named(policy)} lacks {sorted(missing)}"
+
+
 def mistakes(resources):
     there = {(resource["kind"], resource["metadata"]["name"]) for resource in resources} | MADE_ELSEWHERE
     labels = [pod(resource)["metadata"]["labels"] for resource in resources if pod(resource)]
@@ -180,8 +251,20 @@ def mistakes(resources):
         wanted = selected(resource)
         if wanted is not None and not any(wanted.items() <= have.items() for have in labels):
             yield f"{named(resource)} selects no pod"
+        yield from scaling_mistakes(resource, resources)
         if pod(resource):
             yield from container_mistakes(resource)
+            yield from probe_mistakes(resource)
+        if resource["kind"] in ("Deployment", "StatefulSet"):
+            template = pod(resource)
+            constraints = template["spec"].get("topologySpreadConstraints", [])
+            yield from spread_mistakes(resource, constraints, template["metadata"]["labels"])
+        if resource["kind"] == "Cluster":
+            of_its_pods = {"cnpg.io/cluster": resource["metadata"]["name"]}
+            yield from spread_mistakes(resource, resource["spec"].get("topologySpreadConstraints", []), of_its_pods)
+            yield from backup_mistakes(resource, resources)
+        if resource["kind"] == "NetworkPolicy":
+            yield from metrics_mistakes(resource)
         if resource["kind"] in ("Deployment", "StatefulSet") and wanted not in budgets:
             yield f"{named(resource)} has no disruption budget"
 

@@ -4,7 +4,10 @@
 mod broker;
 mod clock;
 mod cluster;
+mod kills;
+mod outage;
 mod postgres;
+mod probes;
 mod rolling;
 
 use std::time::Duration;
@@ -72,6 +75,16 @@ impl Drill {
         Tally::of(&stack, &sent).await.print(name, &sent);
         stack.assert_consistent().await;
     }
+}
+
+/// Settings of gateways that all clients reach through one source.
+fn behind_a_balancer() -> [(&'static str, String); 4] {
+    [
+        ("GATEWAY__REQUESTS_PER_MINUTE_PER_KEY", "100000".to_owned()),
+        ("GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE", "100000".to_owned()),
+        ("GATEWAY__PUSH_REQUESTS_PER_MINUTE_PER_SOURCE", "100000".to_owned()),
+        ("GATEWAY__TRUSTED_PROXIES", "127.0.0.0/8".to_owned()),
+    ]
 }
 
 /// How many cards there are; `None` when the database does not say.

@@ -5,9 +5,10 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use pillarbox_tests::eventually;
+use serde_json::json;
 use service::metric::{Kind, METRICS, Metric};
 
-use super::rules::{Query, queries};
+use super::rules::{Query, queries, triggers};
 use super::{Fleet, PROCESSES};
 
 /// Series of one process that are more than its routes, codes and queues can make.
@@ -61,8 +62,8 @@ fn assert_listed(process: &str, sample: &Sample) {
 }
 
 fn assert_query(query: &Query, exposed: &BTreeSet<String>) {
-    // Made by Prometheus for each process that it asks.
-    if query.metric == "up" {
+    // Made by Prometheus for each process that it asks, and by the exporter that asks as clients do.
+    if ["up", "probe_success"].contains(&query.metric.as_str()) {
         return;
     }
     assert!(exposed.contains(&query.metric), "{}: no process exposes {}", query.place, query.metric);
@@ -167,4 +168,45 @@ fn the_checker_of_prometheus_takes_the_alerts_and_their_tests() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy/prometheus");
     promtool(&["check", "rules", &format!("{folder}/alerts.yaml")], "");
     promtool(&["test", "rules", &format!("{folder}/alerts.test.yaml")], "");
+    promtool(&["check", "config", "--syntax-only", &format!("{folder}/probes.yaml")], "");
+}
+
+/// Ten of everything at a steady load: nothing waits, and each has four calls or 400 attempts under way.
+#[test]
+fn workers_are_scaled_by_what_is_under_way_and_not_by_what_waits_alone() {
+    let waiting =
+        ["send", "formula", "push"].map(|queue| (format!("queue_messages{{queue=\"{queue}\""), queue));
+    let unknown = ["NaN"; 61].join(" ");
+    let mut series = Vec::new();
+    let mut add = |name: String, instance: usize, values: &str| {
+        series.push(
+            json!({"series": format!("pillarbox_{name}, instance=\"{instance}\"}}"), "values": values}),
+        );
+    };
+    for (name, queue) in &waiting {
+        // Only one process reports what waits.
+        add(name.clone(), 0, "0x60");
+        for instance in 1..=10 {
+            add(name.clone(), instance, &unknown);
+            add(format!("work_running{{queue=\"{queue}\""), instance, "4x60");
+        }
+    }
+    add("backlog{kind=\"deliveries_due\"".to_owned(), 0, "0x60");
+    for instance in 1..=10 {
+        add("backlog{kind=\"deliveries_due\"".to_owned(), instance, &unknown);
+        add("webhook_attempt_duration_seconds_sum{job=\"d\"".to_owned(), instance, "0+6000x60");
+    }
+    let expected = |name: &str| if name == "dispatcher" { 4000 } else { 40 };
+    let queries: Vec<_> = triggers()
+        .into_iter()
+        .map(|(name, query)| {
+            let sample = json!({"labels": "{}", "value": expected(&name)});
+            json!({"expr": query, "eval_time": "10m", "exp_samples": [sample]})
+        })
+        .collect();
+    assert_eq!(queries.len(), 4);
+    let tests = json!({"tests": [{"interval": "15s", "input_series": series, "promql_expr_test": queries}]});
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), tests.to_string()).unwrap();
+    promtool(&["test", "rules", file.path().to_str().unwrap()], "");
 }

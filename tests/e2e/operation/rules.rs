@@ -79,13 +79,29 @@ fn panels() -> Vec<(String, String)> {
     dashboard["panels"].as_array().unwrap().iter().flat_map(targets).collect()
 }
 
-/// Every use of a metric in dashboard and alerts.
+/// Name and query of each trigger by which workers are scaled.
+pub(super) fn triggers() -> Vec<(String, String)> {
+    let text = file("deploy/kubernetes/base/autoscaling.yaml");
+    let documents = serde_norway::Deserializer::from_str(&text);
+    let scaled: Vec<Value> =
+        documents.map(|document| serde::Deserialize::deserialize(document).unwrap()).collect();
+    let triggers = |scaled: &Value| {
+        let name = scaled["metadata"]["name"].as_str().unwrap().to_owned();
+        let triggers = scaled["spec"]["triggers"].as_array().cloned().unwrap_or_default();
+        triggers
+            .into_iter()
+            .map(move |trigger| (name.clone(), trigger["metadata"]["query"].as_str().unwrap().to_owned()))
+    };
+    scaled.iter().flat_map(triggers).collect()
+}
+
+/// Every use of a metric in dashboard, alerts and triggers.
 pub(super) fn queries() -> Vec<Query> {
     let of_alerts = alerts().into_iter().map(|alert| {
         (alert["alert"].as_str().unwrap().to_owned(), alert["expr"].as_str().unwrap().to_owned())
     });
     let mut all = Vec::new();
-    for (place, text) in of_alerts.chain(panels()) {
+    for (place, text) in of_alerts.chain(panels()).chain(triggers()) {
         let text = text.replace("$__rate_interval", "5m");
         let expression = parse(&text).unwrap_or_else(|error| panic!("{place}: {error}"));
         let mut selectors = Selectors { place: &place, found: Vec::new() };

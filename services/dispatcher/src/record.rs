@@ -111,13 +111,22 @@ impl Recorder<'_> {
             };
             match fault(&error) {
                 Fault::Database => {
-                    tracing::warn!(error = &error as &dyn Error, attempts = part.len(), "cannot record attempts yet");
+                    tracing::warn!(
+                        error = &error as &dyn Error,
+                        attempts = part.len(),
+                        "cannot record attempts yet"
+                    );
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(LONGEST_PAUSE);
                     parts.push(part);
                 }
                 Fault::Lock if is_of_one_endpoint(&part) => {
-                    tracing::warn!(error = &error as &dyn Error, attempts = part.len(), tries, "an endpoint is locked: its attempts wait");
+                    tracing::warn!(
+                        error = &error as &dyn Error,
+                        attempts = part.len(),
+                        tries,
+                        "an endpoint is locked: its attempts wait"
+                    );
                     give_up(&self.held.hold(part, tries + 1, Instant::now()), "an endpoint stays locked");
                 }
                 Fault::Row if part.len() == 1 => self.record_bare(&part[0], &error).await,
@@ -169,7 +178,11 @@ impl Recorder<'_> {
                 count_unrecorded("details", 1);
             }
             Err(error) => {
-                tracing::error!(error = &error as &dyn Error, refusal = refusal as &dyn Error, "an attempt cannot be recorded at all");
+                tracing::error!(
+                    error = &error as &dyn Error,
+                    refusal = refusal as &dyn Error,
+                    "an attempt cannot be recorded at all"
+                );
                 give_up(std::slice::from_ref(made), "the database refuses it");
             }
         }

@@ -70,7 +70,9 @@ impl StoreError {
                 Some(error)
             }
             Self::Refused { source, .. } => Some(source),
-            Self::Unusable(_) | Self::Limit(_) | Self::LeaseLost | Self::NotFound(_) | Self::Corrupt(_) => None,
+            Self::Unusable(_) | Self::Limit(_) | Self::LeaseLost | Self::NotFound(_) | Self::Corrupt(_) => {
+                None
+            }
         }
     }
 

@@ -20,6 +20,7 @@ const MIGRATION_LOCK: i64 = 0x7069_6c6c_6172;
 pub(crate) fn migrations() -> Vec<String> {
     let runner = embedded::migrations::runner();
     runner.get_migrations().iter().filter_map(|migration| Some(migration.sql()?.to_owned())).collect()
+}
 
 /// Time to open the one connection that migrating needs.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);

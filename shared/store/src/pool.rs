@@ -71,7 +71,6 @@ impl Store {
     /// # Errors
     /// [`StoreError::Unusable`] when the settings cannot be used.
     pub fn new(settings: &Settings) -> Result<Self> {
-        let unusable = |error: &dyn std::fmt::Display| StoreError::Unusable(error.to_string());
         let DatabaseUrl { mut config, tls } = DatabaseUrl::parse(&settings.url)?;
         config.connect_timeout(Duration::from_millis(settings.connect_timeout_ms));
         config.application_name("pillarbox");
@@ -96,7 +95,7 @@ impl Store {
                 })
             }))
             .build()
-            .map_err(StoreError::unavailable)?;
+            .map_err(|error| StoreError::Unusable(error.to_string()))?;
         Ok(Self { pool, statements: Statements::through(pooler) })
     }
 

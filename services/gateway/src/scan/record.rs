@@ -243,7 +243,11 @@ async fn record(store: &Store, scans: &[NewScan], announcer: &Announcer) {
             }
             Err(error) => {
                 count("unrecorded", part.len());
-                tracing::error!(error = &error as &dyn Error, scans = part.len(), "phones were redirected without a record");
+                tracing::error!(
+                    error = &error as &dyn Error,
+                    scans = part.len(),
+                    "phones were redirected without a record"
+                );
             }
         }
     }

@@ -9,6 +9,7 @@ use http::header::{CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use outbound::{Answer, InvalidTarget, RequestError, Target};
 use rand::RngExt;
+use service::fail_point;
 use service::trace::TraceContext;
 use store::{ClaimedDelivery, MadeAttempt};
 use tracing::field::Empty;
@@ -34,6 +35,7 @@ enum AttemptError {
 
 /// Posts a delivery and says what follows, and whether the endpoint has let it hang.
 pub(crate) async fn make(dispatcher: &Dispatcher, delivery: ClaimedDelivery) -> (MadeAttempt, Ending) {
+    fail_point::pass("delivery.posting");
     let clock = &dispatcher.process.clock;
     let (attempted_at, begun) = (clock.now(), Instant::now());
     let span = span(&delivery);

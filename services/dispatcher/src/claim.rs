@@ -2,15 +2,18 @@
 
 use std::collections::HashMap;
 use std::error::Error;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use chrono::TimeDelta;
+use futures_util::FutureExt;
 use service::fail_point;
 use store::{ClaimedDelivery, Lane, MadeAttempt};
 use tokio::sync::mpsc;
 
+use crate::lanes::Ending;
 use crate::{Dispatcher, attempt};
 
 /// Pause after the database has failed; the sweep hears of the lanes again.
@@ -39,41 +42,83 @@ async fn claim(dispatcher: &Arc<Dispatcher>, wanted: &[(Lane, usize)], made: &mp
     let process = &dispatcher.process;
     let now = process.clock.now();
     let leased_until = now + TimeDelta::milliseconds(process.config.dispatcher.lease_ms);
+    let asked = AskedPlaces { dispatcher, wanted, claimed: HashMap::new() };
     let claimed = process.store.delivery_claim(wanted, dispatcher.lease_id, now, leased_until).await;
     let claimed = match claimed {
         Ok(claimed) => claimed,
         Err(error) => {
             tracing::warn!(error = &error as &dyn Error, "cannot claim deliveries");
-            note_claimed(dispatcher, wanted, &[]);
+            drop(asked);
             return tokio::time::sleep(FAILURE_PAUSE).await;
         }
     };
-    note_claimed(dispatcher, wanted, &claimed);
+    asked.keep_for(&claimed);
     if !claimed.is_empty() {
         fail_point::pass("delivery.claimed");
     }
     for delivery in claimed {
         let (dispatcher, made) = (dispatcher.clone(), made.clone());
+        let mut place = AttemptPlace::of(dispatcher.clone(), delivery.lane);
         dispatcher.attempts.clone().spawn(async move {
-            let lane = delivery.lane;
-            let (attempt, ending) = attempt::make(&dispatcher, delivery).await;
+            let attempting = AssertUnwindSafe(attempt::make(&dispatcher, delivery)).catch_unwind();
+            let Ok((attempt, ending)) = attempting.await else {
+                metrics::counter!("pillarbox_webhook_attempt_panics_total").increment(1);
+                return tracing::error!("an attempt panicked; it is made again when its lease is over");
+            };
+            place.end_as(ending);
             fail_point::pass("delivery.attempted");
             // The recorder outlives all attempts. A full queue makes this wait, and with it the lane.
             let _ = made.send(attempt).await;
-            if dispatcher.lanes().end_attempt(lane, ending) {
-                dispatcher.news.notify_one();
-            }
         });
     }
 }
 
-fn note_claimed(dispatcher: &Dispatcher, wanted: &[(Lane, usize)], claimed: &[ClaimedDelivery]) {
-    let mut got: HashMap<Lane, usize> = HashMap::new();
-    for delivery in claimed {
-        *got.entry(delivery.lane).or_default() += 1;
+/// The place of an attempt in its lane, given back however the attempt ends.
+struct AttemptPlace {
+    dispatcher: Arc<Dispatcher>,
+    lane: Lane,
+    ending: Ending,
+}
+
+impl AttemptPlace {
+    fn of(dispatcher: Arc<Dispatcher>, lane: Lane) -> Self {
+        Self { dispatcher, lane, ending: Ending::Answered }
     }
-    let mut lanes = dispatcher.lanes();
-    for (lane, asked) in wanted {
-        lanes.end_claim(*lane, *asked, got.get(lane).copied().unwrap_or(0));
+
+    fn end_as(&mut self, ending: Ending) {
+        self.ending = ending;
+    }
+}
+
+impl Drop for AttemptPlace {
+    fn drop(&mut self) {
+        if self.dispatcher.lanes().end_attempt(self.lane, self.ending) {
+            self.dispatcher.news.notify_one();
+        }
+    }
+}
+
+/// The places that a claim asks for. Those that it brings no delivery for are given back however it ends.
+struct AskedPlaces<'a> {
+    dispatcher: &'a Dispatcher,
+    wanted: &'a [(Lane, usize)],
+    claimed: HashMap<Lane, usize>,
+}
+
+impl AskedPlaces<'_> {
+    /// These are attempted, each in a place of its own from now on.
+    fn keep_for(mut self, claimed: &[ClaimedDelivery]) {
+        for delivery in claimed {
+            *self.claimed.entry(delivery.lane).or_default() += 1;
+        }
+    }
+}
+
+impl Drop for AskedPlaces<'_> {
+    fn drop(&mut self) {
+        let mut lanes = self.dispatcher.lanes();
+        for (lane, asked) in self.wanted {
+            lanes.end_claim(*lane, *asked, self.claimed.get(lane).copied().unwrap_or(0));
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Named points at which a debug build can be told to die, so that tests can ask of each: what if we die here?
+//! Named points at which a debug build can be told to die or to panic, so that tests can ask of each: what if we die here?
 
 /// The point at which this process dies, from `PILLARBOX_FAIL_POINT`.
 #[cfg(debug_assertions)]
@@ -6,12 +6,15 @@ static CHOSEN: std::sync::LazyLock<Option<String>> =
     std::sync::LazyLock::new(|| std::env::var("PILLARBOX_FAIL_POINT").ok());
 
 /// Passes a point. In a debug build whose `PILLARBOX_FAIL_POINT` names it, the process ends at once, as if
-/// killed: nothing is flushed, closed or answered. In a release build it does nothing.
+/// killed: nothing is flushed, closed or answered. With `panic@` before the name it panics there, each time. In a release
+/// build it does nothing.
 #[inline]
 pub fn pass(point: &'static str) {
     #[cfg(debug_assertions)]
-    if CHOSEN.as_deref() == Some(point) {
-        std::process::abort();
+    match CHOSEN.as_deref() {
+        Some(chosen) if chosen == point => std::process::abort(),
+        Some(chosen) => assert!(chosen.strip_prefix("panic@") != Some(point), "told to panic at {point}"),
+        None => {}
     }
     #[cfg(not(debug_assertions))]
     let _ = point;

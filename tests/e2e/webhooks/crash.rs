@@ -55,6 +55,30 @@ async fn dispatcher_dies_at(point: &'static str) {
     .await;
 }
 
+/// How often attempts have panicked in the process with this operational port.
+async fn panics(port: u16) -> f64 {
+    let Ok(answer) = reqwest::get(format!("http://127.0.0.1:{port}/metrics")).await else { return 0.0 };
+    let text = answer.text().await.unwrap_or_default();
+    let count = text.lines().find_map(|line| line.strip_prefix("pillarbox_webhook_attempt_panics_total "));
+    count.map_or(0.0, |count| count.parse().unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_attempt_that_panics_gives_its_place_back() {
+    let (stack, sink, code) = without_dispatcher().await;
+    let port = free_port();
+    let mut settings = stack.settings.clone();
+    settings.insert("PILLARBOX__DISPATCHER__CONCURRENCY".to_owned(), "1".to_owned());
+    settings.insert("PILLARBOX__ADMIN__LISTEN".to_owned(), format!("127.0.0.1:{port}"));
+    let doomed = Spawned::start("dispatcher", &settings, Some("panic@delivery.posting"));
+    futures_util::future::join_all((0..3).map(|_| stack.scan(&code))).await;
+    eventually("all three are attempted in the one place", async || panics(port).await >= 3.0).await;
+    drop(doomed);
+    let _second = Spawned::start("dispatcher", &stack.settings, None);
+    let scans = recorded(&stack).await;
+    eventually("every scan is delivered", async || delivered(&sink) == scans).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dispatcher_killed_after_the_claim() {
     dispatcher_dies_at("delivery.claimed").await;

@@ -1,11 +1,11 @@
 //! What no hint is about: retries that fall due, deliveries whose hint was lost or whose worker died, and what is
 //! to be cancelled, trimmed or forgotten.
 
-use std::error::Error;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use chrono::TimeDelta;
 use contract::id::EndpointId;
+use service::housekeeping::note;
 use service::purge::Portions;
 use store::{Lane, StoreError};
 
@@ -34,20 +34,35 @@ const FEEDS: i64 = 1_000;
 
 /// Runs until the process is to stop.
 pub(crate) async fn run(dispatcher: &Dispatcher) {
-    let interval = Duration::from_millis(dispatcher.process.config.dispatcher.sweep_interval_ms);
-    let mut looks = tokio::time::interval(interval);
-    looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let mut sweep = Sweep { dispatcher, after: None, last_purge: None };
-    loop {
-        tokio::select! {
-            _ = looks.tick() => {}
-            () = dispatcher.process.shutdown.cancelled() => return,
-        }
-        if let Err(error) = sweep.look().await {
-            metrics::counter!("pillarbox_housekeeping_failures_total").increment(1);
-            tracing::warn!(error = &error as &dyn Error, "cannot look for due deliveries");
-        }
+    // What is forgotten is no reason for a retry to wait.
+    tokio::join!(keep_looking(dispatcher), keep_trimming(dispatcher), keep_forgetting(dispatcher));
+}
+
+fn sweep_interval(dispatcher: &Dispatcher) -> Duration {
+    Duration::from_millis(dispatcher.process.config.dispatcher.sweep_interval_ms)
+}
+
+async fn keep_looking(dispatcher: &Dispatcher) {
+    let mut sweep = Sweep { dispatcher, after: None };
+    let mut rounds = dispatcher.process.rounds(sweep_interval(dispatcher));
+    while rounds.next().await {
+        note("look for due deliveries", sweep.find_lanes().await);
         dispatcher.client.sweep();
+    }
+}
+
+async fn keep_trimming(dispatcher: &Dispatcher) {
+    let mut rounds = dispatcher.process.rounds(sweep_interval(dispatcher));
+    while rounds.next().await {
+        note("trim attempts", trim(dispatcher).await);
+    }
+}
+
+async fn keep_forgetting(dispatcher: &Dispatcher) {
+    let mut rounds = dispatcher.process.rounds(PURGE_INTERVAL);
+    while rounds.next().await {
+        note("purge deliveries", purge(dispatcher).await);
+        note("make and drop partitions", partition(dispatcher).await);
     }
 }
 
@@ -55,25 +70,9 @@ struct Sweep<'a> {
     dispatcher: &'a Dispatcher,
     /// The last lane looked at; `None` at the start of a round.
     after: Option<Lane>,
-    last_purge: Option<Instant>,
 }
 
 impl Sweep<'_> {
-    async fn look(&mut self) -> Result<(), StoreError> {
-        self.find_lanes().await?;
-        self.trim().await?;
-        if self.last_purge.is_none_or(|at| at.elapsed() >= PURGE_INTERVAL) {
-            self.last_purge = Some(Instant::now());
-            if self.dispatcher.process.has_duty("purge deliveries", PURGE_LEASE).await? {
-                self.purge().await?;
-            } else {
-                // Somebody else's now; an old number would be a lie.
-                metrics::gauge!("pillarbox_partitions_ahead_seconds").set(f64::NAN);
-            }
-        }
-        Ok(())
-    }
-
     async fn find_lanes(&mut self) -> Result<(), StoreError> {
         let Dispatcher { process, .. } = self.dispatcher;
         let lanes = process.store.delivery_waiting_lanes(self.after, process.clock.now(), LANES).await?;
@@ -88,30 +87,46 @@ impl Sweep<'_> {
         process.store.delivery_cancel_unwanted(&endpoint_ids, CANCELLED_ROWS).await?;
         Ok(())
     }
+}
 
-    async fn trim(&self) -> Result<(), StoreError> {
-        let touched: Vec<_> = self.dispatcher.touched().drain().collect();
-        if !touched.is_empty() {
-            self.dispatcher.process.store.attempt_trim(&touched).await?;
-        }
-        Ok(())
+async fn trim(dispatcher: &Dispatcher) -> Result<(), StoreError> {
+    let touched: Vec<_> = dispatcher.touched().drain().collect();
+    if !touched.is_empty() {
+        dispatcher.process.store.attempt_trim(&touched).await?;
     }
+    Ok(())
+}
 
-    async fn purge(&self) -> Result<(), StoreError> {
-        let Dispatcher { process, .. } = self.dispatcher;
-        let (store, config, now) = (&process.store, &process.config, process.clock.now());
-        let deliveries_before = now - TimeDelta::days(config.dispatcher.retention_days);
-        let events_before = deliveries_before - LATE_REDELIVERIES;
-        PURGE.delete("deliveries", |rows| store.delivery_purge(deliveries_before, rows)).await?;
-        PURGE.delete("events", |rows| store.event_purge(events_before, rows)).await?;
-        store.feed_place_all(FEEDS).await?;
-        PURGE.delete("feed", |rows| store.feed_purge(events_before, rows)).await?;
-        let attempts = config.email.attempts;
-        PURGE.delete("emails", |rows| store.email_purge(deliveries_before, attempts, rows)).await?;
-        let partitions_end = store.scan_partitions_make(now).await?;
-        let ahead = (partitions_end - now).as_seconds_f64();
-        metrics::gauge!("pillarbox_partitions_ahead_seconds").set(ahead);
-        store.scan_partitions_drop(now - TimeDelta::days(config.scans.retention_days)).await?;
-        Ok(())
+async fn purge(dispatcher: &Dispatcher) -> Result<(), StoreError> {
+    let Dispatcher { process, .. } = dispatcher;
+    if !process.has_duty("purge deliveries", PURGE_LEASE).await? {
+        return Ok(());
     }
+    let (store, config, now) = (&process.store, &process.config, process.clock.now());
+    let deliveries_before = now - TimeDelta::days(config.dispatcher.retention_days);
+    let events_before = deliveries_before - LATE_REDELIVERIES;
+    PURGE.delete("deliveries", |rows| store.delivery_purge(deliveries_before, rows)).await;
+    PURGE.delete("events", |rows| store.event_purge(events_before, rows)).await;
+    note("give feeds positions", store.feed_place_all(FEEDS).await);
+    PURGE.delete("feed", |rows| store.feed_purge(events_before, rows)).await;
+    let attempts = config.email.attempts;
+    PURGE.delete("emails", |rows| store.email_purge(deliveries_before, attempts, rows)).await;
+    Ok(())
+}
+
+/// Makes the partitions of the months to come, and drops those of months past their time.
+async fn partition(dispatcher: &Dispatcher) -> Result<(), StoreError> {
+    let Dispatcher { process, .. } = dispatcher;
+    if !process.has_duty("partitions", PURGE_LEASE).await? {
+        // Somebody else's now; an old number would be a lie.
+        metrics::gauge!("pillarbox_partitions_ahead_seconds").set(f64::NAN);
+        return Ok(());
+    }
+    let (store, now) = (&process.store, process.clock.now());
+    // Neither hangs on the other.
+    let dropped =
+        store.scan_partitions_drop(now - TimeDelta::days(process.config.scans.retention_days)).await;
+    let ahead = (store.scan_partitions_make(now).await? - now).as_seconds_f64();
+    metrics::gauge!("pillarbox_partitions_ahead_seconds").set(ahead);
+    dropped.map(drop)
 }

@@ -8,11 +8,11 @@ mod people;
 mod portion;
 
 use std::error::Error;
-use std::time::Duration;
 
 use chrono::{TimeDelta, Utc};
-use contract::id::ChargeId;
+use contract::id::{ChargeId, TeamId};
 use contract::send::{Reason, SendError};
+use queue::{Refused, Turns};
 use service::fail_point;
 use store::{Campaign, Job, JobKind, StoreError, retry};
 use tracing::field::Empty;
@@ -26,6 +26,7 @@ use crate::Mailer;
 use crate::calendar::next_local_hour;
 use crate::cards::{CardsError, find_design_pictures};
 use crate::lease::while_held;
+use crate::leased::{Bounds, LeasedWork};
 use crate::rules::{AudienceRules, step_rules};
 use crate::settle::{SettleError, settle_portion};
 use crate::times::time_zone;
@@ -44,6 +45,8 @@ enum JobError {
     Cards(#[from] CardsError),
     #[error("{0}")]
     Campaign(SendError),
+    #[error(transparent)]
+    Refused(#[from] Refused),
 }
 
 impl JobError {
@@ -59,47 +62,64 @@ impl JobError {
     }
 }
 
-/// Takes due jobs, one at a time, until the process is to stop.
-pub(crate) async fn run(mailer: &Mailer) {
-    let mut looks =
-        tokio::time::interval(Duration::from_millis(mailer.process.config.mailer.job_interval_ms));
-    looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    loop {
-        tokio::select! {
-            _ = looks.tick() => {}
-            () = mailer.process.shutdown.cancelled() => return,
-        }
-        while !mailer.process.shutdown.is_cancelled() {
-            match take_one(mailer).await {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(error) => {
-                    tracing::warn!(error = &error as &dyn Error, "cannot look for due work");
-                    break;
-                }
-            }
+/// Jobs that work at a time in one process, while others wait for somebody.
+const SLOTS: usize = 3;
+
+/// Due jobs of all teams.
+#[derive(Clone)]
+pub(crate) struct DueJobs {
+    mailer: Mailer,
+    turns: Turns,
+}
+
+impl DueJobs {
+    pub(crate) fn new(mailer: Mailer) -> Self {
+        Self { mailer, turns: Turns::new(SLOTS) }
+    }
+}
+
+impl LeasedWork for DueJobs {
+    type Piece = Job;
+
+    const NAME: &'static str = "due jobs";
+
+    // Most of them may wait for a payment provider that hangs.
+    const BOUNDS: Bounds = Bounds { in_all: 32, per_team: 4 };
+
+    async fn take(&self, full_teams: &[TeamId]) -> Result<Option<(TeamId, Job)>, StoreError> {
+        let (process, settings) = (&self.mailer.process, &self.mailer.process.config.mailer);
+        let now = process.clock.now();
+        let leased_until = now + TimeDelta::milliseconds(settings.lease_ms);
+        let lease_id = Uuid::now_v7();
+        let job =
+            process.store.job_take(lease_id, now, leased_until, settings.job_attempts, full_teams).await?;
+        Ok(job.map(|job| (job.lease.team_id, job)))
+    }
+
+    async fn work(&self, job: Job) {
+        let (lease, span) = (job.lease, span(&job));
+        let Err(error) = self.in_turn(job).instrument(span.clone()).await else { return };
+        span.in_scope(|| tracing::error!(error = &error as &dyn Error, "a job failed and is tried again"));
+        let (process, settings) = (&self.mailer.process, &self.mailer.process.config.mailer);
+        let due_at = process.clock.now() + TimeDelta::milliseconds(settings.job_pause_ms);
+        let put_back = match error.is_others_to_mend() {
+            true => process.store.job_postpone(lease, due_at).await,
+            false => process.store.job_put_back(lease, due_at).await,
+        };
+        if let Err(error) = put_back {
+            tracing::warn!(job_id = %lease.job_id, error = &error as &dyn Error, "a failed job keeps its lease until it runs out");
         }
     }
 }
 
-/// Takes one due job and works on it. False when there was none.
-async fn take_one(mailer: &Mailer) -> Result<bool, StoreError> {
-    let (store, settings) = (&mailer.process.store, &mailer.process.config.mailer);
-    let now = mailer.process.clock.now();
-    let leased_until = now + TimeDelta::milliseconds(settings.lease_ms);
-    let Some(job) = store.job_take(Uuid::now_v7(), now, leased_until, settings.job_attempts).await? else {
-        return Ok(false);
-    };
-    let (lease, span) = (job.lease, span(&job));
-    if let Err(error) = work(mailer, job).instrument(span.clone()).await {
-        span.in_scope(|| tracing::error!(error = &error as &dyn Error, "a job failed and is tried again"));
-        let due_at = mailer.process.clock.now() + TimeDelta::milliseconds(settings.job_pause_ms);
-        match error.is_others_to_mend() {
-            true => store.job_postpone(lease, due_at).await?,
-            false => store.job_put_back(lease, due_at).await?,
-        }
+impl DueJobs {
+    /// Does the job when it is its team's turn.
+    async fn in_turn(&self, job: Job) -> Result<(), JobError> {
+        let queued = self.turns.arrive(job.lease.team_id.0, 0, 0);
+        let turn = while_held(&self.mailer, job.lease, queued.turn()).await?;
+        // Boxed: it is large, and would be moved from layer to layer.
+        Box::pin(work(&self.mailer.in_turn(turn), job)).await
     }
-    Ok(true)
 }
 
 /// The span of a job: a trace of its own, since nobody waits for it.
@@ -154,6 +174,8 @@ async fn work(mailer: &Mailer, mut job: Job) -> Result<(), JobError> {
             return Ok(rest(mailer, &job, &campaign).await?);
         }
         job.progress = last;
+        // A long job keeps no other team's waiting.
+        while_held(mailer, job.lease, mailer.pass_turn()).await;
     }
     // Stopping: another worker goes on from here at once.
     Ok(store.job_put_back(job.lease, mailer.process.clock.now()).await?)

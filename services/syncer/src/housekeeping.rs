@@ -1,9 +1,9 @@
 //! What no request does: expiring syncs and forgetting what is old.
 
-use std::error::Error;
 use std::time::Duration;
 
 use chrono::TimeDelta;
+use service::housekeeping::note;
 use service::purge::Portions;
 use store::StoreError;
 
@@ -23,18 +23,10 @@ const BATCHES: Portions = Portions { rows: 1_000, statements: 20 };
 
 /// Runs until the process is to stop.
 pub(crate) async fn run(syncer: &Syncer) {
-    let settings = &syncer.process.config.syncer;
-    let mut looks = tokio::time::interval(Duration::from_millis(settings.job_interval_ms));
-    looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    loop {
-        tokio::select! {
-            _ = looks.tick() => {}
-            () = syncer.process.shutdown.cancelled() => return,
-        }
-        if let Err(error) = tidy(syncer).await {
-            metrics::counter!("pillarbox_housekeeping_failures_total").increment(1);
-            tracing::warn!(error = &error as &dyn Error, "cannot expire syncs or purge");
-        }
+    let interval = Duration::from_millis(syncer.process.config.syncer.job_interval_ms);
+    let mut rounds = syncer.process.rounds(interval);
+    while rounds.next().await {
+        note("expire syncs and purge", tidy(syncer).await);
     }
 }
 
@@ -45,12 +37,14 @@ async fn tidy(syncer: &Syncer) -> Result<(), StoreError> {
     }
     let (store, settings) = (&syncer.process.store, &syncer.process.config.syncer);
     let now = syncer.process.clock.now();
-    store.sync_expire(now, EXPIRED).await?;
-    BATCHES.delete("syncs", |rows| store.sync_received_purge(rows)).await?;
+    let expired = store.sync_expire(now, EXPIRED).await;
+    BATCHES.delete("syncs", |rows| store.sync_received_purge(rows)).await;
     let keys_before = now - TimeDelta::days(settings.idempotency_key_days);
-    PURGE.delete("idempotency_keys", |rows| store.idempotency_purge(keys_before, rows)).await?;
+    PURGE.delete("idempotency_keys", |rows| store.idempotency_purge(keys_before, rows)).await;
     let syncs_before = now - TimeDelta::days(settings.sync_retention_days);
-    PURGE.delete("syncs", |rows| store.sync_purge(syncs_before, rows)).await?;
+    PURGE.delete("syncs", |rows| store.sync_purge(syncs_before, rows)).await;
     let removed_before = now - TimeDelta::days(settings.removed_integration_days);
-    PURGE.delete("integrations", |rows| store.integration_erase(removed_before, rows, now)).await
+    PURGE.delete("integrations", |rows| store.integration_erase(removed_before, rows, now)).await;
+    // What could not be expired is no reason to keep what is old.
+    expired.map(drop)
 }

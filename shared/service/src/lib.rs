@@ -8,6 +8,7 @@ pub mod config;
 mod export;
 pub mod fail_point;
 mod health;
+pub mod housekeeping;
 pub mod http;
 pub mod log;
 pub mod measure;

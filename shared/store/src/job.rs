@@ -78,7 +78,8 @@ fn job(row: &Row, lease_id: Uuid) -> Result<Job> {
 
 impl Store {
     /// Takes one due job that nobody holds and that was not tried more than `max_attempts` times without
-    /// progress. One with an open charge is taken however often it was tried: money hangs on it. `None` when there is none.
+    /// progress, of none of the `full_teams`. One with an open charge is taken however often it was tried: money hangs on it.
+    /// `None` when there is none.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
@@ -88,17 +89,19 @@ impl Store {
         now: DateTime<Utc>,
         leased_until: DateTime<Utc>,
         max_attempts: i32,
+        full_teams: &[TeamId],
     ) -> Result<Option<Job>> {
+        let full_teams: Vec<Uuid> = full_teams.iter().map(|team_id| team_id.0).collect();
         let row = self
             .row(
                 "UPDATE jobs SET lease_id = $1, leased_until = $3, attempts = attempts + 1
                  WHERE (team_id, job_id) IN (
                      SELECT team_id, job_id FROM jobs
                      WHERE due_at <= $2 AND (leased_until IS NULL OR leased_until < $2)
-                         AND (attempts < $4 OR open_charge IS NOT NULL)
+                         AND (attempts < $4 OR open_charge IS NOT NULL) AND team_id <> ALL ($5)
                      ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
                  RETURNING team_id, job_id, campaign_id, charge_id, step, progress, open_charge, attempts",
-                &[&lease_id, &now, &leased_until, &max_attempts],
+                &[&lease_id, &now, &leased_until, &max_attempts, &full_teams],
             )
             .await?;
         row.map(|row| job(&row, lease_id)).transpose()

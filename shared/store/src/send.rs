@@ -184,7 +184,8 @@ impl Store {
         Ok(row.map(|row| FinishedSend { response: bytes(&row, 0) }))
     }
 
-    /// Takes one reserved send whose worker's lease has run out, to finish it. `None` when there is none.
+    /// Takes one reserved send whose worker's lease has run out, to finish it, of none of the `full_teams`. `None` when there
+    /// is none.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
@@ -193,15 +194,18 @@ impl Store {
         lease_id: Uuid,
         now: DateTime<Utc>,
         leased_until: DateTime<Utc>,
+        full_teams: &[TeamId],
     ) -> Result<Option<ReservedSend>> {
+        let full_teams: Vec<Uuid> = full_teams.iter().map(|team_id| team_id.0).collect();
         let row = self
             .row(
                 "UPDATE sends SET lease_id = $1, leased_until = $3
                  WHERE (team_id, send_id) IN (
                      SELECT team_id, send_id FROM sends WHERE state = 'reserved' AND leased_until < $2
+                         AND team_id <> ALL ($4)
                      ORDER BY leased_until LIMIT 1 FOR UPDATE SKIP LOCKED)
                  RETURNING team_id, send_id, campaign_id, response, copies",
-                &[&lease_id, &now, &leased_until],
+                &[&lease_id, &now, &leased_until, &full_teams],
             )
             .await?;
         row.map(|row| reserved(&row, lease_id)).transpose()

@@ -1,0 +1,168 @@
+//! Taking work by lease out of the database: several pieces at a time, of which a team has a share.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use contract::id::TeamId;
+use store::StoreError;
+use tokio::task::{JoinError, JoinSet};
+
+use crate::Mailer;
+
+/// How many pieces of one kind of work are under way at a time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bounds {
+    /// Of all teams.
+    pub(crate) in_all: usize,
+    /// Of one team.
+    pub(crate) per_team: usize,
+}
+
+/// A kind of work that is taken by lease.
+pub(crate) trait LeasedWork: Clone + Send + Sync + 'static {
+    /// A piece of it, leased.
+    type Piece: Send + 'static;
+
+    /// What it is, for logs.
+    const NAME: &'static str;
+
+    const BOUNDS: Bounds;
+
+    /// Takes a due piece of a team that has not got its share; `None` when there is none.
+    fn take(
+        &self,
+        full_teams: &[TeamId],
+    ) -> impl Future<Output = Result<Option<(TeamId, Self::Piece)>, StoreError>> + Send;
+
+    /// Works on a piece to its end. What fails stays leased or is put back.
+    fn work(&self, piece: Self::Piece) -> impl Future<Output = ()> + Send;
+}
+
+/// Takes and does what is due until the process is to stop. Pieces under way then have its grace.
+pub(crate) async fn run<W: LeasedWork>(mailer: &Mailer, work: W) {
+    let process = &mailer.process;
+    let mut looks = tokio::time::interval(Duration::from_millis(process.config.mailer.job_interval_ms));
+    looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let places = Places::default();
+    let mut under_way = JoinSet::new();
+    loop {
+        tokio::select! {
+            biased;
+            () = process.shutdown.cancelled() => break,
+            _ = looks.tick() => {}
+            Some(ended) = under_way.join_next() => note_panic(W::NAME, ended),
+        }
+        if let Err(error) = take_all(mailer, &work, &places, &mut under_way).await {
+            metrics::counter!("pillarbox_housekeeping_failures_total").increment(1);
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                work = W::NAME,
+                "cannot look for due work"
+            );
+        }
+    }
+    // What does not end in time is aborted, and taken over when its lease is over.
+    let ending = async {
+        while let Some(ended) = under_way.join_next().await {
+            note_panic(W::NAME, ended);
+        }
+    };
+    let _ = tokio::time::timeout(process.grace(), ending).await;
+}
+
+/// Takes what is due while there are places for it, and begins nothing once the process is to stop.
+async fn take_all<W: LeasedWork>(
+    mailer: &Mailer,
+    work: &W,
+    places: &Places,
+    under_way: &mut JoinSet<()>,
+) -> Result<(), StoreError> {
+    while let Some(full_teams) = places.full_teams(W::BOUNDS)
+        && !mailer.process.shutdown.is_cancelled()
+    {
+        let Some((team_id, piece)) = work.take(&full_teams).await? else { break };
+        let (place, work) = (places.take(team_id), work.clone());
+        under_way.spawn(async move {
+            let _place = place;
+            work.work(piece).await;
+        });
+    }
+    Ok(())
+}
+
+fn note_panic(work: &'static str, ended: Result<(), JoinError>) {
+    if ended.is_err_and(|error| error.is_panic()) {
+        metrics::counter!("pillarbox_due_work_panics_total").increment(1);
+        tracing::error!(work, "due work panicked; it is tried again when its lease is over");
+    }
+}
+
+/// Places that are held, by team.
+#[derive(Clone, Default)]
+struct Places {
+    held: Arc<Mutex<HashMap<TeamId, usize>>>,
+}
+
+/// A place, given back when it is dropped.
+struct Place {
+    places: Places,
+    team_id: TeamId,
+}
+
+impl Places {
+    /// The teams that have their share; `None` when there is no place for anybody.
+    fn full_teams(&self, bounds: Bounds) -> Option<Vec<TeamId>> {
+        let held = self.held();
+        if held.values().sum::<usize>() >= bounds.in_all {
+            return None;
+        }
+        Some(held.iter().filter(|(_, held)| **held >= bounds.per_team).map(|(team_id, _)| *team_id).collect())
+    }
+
+    fn take(&self, team_id: TeamId) -> Place {
+        *self.held().entry(team_id).or_default() += 1;
+        Place { places: self.clone(), team_id }
+    }
+
+    fn held(&self) -> MutexGuard<'_, HashMap<TeamId, usize>> {
+        // Nothing in a change of the counts can panic half-way.
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut held = self.places.held();
+        if let Some(count) = held.get_mut(&self.team_id) {
+            *count -= 1;
+            if *count == 0 {
+                held.remove(&self.team_id);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    const BOUNDS: Bounds = Bounds { in_all: 3, per_team: 2 };
+
+    #[test]
+    fn a_team_has_its_share_and_gives_it_back() {
+        let (places, [one, other]) = (Places::default(), [1, 2].map(|id| TeamId(Uuid::from_u128(id))));
+        let first = places.take(one);
+        assert_eq!(places.full_teams(BOUNDS), Some(vec![]));
+        let second = places.take(one);
+        assert_eq!(places.full_teams(BOUNDS), Some(vec![one]));
+        let third = places.take(other);
+        assert_eq!(places.full_teams(BOUNDS), None);
+        drop((first, third));
+        assert_eq!(places.full_teams(BOUNDS), Some(vec![]));
+        drop(second);
+        assert!(places.held().is_empty());
+    }
+}

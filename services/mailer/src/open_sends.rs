@@ -1,0 +1,59 @@
+//! Finishing what killed workers left open: sends that were reserved and whose lease ran out. Their senders find the
+//! answer by sending again.
+
+use std::error::Error;
+
+use chrono::TimeDelta;
+use contract::id::TeamId;
+use store::{ReservedSend, StoreError};
+use tracing::Instrument;
+use tracing::field::Empty;
+use uuid::Uuid;
+
+use crate::Mailer;
+use crate::lease::while_held;
+use crate::leased::{Bounds, LeasedWork};
+use crate::settle::{SettleError, settle_send};
+
+/// Open sends of all teams.
+#[derive(Clone)]
+pub(crate) struct OpenSends {
+    pub(crate) mailer: Mailer,
+}
+
+impl LeasedWork for OpenSends {
+    type Piece = ReservedSend;
+
+    const NAME: &'static str = "open sends";
+
+    // Each may wait for a payment provider that hangs.
+    const BOUNDS: Bounds = Bounds { in_all: 8, per_team: 1 };
+
+    async fn take(&self, full_teams: &[TeamId]) -> Result<Option<(TeamId, ReservedSend)>, StoreError> {
+        let process = &self.mailer.process;
+        let now = process.clock.now();
+        let leased_until = now + TimeDelta::milliseconds(process.config.mailer.lease_ms);
+        let reserved = process.store.send_adopt(Uuid::now_v7(), now, leased_until, full_teams).await?;
+        Ok(reserved.map(|reserved| (reserved.lease.team_id, reserved)))
+    }
+
+    async fn work(&self, reserved: ReservedSend) {
+        let lease = reserved.lease;
+        let span = tracing::info_span!(
+            "adoption", request_id = %lease.send_id, team_id = %lease.team_id, campaign_id = %reserved.campaign_id,
+            charge = Empty, amount_cents = Empty,
+        );
+        let finished = finish(&self.mailer, &reserved).instrument(span.clone()).await;
+        span.in_scope(|| match &finished {
+            Ok(()) => tracing::info!("finished a send that its worker had left open"),
+            Err(error) => tracing::warn!(error = error as &dyn Error, "an open send stays open"),
+        });
+    }
+}
+
+async fn finish(mailer: &Mailer, reserved: &ReservedSend) -> Result<(), SettleError> {
+    let team_id = reserved.lease.team_id;
+    let campaign = mailer.process.store.campaign_get(team_id, &reserved.campaign_id).await?;
+    let settle = settle_send(mailer, reserved, campaign.as_ref());
+    while_held(mailer, reserved.lease, settle).await.map(drop)
+}

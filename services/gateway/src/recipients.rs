@@ -241,12 +241,12 @@ async fn ask_mailer(
     match gateway.call(&gateway.send, call, patience).await {
         Ok(reply) => answer(reply),
         Err(CallError::Unavailable) => {
-            tracing::warn!("no broker, no mailer, or a full queue: nothing was accepted");
+            tracing::warn!("no broker, no mailer that takes it, or a full queue: nothing was accepted");
             Err(SendError::InternalError)
         }
         // Nothing can have come of a dry run.
         Err(_) if question.is_dry => Err(SendError::InternalError),
-        Err(CallError::DeadlinePassed) => Err(SendError::DeadlinePassed),
+        Err(CallError::DeadlinePassed | CallError::GivenUp) => Err(SendError::DeadlinePassed),
         Err(CallError::Lost) => {
             tracing::warn!("lost the way of the reply; waiting for the stored response");
             wait_for_response(gateway, access, identity, begun + patience).await

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use contract::id::{RequestId, TeamId};
 use contract::message::{REPLY_ERROR, REPLY_OK, REPLY_REPLAYED, SEND_QUEUE, SEND_V1, SEND_VALIDATE_V1};
 use contract::send::{SendContext, SendError};
-use queue::{Call, Handler, Reply};
+use queue::{Call, Handler, Reply, Turn};
 use service::trace::{TraceContext, work};
 
 use crate::Mailer;
@@ -30,17 +30,18 @@ impl SendHandler {
     }
 
     /// Answers a call of a kind that this worker knows.
-    async fn answer(&self, is_dry: bool, incoming: Incoming) -> Result<Answer, SendError> {
+    async fn answer(&self, is_dry: bool, incoming: Incoming, turn: Turn) -> Result<Answer, SendError> {
+        let mailer = self.mailer.in_turn(turn);
         if is_dry {
-            return Box::pin(validate::validate(&self.mailer, &incoming)).await.map(Answer::New);
+            return Box::pin(validate::validate(&mailer, &incoming)).await.map(Answer::New);
         }
         // Boxed: it is large, and would be moved from layer to layer.
-        Box::pin(send::send(&self.mailer, incoming)).await
+        Box::pin(send::send(&mailer, incoming)).await
     }
 }
 
 impl Handler for SendHandler {
-    async fn handle(&self, call: Call) -> Option<Reply> {
+    async fn handle(&self, call: Call, turn: Turn) -> Option<Reply> {
         let is_dry = match call.kind.as_str() {
             SEND_V1 => false,
             SEND_VALIDATE_V1 => true,
@@ -55,7 +56,7 @@ impl Handler for SendHandler {
             idempotency_key: context.idempotency_key,
             body: call.body,
         };
-        Some(reply(work(span, self.answer(is_dry, incoming), code_of).await))
+        Some(reply(work(span, self.answer(is_dry, incoming, turn), code_of).await))
     }
 }
 

@@ -18,8 +18,10 @@ mod formulas;
 mod handler;
 mod housekeeping;
 mod lease;
+mod leased;
 mod links;
 mod neighborhood;
+mod open_sends;
 pub mod payment;
 mod prepare;
 mod reserve;
@@ -32,22 +34,34 @@ mod validate;
 
 use std::sync::Arc;
 
-use contract::message::SEND_QUEUE;
+use address::{AddressInput, Strictness, Verdict};
+use contract::message::{CALL_QUEUES, SEND_QUEUE};
 use design::Product;
 use outbound::{Client, Policy};
 use pictures::Pictures;
-use queue::Consumption;
+use queue::{Consumption, Turn};
 use service::Process;
 use storage::Storage;
-use verification::Verify;
+use verification::{Verify, VerifyError};
 
 use crate::cards::{Designs, Layouts};
+use crate::due::DueJobs;
+use crate::open_sends::OpenSends;
 use crate::payment::Payments;
+
+/// Payments of requests that wait for Stripe at a time in one process: while it hangs, there is room for the work of teams
+/// that do not pay by card.
+const AT_STRIPE: usize = 32;
+
+/// The same for what nobody waits for: due jobs, and requests that a killed worker left open.
+const AT_STRIPE_UNATTENDED: usize = 16;
 
 /// What the parts of a mailer share. Clones share it all.
 #[derive(Clone)]
 pub(crate) struct Mailer {
     process: Process,
+    /// The turn of the work that has this clone; none for what does not work at a slot.
+    turn: Option<Turn>,
     verifier: Arc<dyn Verify>,
     pictures: Pictures,
     designs: Designs,
@@ -76,11 +90,15 @@ pub async fn serve(process: Process, verifier: Arc<dyn Verify>) -> anyhow::Resul
             product.as_str()
         );
     }
-    let payments = Payments::new(process.store.clone(), &process.config.stripe)?;
+    let payments = Payments::new(process.store.clone(), &process.config.stripe, AT_STRIPE)?;
     let pictures = pictures(&process)?;
     let (designs, layouts) = (Designs::default(), Layouts::default());
     let model = ai::Model::configured(&process.config.language_model)?;
-    let mailer = Mailer { process, verifier, pictures, designs, layouts, payments: Arc::new(payments) };
+    let payments = Arc::new(payments);
+    let unattended_payments =
+        Payments::new(process.store.clone(), &process.config.stripe, AT_STRIPE_UNATTENDED)?;
+    let mailer = Mailer { process, turn: None, verifier, pictures, designs, layouts, payments };
+    let unattended = Mailer { payments: Arc::new(unattended_payments), ..mailer.clone() };
     let process = &mailer.process;
     let consumption = Consumption {
         queue: SEND_QUEUE,
@@ -93,11 +111,45 @@ pub async fn serve(process: Process, verifier: Arc<dyn Verify>) -> anyhow::Resul
     tokio::join!(
         queue::serve(&process.broker, consumption, handler),
         formulas::run(process),
-        due::run(&mailer),
+        queue::sort_dead_letters(&process.broker, CALL_QUEUES, process.shutdown.clone()),
+        leased::run(&mailer, DueJobs::new(unattended.clone())),
+        leased::run(&mailer, OpenSends { mailer: unattended }),
         housekeeping::run(&mailer),
         ai::run(&mailer, model.as_ref()),
     );
     Ok(())
+}
+
+impl Mailer {
+    /// The same mailer for work that is in its turn.
+    pub(crate) fn in_turn(&self, turn: Turn) -> Self {
+        Self { turn: Some(turn), ..self.clone() }
+    }
+
+    /// Lets others have the slot, and goes on in its next turn.
+    pub(crate) async fn pass_turn(&self) {
+        if let Some(turn) = &self.turn {
+            turn.pass().await;
+        }
+    }
+
+    /// The verdicts on these addresses.
+    pub(crate) async fn verify(
+        &self,
+        inputs: &[AddressInput<'_>],
+        strictness: Option<Strictness>,
+    ) -> Result<Vec<Verdict>, VerifyError> {
+        let verdicts = self.verifier.verify(inputs, strictness);
+        if self.verifier.asks_elsewhere() { self.aside(verdicts).await } else { verdicts.await }
+    }
+
+    /// Waits for somebody else, a host, a provider or an equal request. The slot of the work is another's meanwhile.
+    pub(crate) async fn aside<T>(&self, wait: impl Future<Output = T>) -> T {
+        match &self.turn {
+            Some(turn) => turn.aside(wait).await,
+            None => wait.await,
+        }
+    }
 }
 
 /// What fetches the pictures of cards.

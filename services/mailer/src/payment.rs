@@ -5,10 +5,14 @@
 mod answer;
 mod stripe;
 
+use std::time::Duration;
+
 use anyhow::{Context, anyhow};
 use chrono::{DateTime, Utc};
 use contract::id::ChargeId;
 use store::{Charge, Store, Taken};
+
+use tokio::sync::Semaphore;
 
 use self::stripe::{Order, Stripe};
 
@@ -52,25 +56,33 @@ pub enum PaymentSettingsError {
     Client(#[source] reqwest::Error),
 }
 
+/// How long a payment waits for its place among those that wait for Stripe. One that gets none stays open, as if Stripe had not answered.
+const PLACE_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// Every way to pay.
 pub struct Payments {
     store: Store,
     /// None without a secret key: no team can pay by card.
     stripe: Option<Stripe>,
+    at_stripe: Semaphore,
 }
 
 impl Payments {
-    /// Makes ready to take payments. Nothing is connected yet; the process must have its TLS provider
-    /// installed.
+    /// Makes ready to take payments, of which `at_stripe` wait for Stripe at a time. Nothing is connected yet; the process
+    /// must have its TLS provider installed.
     ///
     /// # Errors
     /// [`PaymentSettingsError`] when the settings cannot be used.
-    pub fn new(store: Store, settings: &service::config::Stripe) -> Result<Self, PaymentSettingsError> {
+    pub fn new(
+        store: Store,
+        settings: &service::config::Stripe,
+        at_stripe: usize,
+    ) -> Result<Self, PaymentSettingsError> {
         let stripe = match settings.secret_key.as_str() {
             "" => None,
             _ => Some(Stripe::new(settings)?),
         };
-        Ok(Self { store, stripe })
+        Ok(Self { store, stripe, at_stripe: Semaphore::new(at_stripe) })
     }
 
     /// Takes a charge's money once, however often it is called with the charge.
@@ -113,6 +125,8 @@ impl Payments {
             payment_method: &payment_method,
             created_at: charge.created_at,
         };
+        let place = tokio::time::timeout(PLACE_TIMEOUT, self.at_stripe.acquire()).await;
+        let _place = place.context("too many payments wait for Stripe")?;
         stripe.charge(&order, now).await.map_err(anyhow::Error::msg)
     }
 }

@@ -22,8 +22,11 @@ use crate::rules::{StepRules, check_campaign};
 use crate::settle::{settle_send, unsettled};
 use crate::take_effect::{Effect, Taking, take_effect};
 
-/// How often a request that waits for an equal one looks for its answer.
-const WAIT_INTERVAL: Duration = Duration::from_millis(50);
+/// How soon a request that waits for an equal one looks for its answer; doubled at each look.
+const FIRST_LOOK: Duration = Duration::from_millis(50);
+
+/// The longest pause between two looks.
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// A request as it came from the queue.
 pub(crate) struct Incoming {
@@ -186,8 +189,17 @@ async fn claim(mailer: &Mailer, asked: Asked<'_>, campaign_id: &CampaignId) -> R
     hold(mailer, asked, campaign_id, IfNew::Begin).await?.ok_or(SendError::InternalError)
 }
 
-/// Looks until the request is ours, or answered, or nothing of it stands.
+/// Looks until the request is ours, or answered, or nothing of it stands. While an equal one runs, its slot is another's.
 async fn hold(
+    mailer: &Mailer,
+    asked: Asked<'_>,
+    campaign_id: &CampaignId,
+    if_new: IfNew,
+) -> Result<Option<Held>, SendError> {
+    mailer.aside(look_until_held(mailer, asked, campaign_id, if_new)).await
+}
+
+async fn look_until_held(
     mailer: &Mailer,
     asked: Asked<'_>,
     campaign_id: &CampaignId,
@@ -197,6 +209,7 @@ async fn hold(
     let Asked { incoming, request, key } = asked;
     let fingerprint = fingerprint(campaign_id, &request.recipients);
     let lease = Lease { send_id: incoming.request_id, team_id: incoming.team_id, lease_id: Uuid::now_v7() };
+    let mut pause = FIRST_LOOK;
     loop {
         let now = mailer.process.clock.now();
         if now.timestamp_millis() > incoming.deadline_ms {
@@ -229,7 +242,8 @@ async fn hold(
             Some(Claim::InProgress) => return Err(SendError::InProgress),
             Some(Claim::KeyReused) => return Err(SendError::IdempotencyKeyReused),
             Some(Claim::Running(other)) => {
-                tokio::time::sleep(WAIT_INTERVAL).await;
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(LONGEST_PAUSE);
                 if key.is_some() {
                     // The next claim finds the answer, and writes down that the key stands for it.
                     continue;

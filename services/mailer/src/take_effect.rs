@@ -73,7 +73,7 @@ pub(crate) async fn take_effect(mailer: &Mailer, taking: &Taking<'_>) -> Result<
     let columns = mailer.process.store.column_list(campaign.team_id).await?;
     let mut preparation = sort_fields(mailer, request, columns);
     let inputs: Vec<_> = preparation.recipients.iter().map(|recipient| recipient.address()).collect();
-    let verdicts = mailer.verifier.verify(&inputs, campaign.strictness).await.map_err(unverified)?;
+    let verdicts = mailer.verify(&inputs, campaign.strictness).await.map_err(unverified)?;
     if matches!(taking.effect, Effect::Reserve(_)) && !preparation.fields.new_columns().is_empty() {
         preparation = make_columns(mailer, campaign.team_id, request).await?;
     }

@@ -6,7 +6,7 @@ use contract::message::{
     REPLY_ERROR, REPLY_OK, REPLY_REPLAYED,
 };
 use contract::push::{PushContext, PushError};
-use queue::{Call, Handler, Reply};
+use queue::{Call, Handler, Reply, Turn};
 use service::trace::{TraceContext, work};
 use tracing::field::display;
 
@@ -51,7 +51,7 @@ impl PushHandler {
 }
 
 impl Handler for PushHandler {
-    async fn handle(&self, call: Call) -> Option<Reply> {
+    async fn handle(&self, call: Call, _turn: Turn) -> Option<Reply> {
         let context: PushContext = serde_json::from_str(&call.context).ok()?;
         let trace = TraceContext::from_header(Some(&call.trace));
         let span = trace.work_span(&call, PUSH_QUEUE);

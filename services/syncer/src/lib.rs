@@ -17,7 +17,7 @@ mod validate;
 use std::error::Error;
 use std::sync::Arc;
 
-use contract::message::PUSH_QUEUE;
+use contract::message::{CALL_QUEUES, PUSH_QUEUE};
 use contract::push::PushError;
 use queue::Consumption;
 use service::Process;
@@ -44,7 +44,11 @@ pub async fn run(process: Process) -> anyhow::Result<()> {
         is_consuming: process.is_working.clone(),
     };
     let handler = Arc::new(handler::PushHandler::new(syncer.clone()));
-    tokio::join!(queue::serve(&process.broker, consumption, handler), housekeeping::run(&syncer));
+    tokio::join!(
+        queue::serve(&process.broker, consumption, handler),
+        queue::sort_dead_letters(&process.broker, CALL_QUEUES, process.shutdown.clone()),
+        housekeeping::run(&syncer),
+    );
     Ok(())
 }
 

@@ -4,6 +4,9 @@
 //! gateway found out about it travels in the message's headers. The type names a version: a worker
 //! parks what it does not know.
 
+/// The queues of calls: those whose messages want a reply.
+pub const CALL_QUEUES: &[&str] = &[SEND_QUEUE, PUSH_QUEUE, FORMULA_QUEUE];
+
 /// The queue that mailers take sends from.
 pub const SEND_QUEUE: &str = "send";
 

@@ -3,12 +3,16 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use lapin::BasicProperties;
 use lapin::message::Delivery;
+use lapin::options::BasicPublishOptions;
 use lapin::types::{AMQPValue, FieldTable};
+use lapin::{BasicProperties, Channel};
 use uuid::Uuid;
 
-use crate::encoding::{LZ4, decode};
+use crate::encoding::{LZ4, decode, decoded_length};
+
+/// The longest time that a call waits in a worker, whatever its message says.
+const LONGEST_PATIENCE: Duration = Duration::from_secs(600);
 
 /// Header with the time, in milliseconds since 1970, after which nobody waits for the reply.
 const DEADLINE_HEADER: &str = "deadline_ms";
@@ -19,8 +23,17 @@ const TRACE_HEADER: &str = "traceparent";
 /// Header with what the caller found out, as JSON.
 const CONTEXT_HEADER: &str = "context";
 
+/// Header with the id of the team that asks.
+const TEAM_HEADER: &str = "team";
+
 /// Header that a quorum queue counts earlier deliveries in.
 const DELIVERY_COUNT_HEADER: &str = "x-delivery-count";
+
+/// Type of the reply to a call that no worker takes: nothing will come of it.
+const REFUSED: &str = "refused";
+
+/// Type of the reply to a call that no worker could finish: something may have come of it.
+const GIVEN_UP: &str = "given_up";
 
 /// What a caller asks of a worker.
 #[derive(Debug, Clone)]
@@ -55,15 +68,38 @@ pub struct Reply {
 /// Why a call brought no reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
-    /// The broker or every worker is away, or the queue is full: the call was not accepted, nothing will come of it.
+    /// The broker or every worker is away, the queue or the team's share of it is full, or no worker knows the call's kind:
+    /// it was not accepted, nothing will come of it.
     #[error("the broker or the workers cannot be reached")]
     Unavailable,
+    /// It was delivered as often as a call may be, and no worker finished it: something may have come of it.
+    #[error("no worker could finish the call")]
+    GivenUp,
     /// The connection was lost after the call was sent: it may still be worked on.
     #[error("the connection was lost while waiting for the reply")]
     Lost,
     /// The deadline passed: the call may still be worked on.
     #[error("no reply before the deadline")]
     DeadlinePassed,
+}
+
+impl Reply {
+    pub(crate) fn refused() -> Self {
+        Self { kind: REFUSED.to_owned(), body: Bytes::new() }
+    }
+
+    pub(crate) fn given_up() -> Self {
+        Self { kind: GIVEN_UP.to_owned(), body: Bytes::new() }
+    }
+
+    /// What the caller makes of it.
+    pub(crate) fn into_result(self) -> Result<Self, CallError> {
+        match self.kind.as_str() {
+            REFUSED => Err(CallError::Unavailable),
+            GIVEN_UP => Err(CallError::GivenUp),
+            _ => Ok(self),
+        }
+    }
 }
 
 impl Call {
@@ -73,7 +109,7 @@ impl Call {
         headers.insert(DEADLINE_HEADER.into(), AMQPValue::LongLongInt(self.deadline_ms));
         headers.insert(TRACE_HEADER.into(), AMQPValue::LongString(self.trace.as_str().into()));
         headers.insert(CONTEXT_HEADER.into(), AMQPValue::LongString(self.context.as_str().into()));
-        headers.insert("team".into(), AMQPValue::LongString(self.team.to_string().into()));
+        headers.insert(TEAM_HEADER.into(), AMQPValue::LongString(self.team.to_string().into()));
         let properties = BasicProperties::default()
             .with_correlation_id(self.id.to_string().into())
             .with_type(self.kind.as_str().into())
@@ -88,22 +124,69 @@ impl Call {
         let body = Bytes::from(std::mem::take(&mut delivery.data));
         let encoding = delivery.properties.content_encoding().as_ref().map(|encoding| encoding.as_str());
         let body = decode(body, encoding)?;
-        let headers = delivery.properties.headers().as_ref()?.inner();
-        let text = |key: &str| match headers.get(key) {
-            Some(AMQPValue::LongString(text)) => Some(text.to_string()),
-            _ => None,
-        };
-        let number = |key: &str| headers.get(key).and_then(integer);
+        let properties = &delivery.properties;
+        let text = |key: &str| text_header(properties, key);
+        let number = |key: &str| properties.headers().as_ref()?.inner().get(key).and_then(integer);
         Some(Self {
             id: delivery.properties.correlation_id().as_ref()?.as_str().parse().ok()?,
             kind: delivery.properties.kind().as_ref()?.to_string(),
-            team: text("team")?.parse().ok()?,
+            team: text(TEAM_HEADER)?.parse().ok()?,
             context: text(CONTEXT_HEADER).unwrap_or_default(),
             trace: text(TRACE_HEADER).unwrap_or_default(),
             deadline_ms: number(DEADLINE_HEADER)?,
             delivery_count: number(DELIVERY_COUNT_HEADER).unwrap_or(0),
             body,
         })
+    }
+}
+
+/// What a delivery tells of its call before that is read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Envelope {
+    /// Who asks.
+    pub(crate) team: Uuid,
+    /// Bytes of the message as it came.
+    pub(crate) travelled: usize,
+    /// Bytes of its body when it is decoded.
+    pub(crate) body: usize,
+    /// How long it may wait here: its caller waits no longer.
+    pub(crate) patience: Duration,
+    /// Earlier deliveries that were not finished.
+    pub(crate) delivery_count: i64,
+}
+
+impl Envelope {
+    /// `None` when the message is no call.
+    pub(crate) fn of(delivery: &Delivery) -> Option<Self> {
+        let properties = &delivery.properties;
+        let encoding = properties.content_encoding().as_ref().map(|encoding| encoding.as_str());
+        let expiration = properties.expiration().as_ref().and_then(|text| text.as_str().parse().ok());
+        let count = properties.headers().as_ref().and_then(|table| table.inner().get(DELIVERY_COUNT_HEADER));
+        Some(Self {
+            team: text_header(properties, TEAM_HEADER)?.parse().ok()?,
+            travelled: delivery.data.len(),
+            body: decoded_length(&delivery.data, encoding),
+            patience: expiration.map_or(LONGEST_PATIENCE, Duration::from_millis).min(LONGEST_PATIENCE),
+            delivery_count: count.and_then(integer).unwrap_or(0),
+        })
+    }
+}
+
+/// Sends a reply to whoever waits for it. Not confirmed: if it is lost the caller finds the answer in the database or
+/// asks again.
+pub(crate) async fn send_reply(channel: &Channel, call: &BasicProperties, reply: Reply) -> lapin::Result<()> {
+    let (Some(reply_to), Some(id)) = (call.reply_to(), call.correlation_id()) else { return Ok(()) };
+    let properties =
+        BasicProperties::default().with_correlation_id(id.clone()).with_type(reply.kind.as_str().into());
+    let options = BasicPublishOptions::default();
+    channel.basic_publish("".into(), reply_to.clone(), options, &reply.body, properties).await.map(drop)
+}
+
+/// A header's text.
+pub(crate) fn text_header(properties: &BasicProperties, key: &str) -> Option<String> {
+    match properties.headers().as_ref()?.inner().get(key) {
+        Some(AMQPValue::LongString(text)) => Some(text.to_string()),
+        _ => None,
     }
 }
 

@@ -87,13 +87,14 @@ impl Caller {
     /// Sends a call and waits for its reply, `patience` at most. Dropping the future stops the waiting, not the work.
     ///
     /// # Errors
-    /// [`CallError::Unavailable`] when the call was not accepted; the other two leave open what came of it.
+    /// [`CallError::Unavailable`] when the call was not accepted; the others leave open what came of it.
     pub async fn call(&self, call: Call, patience: Duration) -> Result<Reply, CallError> {
         let begun = Instant::now();
         let replied = self.call_once(call, patience).await;
         let result = match &replied {
             Ok(_) => "replied",
             Err(CallError::Unavailable) => "unavailable",
+            Err(CallError::GivenUp) => "given_up",
             Err(CallError::Lost) => "lost",
             Err(CallError::DeadlinePassed) => "deadline_passed",
         };
@@ -112,7 +113,7 @@ impl Caller {
         let accepted = tokio::time::timeout_at(deadline, self.publish(&session, call, patience)).await;
         accepted.map_err(|_| CallError::DeadlinePassed)??;
         match tokio::time::timeout_at(deadline, reply).await {
-            Ok(Ok(reply)) => Ok(reply),
+            Ok(Ok(reply)) => reply.into_result(),
             Ok(Err(_)) => Err(CallError::Lost),
             Err(_) => Err(CallError::DeadlinePassed),
         }

@@ -47,6 +47,14 @@ pub(crate) fn decode(body: Bytes, encoding: Option<&str>) -> Option<Bytes> {
     }
 }
 
+/// The length of a body when it is decoded, without decoding it.
+pub(crate) fn decoded_length(body: &[u8], encoding: Option<&str>) -> usize {
+    let told = body.first_chunk::<LENGTH_BYTES>().filter(|_| encoding == Some(LZ4));
+    let told = told.and_then(|length| usize::try_from(u32::from_le_bytes(*length)).ok());
+    // What says that it is larger than any body is not decoded.
+    told.map_or(body.len(), |length| length.min(DECODED_BYTES))
+}
+
 fn compress(body: &[u8]) -> Option<Bytes> {
     let length = u32::try_from(body.len()).ok()?;
     let mut compressed = BytesMut::zeroed(LENGTH_BYTES + get_maximum_output_size(body.len()));

@@ -3,17 +3,27 @@
 //! The broker carries work, Postgres holds it: whatever the broker loses is either still in the caller's
 //! hands (who answers an error) or already in a table (and is finished from there). So nothing here
 //! retries a message on its own; a lost connection is reported to whoever waited on it.
+//!
+//! A call in reading order: [`caller`] → [`topology`] (its queue) → [`server`] → [`turns`] and [`lanes`] (when is its team's
+//! turn?) → its handler → the reply. One that nobody finishes: [`dead_letters`] → [`parked`].
 
 mod announce;
 mod broker;
 mod call;
 mod caller;
+mod dead_letters;
 mod encoding;
+mod lanes;
+mod parked;
 mod server;
 mod topology;
+mod turns;
 
 pub use announce::{Announcer, listen};
 pub use broker::{Broker, QueueDepth, Settings};
 pub use call::{Call, CallError, Reply};
 pub use caller::Caller;
+pub use dead_letters::sort_dead_letters;
+pub use parked::{PARKED_AT_A_TIME, Parked, parked_drop, parked_list};
 pub use server::{Consumption, Handler, serve};
+pub use turns::{Queued, Refused, Turn, Turns};

@@ -2,38 +2,52 @@
 //!
 //! A call that is being worked on when the worker dies is delivered again, to this worker or another,
 //! so a handler must be able to go on from what it finds in the database.
+//!
+//! A worker takes many more calls than it works on, so that it sees those of every team; whose turn it is is decided by
+//! [`crate::lanes`]. What waits is bounded, and goes back to the queue when the worker stops.
 
-use std::error::Error;
 use std::future::Future;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use lapin::message::Delivery;
 use lapin::options::{
-    BasicAckOptions, BasicCancelOptions, BasicConsumeOptions, BasicPublishOptions, BasicQosOptions,
+    BasicAckOptions, BasicCancelOptions, BasicConsumeOptions, BasicNackOptions, BasicQosOptions,
     BasicRejectOptions,
 };
 use lapin::types::FieldTable;
-use lapin::{BasicProperties, Channel};
-use tokio::sync::Semaphore;
+use lapin::{Channel, Consumer};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::broker::{Broker, Link};
-use crate::call::{Call, Reply};
-use crate::topology::{declare, queue_name};
+use crate::call::{Call, Envelope, Reply, send_reply};
+use crate::topology::{DELIVERY_LIMIT, declare, queue_name};
+use crate::turns::{Queued, Turn, Turns};
 
 /// Pause before a failed session is opened again.
 const SESSION_PAUSE: Duration = Duration::from_millis(200);
+
+/// Messages that a worker is sent ahead: more than there is room for in its lanes, which so decide what waits and what
+/// is refused.
+const PREFETCH: u16 = 1_200;
+
+/// Pause before a call goes back whose handler panicked: it may come again at once.
+const PANIC_PAUSE: Duration = Duration::from_millis(100);
+
+/// Time for the broker to end a consumer.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 
 const CONSUMER_TAG: &str = "worker";
 
 /// What a worker does with a call.
 pub trait Handler: Send + Sync + 'static {
-    /// Answers a call. `None` when the call is of a kind or version that this worker does not know: it is parked.
-    fn handle(&self, call: Call) -> impl Future<Output = Option<Reply>> + Send;
+    /// Answers a call in its turn. `None` when the call is of a kind or version that this worker does not know: it is
+    /// parked, and its caller told.
+    fn handle(&self, call: Call, turn: Turn) -> impl Future<Output = Option<Reply>> + Send;
 }
 
 /// How a worker takes calls.
@@ -57,7 +71,7 @@ pub async fn serve<H: Handler>(broker: &Broker, consumption: Consumption, handle
     let worker = Worker {
         handler,
         // Shared by all sessions: calls of a lost connection are still being worked on when the next one opens.
-        slots: Arc::new(Semaphore::new(consumption.concurrency.into())),
+        turns: Turns::new(consumption.concurrency.into()),
         tasks: TaskTracker::new(),
         consumption,
     };
@@ -70,7 +84,7 @@ pub async fn serve<H: Handler>(broker: &Broker, consumption: Consumption, handle
         let ended = worker.run_session(broker, &link).await;
         is_consuming.store(false, Ordering::Relaxed);
         if let Err(error) = ended {
-            tracing::warn!(error = &error as &dyn Error, queue, "the consumer ended");
+            tracing::warn!(%error, queue, "the consumer ended");
             tokio::time::sleep(SESSION_PAUSE).await;
         }
     }
@@ -82,16 +96,16 @@ pub async fn serve<H: Handler>(broker: &Broker, consumption: Consumption, handle
 
 struct Worker<H> {
     handler: Arc<H>,
-    slots: Arc<Semaphore>,
+    turns: Turns,
     tasks: TaskTracker,
     consumption: Consumption,
 }
 
 impl<H: Handler> Worker<H> {
     async fn run_session(&self, broker: &Broker, link: &Arc<Link>) -> lapin::Result<()> {
-        let Consumption { queue, concurrency, shutdown, is_consuming, .. } = &self.consumption;
+        let Consumption { queue, shutdown, is_consuming, .. } = &self.consumption;
         let channel = link.connection.create_channel().await?;
-        channel.basic_qos(*concurrency, BasicQosOptions::default()).await?;
+        channel.basic_qos(PREFETCH, BasicQosOptions::default()).await?;
         declare(&channel, &broker.namespace, queue).await?;
         let name = queue_name(&broker.namespace, queue);
         let options = BasicConsumeOptions::default();
@@ -99,10 +113,13 @@ impl<H: Handler> Worker<H> {
             channel.basic_consume(name.into(), CONSUMER_TAG.into(), options, FieldTable::default()).await?;
         tracing::info!(queue, "taking calls");
         is_consuming.store(true, Ordering::Relaxed);
+        let lost = CancellationToken::new();
+        // What waits when the channel is lost is delivered again; it must not be begun here as well.
+        let _lost = lost.clone().drop_guard();
         loop {
             tokio::select! {
                 delivery = deliveries.next() => match delivery {
-                    Some(delivery) => self.take(&channel, delivery?),
+                    Some(delivery) => self.take(&channel, delivery?, &lost),
                     None => return Ok(()),
                 },
                 () = shutdown.cancelled() => break,
@@ -110,6 +127,7 @@ impl<H: Handler> Worker<H> {
         }
         // No new calls; those begun are answered over the channel that they came on.
         channel.basic_cancel(CONSUMER_TAG.into(), BasicCancelOptions::default()).await?;
+        let _ = tokio::time::timeout(CANCEL_TIMEOUT, hand_back_all(deliveries)).await;
         self.finish_begun().await;
         Ok(())
     }
@@ -123,34 +141,173 @@ impl<H: Handler> Worker<H> {
         }
     }
 
-    fn take(&self, channel: &Channel, mut delivery: Delivery) {
-        let (handler, slots, channel) = (self.handler.clone(), self.slots.clone(), channel.clone());
-        let queue = self.consumption.queue;
+    /// Puts a call into its team's lane, and answers it when its turn has come.
+    fn take(&self, channel: &Channel, delivery: Delivery, lost: &CancellationToken) {
+        let Consumption { queue, shutdown, .. } = self.consumption.clone();
+        let (handler, channel, lost) = (self.handler.clone(), channel.clone(), lost.clone());
+        let envelope = Envelope::of(&delivery);
+        let queued = envelope
+            .map(|envelope| (envelope, self.turns.arrive(envelope.team, envelope.travelled, envelope.body)));
         self.tasks.spawn(async move {
-            // The semaphore is never closed.
-            let Ok(_slot) = slots.acquire_owned().await else {
-                return;
+            let message = Message { channel, delivery };
+            let end = match queued {
+                None => End::Unknown,
+                Some((envelope, _)) if envelope.delivery_count >= DELIVERY_LIMIT => End::Failed,
+                Some((envelope, queued)) => {
+                    let turn = tokio::select! {
+                        biased;
+                        // The broker has it back, and nobody can be answered.
+                        () = lost.cancelled() => return,
+                        turn = wait(queue, queued, envelope, &shutdown) => turn,
+                    };
+                    match turn {
+                        Ok(turn) => return message.work(queue, &*handler, turn).await,
+                        Err(end) => end,
+                    }
+                }
             };
-            let reply_to = delivery.properties.reply_to().as_ref().map(ToString::to_string);
-            let reply = match Call::from_delivery(&mut delivery) {
-                Some(call) => Work::begin(queue, &call).measure(handler.handle(call)).await,
-                None => None,
-            };
-            if reply.is_none() {
-                metrics::counter!("pillarbox_work_parked_total", "queue" => queue).increment(1);
-            }
-            if let Err(error) = finish(&channel, &delivery, reply_to, reply).await {
-                // The call is delivered again, and its reply found in the database.
-                tracing::warn!(error = &error as &dyn Error, "cannot reply");
-            }
+            message.end(queue, end).await;
         });
     }
 }
 
-/// A call being worked on, counted until it is dropped.
+/// How a call ends here.
+enum End {
+    /// With a reply.
+    Answered(Reply),
+    /// Nobody knows what it is: parked.
+    Unknown,
+    /// The team has too many calls waiting.
+    Refused,
+    /// Nobody waits for it any more.
+    Expired,
+    /// This worker stops: another one has it.
+    HandedBack,
+    /// Its worker panicked, or it has been delivered too often. The broker counts that, and gives it up past the limit.
+    Failed,
+}
+
+/// Waits for a call's turn.
+async fn wait(
+    queue: &'static str,
+    queued: Queued,
+    envelope: Envelope,
+    shutdown: &CancellationToken,
+) -> Result<Turn, End> {
+    let _waiting = Counted::begin("pillarbox_work_waiting", queue);
+    tokio::select! {
+        biased;
+        () = shutdown.cancelled() => Err(End::HandedBack),
+        turn = queued.turn() => turn.map_err(|_| End::Refused),
+        () = tokio::time::sleep(envelope.patience) => Err(End::Expired),
+    }
+}
+
+/// A message, and the channel that it came on.
+struct Message {
+    channel: Channel,
+    delivery: Delivery,
+}
+
+impl Message {
+    /// Works on a call. The turn ends when the broker knows what came of it, or before when the handler panics.
+    async fn work<H: Handler>(mut self, queue: &'static str, handler: &H, turn: Turn) {
+        let end = match Call::from_delivery(&mut self.delivery) {
+            None => End::Unknown,
+            Some(call) => {
+                let request_id = call.id;
+                let work = Work::begin(queue, &call);
+                let handled = AssertUnwindSafe(handler.handle(call, turn.clone())).catch_unwind().await;
+                drop(work);
+                match handled {
+                    Ok(Some(reply)) => End::Answered(reply),
+                    Ok(None) => End::Unknown,
+                    Err(_) => {
+                        metrics::counter!("pillarbox_work_panics_total", "queue" => queue).increment(1);
+                        tracing::error!(%request_id, queue, "a worker panicked at a call");
+                        tokio::time::sleep(PANIC_PAUSE).await;
+                        End::Failed
+                    }
+                }
+            }
+        };
+        self.end(queue, end).await;
+        drop(turn);
+    }
+
+    async fn end(self, queue: &'static str, end: End) {
+        if let Err(error) = self.tell(queue, end).await {
+            // The call is delivered again, and its reply found in the database.
+            tracing::warn!(%error, queue, "cannot reply");
+        }
+    }
+
+    /// Tells the caller and the broker.
+    async fn tell(self, queue: &'static str, end: End) -> lapin::Result<()> {
+        let Self { channel, delivery } = &self;
+        let acker = &delivery.acker;
+        match end {
+            End::Answered(reply) => {
+                send_reply(channel, &delivery.properties, reply).await?;
+                acker.ack(BasicAckOptions::default()).await.map(drop)
+            }
+            End::Unknown => {
+                tracing::error!(queue, "a message of an unknown kind or encoding is parked");
+                send_reply(channel, &delivery.properties, Reply::refused()).await?;
+                acker.reject(BasicRejectOptions { requeue: false }).await.map(drop)
+            }
+            End::Refused => {
+                metrics::counter!("pillarbox_work_refused_total", "queue" => queue).increment(1);
+                send_reply(channel, &delivery.properties, Reply::refused()).await?;
+                acker.ack(BasicAckOptions::default()).await.map(drop)
+            }
+            End::Expired => {
+                metrics::counter!("pillarbox_calls_expired_total", "queue" => queue).increment(1);
+                acker.ack(BasicAckOptions::default()).await.map(drop)
+            }
+            // Newer brokers count a reject as a failed delivery, but not this.
+            End::HandedBack => {
+                acker.nack(BasicNackOptions { requeue: true, multiple: false }).await.map(drop)
+            }
+            End::Failed => acker.reject(BasicRejectOptions { requeue: true }).await.map(drop),
+        }
+    }
+}
+
+/// Gives back what was delivered and not looked at when the consumer ended.
+async fn hand_back_all(mut deliveries: Consumer) {
+    while let Some(Ok(delivery)) = deliveries.next().await {
+        let options = BasicNackOptions { requeue: true, multiple: false };
+        if delivery.acker.nack(options).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Something counted in a gauge until it is dropped.
+struct Counted {
+    gauge: &'static str,
+    queue: &'static str,
+}
+
+impl Counted {
+    fn begin(gauge: &'static str, queue: &'static str) -> Self {
+        metrics::gauge!(gauge, "queue" => queue).increment(1);
+        Self { gauge, queue }
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        metrics::gauge!(self.gauge, "queue" => self.queue).decrement(1);
+    }
+}
+
+/// A call being worked on, measured until it is dropped.
 struct Work {
     queue: &'static str,
     begun: Instant,
+    _running: Counted,
 }
 
 impl Work {
@@ -158,46 +315,13 @@ impl Work {
         if call.delivery_count > 0 {
             metrics::counter!("pillarbox_work_redelivered_total", "queue" => queue).increment(1);
         }
-        metrics::gauge!("pillarbox_work_running", "queue" => queue).increment(1);
-        Self { queue, begun: Instant::now() }
-    }
-
-    async fn measure<T>(self, work: impl Future<Output = T>) -> T {
-        work.await
+        Self { queue, begun: Instant::now(), _running: Counted::begin("pillarbox_work_running", queue) }
     }
 }
 
 impl Drop for Work {
     fn drop(&mut self) {
-        metrics::gauge!("pillarbox_work_running", "queue" => self.queue).decrement(1);
         metrics::histogram!("pillarbox_work_duration_seconds", "queue" => self.queue)
             .record(self.begun.elapsed().as_secs_f64());
     }
-}
-
-async fn finish(
-    channel: &Channel,
-    delivery: &Delivery,
-    reply_to: Option<String>,
-    reply: Option<Reply>,
-) -> lapin::Result<()> {
-    let Some(reply) = reply else {
-        tracing::error!("parked a message of an unknown kind");
-        return delivery.acker.reject(BasicRejectOptions { requeue: false }).await.map(drop);
-    };
-    if let (Some(reply_to), Some(id)) = (reply_to, delivery.properties.correlation_id()) {
-        let properties =
-            BasicProperties::default().with_correlation_id(id.clone()).with_type(reply.kind.as_str().into());
-        // Not confirmed: if it is lost the caller finds the answer in the database or asks again.
-        channel
-            .basic_publish(
-                "".into(),
-                reply_to.as_str().into(),
-                BasicPublishOptions::default(),
-                &reply.body,
-                properties,
-            )
-            .await?;
-    }
-    delivery.acker.ack(BasicAckOptions::default()).await.map(drop)
 }

@@ -8,13 +8,19 @@ use lapin::{Channel, Queue};
 
 /// Deliveries of one message before it is taken for poison and parked: a message that kills its worker
 /// must not kill the fleet.
-const DELIVERY_LIMIT: i64 = 5;
+pub(crate) const DELIVERY_LIMIT: i64 = 5;
 
 /// Bytes that a call queue holds before publishes are refused (about sixty of the largest bodies).
 const CALL_QUEUE_BYTES: i64 = 256 * 1024 * 1024;
 
-/// Bytes of parked messages kept for an operator to look at; the oldest go first.
+/// Bytes of calls that the broker has given up and nobody has looked at; the oldest go first.
 const DEAD_QUEUE_BYTES: i64 = 256 * 1024 * 1024;
+
+/// Bytes of parked messages kept for an operator to look at; the oldest go first.
+const PARKED_QUEUE_BYTES: i64 = 64 * 1024 * 1024;
+
+/// How long a parked message is kept: its body is people's data.
+const PARKED_LIFETIME: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Hints that a queue holds; the oldest go first.
 const HINTS: i64 = 10_000;
@@ -22,18 +28,22 @@ const HINTS: i64 = 10_000;
 /// How long a hint is worth anything: by then every worker has looked into the database by itself.
 pub(crate) const HINT_LIFETIME: Duration = Duration::from_secs(60);
 
+/// Where the broker puts calls that it gives up: expired, rejected, or delivered too often. Workers empty it at once
+/// ([`crate::dead_letters`]). The call queues were declared with it, which cannot be changed while they stand.
+pub(crate) const DEAD_QUEUE: &str = "dead";
+
 /// The queue that poison and unknown messages are parked in.
-const DEAD_QUEUE: &str = "dead";
+pub(crate) const PARKED_QUEUE: &str = "parked";
 
 /// A queue's name within a namespace: several stacks share a broker without meeting.
 pub(crate) fn queue_name(namespace: &str, queue: &str) -> String {
     format!("{namespace}.{queue}")
 }
 
-/// Declares a call queue and the queue of parked messages behind it. Repeatable.
+/// Declares a call queue and the queue of what is given up behind it. Repeatable.
 pub(crate) async fn declare(channel: &Channel, namespace: &str, queue: &str) -> lapin::Result<Queue> {
     let dead = queue_name(namespace, DEAD_QUEUE);
-    declare_quorum(channel, &dead, [("x-max-length-bytes", DEAD_QUEUE_BYTES.into())]).await?;
+    declare_dead(channel, namespace).await?;
     declare_quorum(
         channel,
         &queue_name(namespace, queue),
@@ -47,6 +57,24 @@ pub(crate) async fn declare(channel: &Channel, namespace: &str, queue: &str) -> 
         ],
     )
     .await
+}
+
+/// Declares the queue of what the broker gives up. Repeatable.
+pub(crate) async fn declare_dead(channel: &Channel, namespace: &str) -> lapin::Result<Queue> {
+    let name = queue_name(namespace, DEAD_QUEUE);
+    declare_quorum(channel, &name, [("x-max-length-bytes", DEAD_QUEUE_BYTES.into())]).await
+}
+
+/// Declares the queue of parked messages: not replicated, as nothing depends on them, and of a type that counts no
+/// deliveries, so that they can be looked at any number of times. Repeatable.
+pub(crate) async fn declare_parked(channel: &Channel, namespace: &str) -> lapin::Result<Queue> {
+    let mut table = FieldTable::default();
+    table.insert("x-queue-type".into(), text("classic"));
+    table.insert("x-max-length-bytes".into(), PARKED_QUEUE_BYTES.into());
+    // A week in milliseconds fits.
+    table.insert("x-message-ttl".into(), AMQPValue::LongLongInt(PARKED_LIFETIME.as_millis() as i64));
+    let name = queue_name(namespace, PARKED_QUEUE);
+    channel.queue_declare(name.into(), QueueDeclareOptions::durable(), table).await
 }
 
 /// Declares a queue of hints: not replicated, and emptied by a restart of the broker. Repeatable.

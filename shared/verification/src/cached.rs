@@ -92,6 +92,10 @@ fn is_hopeless(failure: &Failure) -> bool {
 }
 
 impl<P: Provider> Verify for Cached<P> {
+    fn asks_elsewhere(&self) -> bool {
+        true
+    }
+
     fn verify<'a>(
         &'a self,
         inputs: &'a [AddressInput<'a>],

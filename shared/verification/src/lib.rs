@@ -42,6 +42,11 @@ pub trait Verify: Send + Sync + 'static {
         inputs: &'a [AddressInput<'a>],
         strictness: Option<Strictness>,
     ) -> BoxFuture<'a, Result<Vec<Verdict>, VerifyError>>;
+
+    /// Whether verdicts may have to wait for somebody elsewhere, who may be slow.
+    fn asks_elsewhere(&self) -> bool {
+        false
+    }
 }
 
 /// The verifier that the configuration names.

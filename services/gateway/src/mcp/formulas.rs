@@ -58,7 +58,9 @@ pub(super) async fn call(
             FormulaError::InternalError
         }))),
         Err(CallError::Unavailable) => Err(unanswered(FormulaError::InternalError)),
-        Err(CallError::DeadlinePassed | CallError::Lost) => Err(unanswered(FormulaError::DeadlinePassed)),
+        Err(CallError::DeadlinePassed | CallError::GivenUp | CallError::Lost) => {
+            Err(unanswered(FormulaError::DeadlinePassed))
+        }
     }
 }
 

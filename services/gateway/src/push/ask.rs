@@ -96,7 +96,9 @@ pub(crate) async fn ask(
     match gateway.call(&gateway.push, call, patience).await {
         Ok(reply) => answer(reply),
         Err(CallError::Unavailable) => Err(PushError::InternalError),
-        Err(CallError::DeadlinePassed | CallError::Lost) => Err(PushError::DeadlinePassed),
+        Err(CallError::DeadlinePassed | CallError::GivenUp | CallError::Lost) => {
+            Err(PushError::DeadlinePassed)
+        }
     }
 }
 

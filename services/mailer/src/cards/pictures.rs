@@ -105,7 +105,7 @@ pub(crate) async fn find_design_pictures(
 ) -> Result<(), SendError> {
     let until = Instant::now() + mailer.pictures.request_time();
     let links = steps.iter().flat_map(|step| step.cards.design.pictures.links());
-    let resolved = mailer.pictures.resolve(team_id, PictureUse::Design, links, until).await;
+    let resolved = mailer.aside(mailer.pictures.resolve(team_id, PictureUse::Design, links, until)).await;
     let resolved = resolved.map_err(internal)?;
     for step in steps.iter() {
         for FixedPicture { side, element, link } in &step.cards.design.pictures.fixed {
@@ -144,7 +144,8 @@ pub(super) async fn recipient_pictures(
 ) -> Result<RecipientPictures, PicturesError> {
     let links = people.iter().flat_map(|values| pictures.links_of(values));
     let until = Instant::now() + time.min(mailer.pictures.request_time());
-    let resolved = mailer.pictures.resolve(team_id, PictureUse::Recipient, links, until).await?;
+    let resolved =
+        mailer.aside(mailer.pictures.resolve(team_id, PictureUse::Recipient, links, until)).await?;
     let problems = resolved.iter().filter_map(|(link, picture)| match picture {
         Picture::Unusable(why) => Some(((*link).to_owned(), why.clone())),
         Picture::Kept(_) => None,

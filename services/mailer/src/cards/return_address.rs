@@ -145,7 +145,7 @@ async fn verify<'a>(
         return Ok(known);
     }
     let inputs: Vec<AddressInput<'_>> = new.iter().map(|(_, one)| input(one)).collect();
-    let verdicts = mailer.verifier.verify(&inputs, None).await?;
+    let verdicts = mailer.verify(&inputs, None).await?;
     let lines = verdicts.iter().map(|verdict| match verdict {
         Verdict::Deliverable(verified) => Some(verified_lines(verified)),
         Verdict::Undeliverable(_) => None,

@@ -5,7 +5,7 @@ use columns::Asker;
 use contract::id::{RequestId, TeamId};
 use contract::mcp::{FormulaContext, FormulaError, FormulaTool, read_arguments};
 use contract::message::{FORMULA_QUEUE, REPLY_ERROR, REPLY_OK};
-use queue::{Call, Handler, Reply};
+use queue::{Call, Handler, Reply, Turn};
 use serde::Serialize;
 use service::Process;
 use service::trace::{TraceContext, work};
@@ -55,7 +55,7 @@ impl FormulaHandler {
 
 impl Handler for FormulaHandler {
     /// `None` for a tool or a version that this worker does not know.
-    async fn handle(&self, call: Call) -> Option<Reply> {
+    async fn handle(&self, call: Call, _turn: Turn) -> Option<Reply> {
         let tool = FormulaTool::from_message_kind(&call.kind)?;
         let context: FormulaContext = serde_json::from_str(&call.context).ok()?;
         let trace = TraceContext::from_header(Some(&call.trace));

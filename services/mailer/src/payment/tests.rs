@@ -24,7 +24,7 @@ fn payments() -> Payments {
         api_version: "2025-09-30.clover".to_owned(),
         timeout_ms: 1_000,
     };
-    Payments::new(Store::new(&database).unwrap(), &stripe).unwrap()
+    Payments::new(Store::new(&database).unwrap(), &stripe, 1).unwrap()
 }
 
 fn charge(payment: &str) -> Charge {

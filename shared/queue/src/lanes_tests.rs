@@ -1,0 +1,183 @@
+//! Tests of the lanes: what each team gets, whatever others send.
+
+use proptest::prelude::*;
+
+use super::*;
+
+const LIMITS: Limits = Limits { slots: 4, begun_bytes: 48 << 20, waiting_bytes: 64 << 20 };
+const SMALL: Size = Size { travelled: 500, body: 500 };
+
+type Numbers = Lanes<CallNumber>;
+
+fn team(number: u128) -> Uuid {
+    Uuid::from_u128(number)
+}
+
+/// A call of this team; its waker is its number.
+fn arrive(lanes: &mut Numbers, of: u128, size: Size) -> (CallNumber, Vec<CallNumber>) {
+    let number = lanes.last_number + 1;
+    lanes.arrive(team(of), size, number)
+}
+
+/// All calls that can begin do, and step aside at once.
+fn begin_and_hang(lanes: &mut Numbers) -> Vec<CallNumber> {
+    let mut begun = Vec::new();
+    loop {
+        let started = lanes.start();
+        if started.is_empty() {
+            return begun;
+        }
+        for number in started {
+            lanes.step_aside(number);
+            begun.push(number);
+        }
+    }
+}
+
+#[test]
+fn lanes_take_turns_and_a_slot_is_kept_for_the_next_team() {
+    let mut lanes = Numbers::new(LIMITS);
+    let first: Vec<_> = (0..5).map(|_| arrive(&mut lanes, 1, SMALL).0).collect();
+    assert_eq!(lanes.start(), first[..3], "three of four slots");
+    let second: Vec<_> = (0..2).map(|_| arrive(&mut lanes, 2, SMALL).0).collect();
+    assert_eq!(lanes.start(), second[..1]);
+    lanes.end(first[0]);
+    assert_eq!(lanes.start(), first[3..4], "it has waited longer");
+    lanes.end(first[1]);
+    assert_eq!(lanes.start(), second[1..]);
+}
+
+#[test]
+fn thousands_of_calls_that_hang_leave_slots_and_room_for_the_next_team() {
+    let mut lanes = Numbers::new(LIMITS);
+    for _ in 0..900 {
+        arrive(&mut lanes, 1, SMALL);
+    }
+    assert_eq!(begin_and_hang(&mut lanes).len(), 12, "an eighth of the room");
+    let (other, _) = arrive(&mut lanes, 2, SMALL);
+    assert_eq!(lanes.start(), [other]);
+}
+
+#[test]
+fn twenty_teams_whose_calls_hang_leave_room_for_the_next() {
+    let mut lanes = Numbers::new(LIMITS);
+    for of in 1..=20 {
+        for _ in 0..40 {
+            arrive(&mut lanes, of, SMALL);
+        }
+        assert!(!begin_and_hang(&mut lanes).is_empty());
+    }
+    let (other, _) = arrive(&mut lanes, 21, SMALL);
+    assert_eq!(lanes.start(), [other]);
+}
+
+#[test]
+fn what_was_begun_goes_on_before_anything_else_of_its_team_begins() {
+    let mut lanes = Numbers::new(Limits { slots: 1, ..LIMITS });
+    let (first, _) = arrive(&mut lanes, 1, SMALL);
+    assert_eq!(lanes.start(), [first]);
+    lanes.step_aside(first);
+    let (second, _) = arrive(&mut lanes, 1, SMALL);
+    assert_eq!(lanes.start(), [second]);
+    let (third, _) = arrive(&mut lanes, 1, SMALL);
+    assert_eq!(lanes.come_back(first, first), None);
+    assert!(lanes.start().is_empty(), "the slot is the second's");
+    lanes.end(second);
+    assert_eq!(lanes.start(), [first]);
+    lanes.end(first);
+    assert_eq!(lanes.start(), [third]);
+}
+
+#[test]
+fn a_call_that_waits_twice_at_a_time_wants_its_slot_when_both_have_ended() {
+    let mut lanes = Numbers::new(LIMITS);
+    let (number, _) = arrive(&mut lanes, 1, SMALL);
+    lanes.start();
+    lanes.step_aside(number);
+    lanes.step_aside(number);
+    assert_eq!(lanes.come_back(number, 7), Some(7));
+    assert_eq!(lanes.come_back(number, 8), None);
+    assert_eq!(lanes.start(), [8]);
+}
+
+#[test]
+fn when_room_runs_out_the_team_that_has_the_most_is_refused() {
+    let mut lanes = Numbers::new(LIMITS);
+    let large = Size { travelled: 4 << 20, body: 4 << 20 };
+    let firsts: Vec<_> = (0..15).map(|_| arrive(&mut lanes, 1, large)).collect();
+    assert!(firsts.iter().all(|(_, refused)| refused.is_empty()));
+    let (_, refused) = arrive(&mut lanes, 2, large);
+    assert!(refused.is_empty(), "64 MiB are full");
+    let (_, refused) = arrive(&mut lanes, 3, SMALL);
+    assert_eq!(refused, [firsts[14].0], "the newest of whoever has the most");
+}
+
+#[test]
+fn a_lone_team_has_its_thousand_calls_wait() {
+    let mut lanes = Numbers::new(LIMITS);
+    assert!((0..1_024).all(|_| arrive(&mut lanes, 1, SMALL).1.is_empty()));
+    let (newest, refused) = arrive(&mut lanes, 1, SMALL);
+    assert_eq!(refused, [newest]);
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Arrive(u128, usize),
+    Aside(usize),
+    Back(usize),
+    GiveUp(usize),
+    End(usize),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        3 => (1..6_u128, 0..(5_usize << 20)).prop_map(|(of, bytes)| Step::Arrive(of, bytes)),
+        2 => any::<usize>().prop_map(Step::Aside),
+        2 => any::<usize>().prop_map(Step::Back),
+        1 => any::<usize>().prop_map(Step::GiveUp),
+        2 => any::<usize>().prop_map(Step::End),
+    ]
+}
+
+proptest! {
+    /// Whatever happens in whatever order, no bound is passed, and when all have ended nothing is held.
+    #[test]
+    fn bounds_hold_and_everything_is_given_back(steps in prop::collection::vec(step(), 1..200)) {
+        let mut lanes = Numbers::new(LIMITS);
+        let pick = |lanes: &Numbers, at: usize| {
+            let mut numbers: Vec<_> = lanes.calls.keys().copied().collect();
+            numbers.sort_unstable();
+            (!numbers.is_empty()).then(|| numbers[at % numbers.len()])
+        };
+        for step in steps {
+            match step {
+                Step::Arrive(of, bytes) => drop(arrive(&mut lanes, of, Size { travelled: bytes, body: bytes })),
+                Step::Aside(at) => if let Some(number) = pick(&lanes, at) {
+                    let has_begun = lanes.calls[&number].stage != Stage::Waiting;
+                    if has_begun { lanes.step_aside(number) }
+                },
+                Step::Back(at) => if let Some(number) = pick(&lanes, at)
+                    && lanes.calls[&number].asides > 0
+                {
+                    lanes.come_back(number, number);
+                },
+                Step::GiveUp(at) => if let Some(number) = pick(&lanes, at)
+                    && lanes.calls[&number].asides > 0
+                {
+                    lanes.give_up_wait(number);
+                },
+                Step::End(at) => if let Some(number) = pick(&lanes, at) { lanes.end(number) },
+            }
+            lanes.start();
+            prop_assert!(lanes.busy_slots <= LIMITS.slots);
+            prop_assert!(lanes.begun_bytes <= LIMITS.begun_bytes);
+            prop_assert!(lanes.waiting_bytes <= LIMITS.waiting_bytes);
+            prop_assert!(lanes.lanes.values().all(|lane| lane.slots < LIMITS.slots));
+        }
+        let numbers: Vec<_> = lanes.calls.keys().copied().collect();
+        numbers.into_iter().for_each(|number| lanes.end(number));
+        lanes.start();
+        prop_assert_eq!((lanes.busy_slots, lanes.begun_bytes, lanes.waiting_bytes), (0, 0, 0));
+        prop_assert!(lanes.lanes.is_empty() && lanes.turns.is_empty());
+    }
+}

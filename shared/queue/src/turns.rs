@@ -1,0 +1,214 @@
+//! Fair turns of teams: waiting for one, holding it, and giving its slot back while a call waits for somebody else.
+//! Who is next is decided in [`crate::lanes`].
+
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use uuid::Uuid;
+
+use crate::lanes::{CallNumber, Lanes, Limits, Size};
+
+/// Bytes of the bodies of begun calls in one process.
+const BEGUN_BYTES: usize = 48 * 1024 * 1024;
+
+/// Bytes of calls that wait in one process, as they came.
+const WAITING_BYTES: usize = 64 * 1024 * 1024;
+
+/// A wait that is over by then keeps its slot.
+const ASIDE_AFTER: Duration = Duration::from_millis(20);
+
+/// Turns at the slots of one kind of work. Clones share them.
+#[derive(Clone)]
+pub struct Turns {
+    lanes: Arc<Mutex<Lanes<oneshot::Sender<Go>>>>,
+}
+
+/// What a call that waits is told.
+enum Go {
+    Begin,
+    Refused,
+}
+
+/// Too many calls wait: this one was refused, because its team has the most of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("too many calls of the team wait")]
+pub struct Refused;
+
+/// A call in its lane. Dropping it takes it out.
+pub struct Queued {
+    place: Place,
+    go: oneshot::Receiver<Go>,
+}
+
+/// A call's turn: it may work. Clones share it, and dropping the last one ends it.
+#[derive(Clone)]
+pub struct Turn {
+    place: Arc<Place>,
+}
+
+/// What a call holds, given back however it ends.
+struct Place {
+    turns: Turns,
+    number: CallNumber,
+}
+
+impl Turns {
+    /// Turns at so many slots.
+    pub fn new(slots: usize) -> Self {
+        let limits = Limits { slots, begun_bytes: BEGUN_BYTES, waiting_bytes: WAITING_BYTES };
+        Self { lanes: Arc::new(Mutex::new(Lanes::new(limits))) }
+    }
+
+    /// Puts a call into its team's lane. `travelled` is its size in bytes as it came, `body` that of its body.
+    pub fn arrive(&self, team: Uuid, travelled: usize, body: usize) -> Queued {
+        let (waker, go) = oneshot::channel();
+        let (number, refused) = self.lanes().arrive(team, Size { travelled, body }, waker);
+        for waker in refused {
+            // Who does not wait any more need not be told.
+            let _ = waker.send(Go::Refused);
+        }
+        self.start();
+        Queued { place: Place { turns: self.clone(), number }, go }
+    }
+
+    fn start(&self) {
+        let started = self.lanes().start();
+        for waker in started {
+            // Who does not wait any more gives back what it got when it is dropped.
+            let _ = waker.send(Go::Begin);
+        }
+    }
+
+    fn lanes(&self) -> MutexGuard<'_, Lanes<oneshot::Sender<Go>>> {
+        // Nothing in a lane's change can panic half-way.
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Queued {
+    /// Waits for the call's turn.
+    ///
+    /// # Errors
+    /// [`Refused`].
+    pub async fn turn(self) -> Result<Turn, Refused> {
+        match self.go.await {
+            Ok(Go::Begin) => Ok(Turn { place: Arc::new(self.place) }),
+            // The sender is only dropped with the call.
+            Ok(Go::Refused) | Err(_) => Err(Refused),
+        }
+    }
+}
+
+impl Turn {
+    /// Lets others have the slot, and waits for this call's next turn at it.
+    pub async fn pass(&self) {
+        Aside::begin(&self.place).end().await;
+    }
+
+    /// Waits for somebody else. When that takes its time the slot is another call's meanwhile, and this one goes on when
+    /// it has a slot again.
+    pub async fn aside<T>(&self, wait: impl Future<Output = T>) -> T {
+        let mut wait = pin!(wait);
+        if let Ok(done) = tokio::time::timeout(ASIDE_AFTER, &mut wait).await {
+            return done;
+        }
+        let aside = Aside::begin(&self.place);
+        let done = wait.await;
+        aside.end().await;
+        done
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.turns.lanes().end(self.number);
+        self.turns.start();
+    }
+}
+
+/// A wait for which the slot was given back.
+struct Aside<'a> {
+    place: &'a Place,
+    is_under_way: bool,
+}
+
+impl<'a> Aside<'a> {
+    fn begin(place: &'a Place) -> Self {
+        place.turns.lanes().step_aside(place.number);
+        place.turns.start();
+        Self { place, is_under_way: true }
+    }
+
+    /// Waits for a slot.
+    async fn end(mut self) {
+        self.is_under_way = false;
+        let (waker, go) = oneshot::channel();
+        let Place { turns, number } = self.place;
+        let waits_elsewhere = turns.lanes().come_back(*number, waker).is_some();
+        if !waits_elsewhere {
+            turns.start();
+            let _ = go.await;
+        }
+    }
+}
+
+impl Drop for Aside<'_> {
+    fn drop(&mut self) {
+        if self.is_under_way {
+            self.place.turns.lanes().give_up_wait(self.place.number);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEAM: Uuid = Uuid::from_u128(1);
+    const OTHER: Uuid = Uuid::from_u128(2);
+
+    #[tokio::test]
+    async fn a_slot_is_anothers_while_its_call_waits() {
+        let turns = Turns::new(1);
+        let first = turns.arrive(TEAM, 1, 1).turn().await.unwrap();
+        let (released, release) = oneshot::channel::<()>();
+        let waiting = first.clone();
+        let waits = tokio::spawn(async move { waiting.aside(release).await });
+        // It gets the one slot only when the first one is aside.
+        let second = turns.arrive(OTHER, 1, 1).turn().await.unwrap();
+        released.send(()).unwrap();
+        assert!(!waits.is_finished(), "the slot is the second's");
+        drop(second);
+        waits.await.unwrap().unwrap();
+        let third = turns.arrive(OTHER, 1, 1).turn();
+        drop(first);
+        third.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn what_panics_or_is_dropped_gives_its_slot_back() {
+        let turns = Turns::new(1);
+        let turn = turns.arrive(TEAM, 1, 1).turn().await.unwrap();
+        let panicked = tokio::spawn(async move {
+            let _turn = turn;
+            panic!("a defect");
+        });
+        assert!(panicked.await.is_err());
+        drop(turns.arrive(TEAM, 1, 1));
+        turns.arrive(OTHER, 1, 1).turn().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_call_for_which_there_is_no_room_is_told_so() {
+        let turns = Turns::new(1);
+        let _first = turns.arrive(TEAM, 1, 1).turn().await.unwrap();
+        let large = WAITING_BYTES / 2;
+        let _second = turns.arrive(OTHER, large, 1);
+        let third = turns.arrive(TEAM, large, 1);
+        let fourth = turns.arrive(TEAM, 1, 1);
+        assert_eq!(fourth.turn().await.err(), Some(Refused));
+        drop(third);
+    }
+}

@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use contract::id::{ApiKeyId, CampaignId, TopUpRequestId};
 use contract::key::KeyKind;
 use store::Role;
+use uuid::Uuid;
 
 use crate::apply::{Email, Name};
 pub use crate::endpoint_command::{EndpointCommand, EndpointOf};
@@ -107,6 +108,9 @@ pub enum Command {
     Print(PrintCommand),
     /// Show how a card prints: a PNG of each surface, and the PDF.
     Proof(ProofCommand),
+    /// Messages that no worker could finish or knows.
+    #[command(subcommand)]
+    Parked(ParkedCommand),
     /// Prove that cards, charges, budgets, the ledger and the duplicate guard agree.
     Check,
     /// Post a file of recipients and show what became of each.
@@ -197,6 +201,20 @@ pub enum KeyCommand {
         /// The key's id, as the list shows it.
         key_id: ApiKeyId,
     },
+}
+
+/// Messages that no worker could finish or knows. They are kept for a week at the most, for an operator to look at.
+#[derive(Debug, Subcommand)]
+pub enum ParkedCommand {
+    /// List them, the oldest first, 200 at the most.
+    List,
+    /// Write a message's body to the standard output, as the client sent it. It is people's data.
+    Show {
+        /// The request's id, as the list shows it.
+        request_id: Uuid,
+    },
+    /// Throw them all away. Whoever sent them had an error and can repeat the request.
+    Drop,
 }
 
 /// Campaigns.

@@ -7,6 +7,7 @@ pub(crate) mod check;
 pub(crate) mod endpoint;
 pub(crate) mod integration;
 pub(crate) mod key;
+pub(crate) mod parked;
 pub(crate) mod recipient;
 pub(crate) mod sync;
 pub(crate) mod team;

@@ -113,6 +113,7 @@ async fn on_database(command: Command) -> anyhow::Result<Report> {
         }
         Command::Print(command) => on_print(command, &config).await,
         Command::Proof(command) => proof::proof(&config, &command, now).await,
+        Command::Parked(command) => operate::parked::run(&config, command).await,
         Command::Check => operate::check::check(&open(&config).await?, &config, now).await,
         Command::Demo(demo) => demo::post(&demo).await,
         Command::Sender(_) | Command::Completions { .. } => bail!("this command needs no settings"),

@@ -2,6 +2,7 @@
 //! its body is people's data. One that no worker could finish, or that none knows, is parked for an operator, and its
 //! caller is told at once instead of waiting for nothing.
 
+use std::error::Error;
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -44,7 +45,7 @@ pub async fn sort_dead_letters(
     let sorting = async {
         while let Some(link) = broker.link().await {
             if let Err(error) = sort_over(broker, &link, queues).await {
-                tracing::warn!(%error, "sorting what the broker gave up was interrupted");
+                tracing::warn!(error = &error as &dyn Error, "sorting what the broker gave up was interrupted");
             }
             tokio::time::sleep(SESSION_PAUSE).await;
         }

@@ -6,6 +6,7 @@
 //! A worker takes many more calls than it works on, so that it sees those of every team; whose turn it is is decided by
 //! [`crate::lanes`]. What waits is bounded, and goes back to the queue when the worker stops.
 
+use std::error::Error;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -84,7 +85,7 @@ pub async fn serve<H: Handler>(broker: &Broker, consumption: Consumption, handle
         let ended = worker.run_session(broker, &link).await;
         is_consuming.store(false, Ordering::Relaxed);
         if let Err(error) = ended {
-            tracing::warn!(%error, queue, "the consumer ended");
+            tracing::warn!(error = &error as &dyn Error, queue, "the consumer ended");
             tokio::time::sleep(SESSION_PAUSE).await;
         }
     }
@@ -238,7 +239,7 @@ impl Message {
     async fn end(self, queue: &'static str, end: End) {
         if let Err(error) = self.tell(queue, end).await {
             // The call is delivered again, and its reply found in the database.
-            tracing::warn!(%error, queue, "cannot reply");
+            tracing::warn!(error = &error as &dyn Error, queue, "cannot reply");
         }
     }
 

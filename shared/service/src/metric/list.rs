@@ -3,7 +3,7 @@
 use super::{Kind, Label, Metric};
 
 /// Calls and messages wait in these.
-pub(crate) const QUEUES: [&str; 5] = ["send", "push", "formula", "deliveries", "dead"];
+pub(crate) const QUEUES: [&str; 6] = ["send", "push", "formula", "deliveries", "dead", "parked"];
 
 const HTTP: &[&str] = &["gateway", "console"];
 const GATEWAY: &[&str] = &["gateway"];
@@ -28,6 +28,8 @@ const fn metric(
 }
 
 const CALL_QUEUE: Label = label("queue", &["send", "push", "formula"]);
+/// Of a message that another worker had, or none.
+const FIRST_QUEUE: Label = label("queue", &["send", "push", "formula", "unknown"]);
 const QUEUE: Label = label("queue", &QUEUES);
 const MEMORY: Label = label("budget", &["bodies", "anonymous_bodies", "answers"]);
 const PROVIDER: Label = label("provider", &["smarty", "stripe", "language_model"]);
@@ -129,7 +131,10 @@ pub const METRICS: &[Metric] = {
             Counter,
             "pillarbox_calls_total",
             GATEWAY,
-            &[CALL_QUEUE, label("result", &["replied", "unavailable", "lost", "deadline_passed"])],
+            &[
+                CALL_QUEUE,
+                label("result", &["replied", "unavailable", "given_up", "lost", "deadline_passed"]),
+            ],
             "Calls of workers over RabbitMQ.",
         ),
         metric(
@@ -148,6 +153,34 @@ pub const METRICS: &[Metric] = {
         ),
         metric(Gauge, "pillarbox_work_running", WORKERS, &[CALL_QUEUE], "Calls being worked on."),
         metric(
+            Gauge,
+            "pillarbox_work_waiting",
+            WORKERS,
+            &[CALL_QUEUE],
+            "Calls that a worker has taken and that wait for their team's turn.",
+        ),
+        metric(
+            Counter,
+            "pillarbox_work_refused_total",
+            WORKERS,
+            &[CALL_QUEUE],
+            "Calls refused because too many waited, most of them of the same team.",
+        ),
+        metric(
+            Counter,
+            "pillarbox_work_panics_total",
+            WORKERS,
+            &[CALL_QUEUE],
+            "Calls at which a worker panicked: they are delivered again, up to the limit.",
+        ),
+        metric(
+            Counter,
+            "pillarbox_calls_expired_total",
+            WORKERS,
+            &[FIRST_QUEUE],
+            "Calls thrown away because nobody waited for them any more.",
+        ),
+        metric(
             Counter,
             "pillarbox_work_redelivered_total",
             WORKERS,
@@ -158,8 +191,8 @@ pub const METRICS: &[Metric] = {
             Counter,
             "pillarbox_work_parked_total",
             WORKERS,
-            &[CALL_QUEUE],
-            "Messages of an unknown kind, put into the queue of parked messages.",
+            &[FIRST_QUEUE],
+            "Messages that no worker could finish or knows, put into the queue of parked messages.",
         ),
         metric(Gauge, "pillarbox_reporter", ALL, &[], "1 in the process that reports for all, else 0."),
         metric(
@@ -386,7 +419,21 @@ pub const METRICS: &[Metric] = {
             "pillarbox_housekeeping_failures_total",
             &["mailer", "syncer", "dispatcher"],
             &[],
-            "Rounds of the periodic jobs that failed.",
+            "Periodic tasks that failed, each by itself.",
+        ),
+        metric(
+            Counter,
+            "pillarbox_due_work_panics_total",
+            MAILER,
+            &[],
+            "Due jobs and open sends at which a worker panicked: they are taken again.",
+        ),
+        metric(
+            Counter,
+            "pillarbox_webhook_attempt_panics_total",
+            DISPATCHER,
+            &[],
+            "Attempts at deliveries that panicked: they are made again.",
         ),
     ]
 };

@@ -45,7 +45,10 @@ pub async fn sort_dead_letters(
     let sorting = async {
         while let Some(link) = broker.link().await {
             if let Err(error) = sort_over(broker, &link, queues).await {
-                tracing::warn!(error = &error as &dyn Error, "sorting what the broker gave up was interrupted");
+                tracing::warn!(
+                    error = &error as &dyn Error,
+                    "sorting what the broker gave up was interrupted"
+                );
             }
             tokio::time::sleep(SESSION_PAUSE).await;
         }

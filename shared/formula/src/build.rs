@@ -1,11 +1,13 @@
 //! From CEL's syntax tree to ours: names are found, types checked, chains of operators made flat.
 
+mod blank;
 mod call;
 mod operator;
 
 use std::collections::HashMap;
 
 use audience::fold_name;
+use blank::Overlooked;
 use cel::common::ast::{CallExpr, Expr, IdedExpr, LiteralValue};
 
 use crate::limits::{MAX_DEPTH, MAX_PROBLEMS};
@@ -29,6 +31,8 @@ pub(crate) struct Tree {
     pub(crate) root: Node,
     pub(crate) of: Type,
     pub(crate) columns: Vec<String>,
+    /// What its writer is told of a formula that stands.
+    pub(crate) warnings: Vec<Problem>,
 }
 
 /// Columns by folded name.
@@ -37,8 +41,16 @@ pub(crate) type Columns<'a> = HashMap<String, &'a Column>;
 /// Builds the tree, on a thread whose stack holds the recursion over a formula's chains.
 pub(crate) fn build(syntax: &Syntax<'_>, source: &str, columns: &Columns<'_>) -> Result<Tree, Vec<Problem>> {
     let chars: Vec<char> = source.chars().collect();
-    let mut builder =
-        Builder { syntax, source: &chars, columns, used: Vec::new(), patterns: 0, problems: Vec::new() };
+    let mut builder = Builder {
+        syntax,
+        source: &chars,
+        columns,
+        used: Vec::new(),
+        patterns: 0,
+        problems: Vec::new(),
+        overlooked: Vec::new(),
+        warnings: Vec::new(),
+    };
     let built = builder.expression(&syntax.root);
     if built.node.depth() > MAX_DEPTH {
         let message = format!(
@@ -47,7 +59,8 @@ pub(crate) fn build(syntax: &Syntax<'_>, source: &str, columns: &Columns<'_>) ->
         builder.report(built.span.problem(message));
     }
     if builder.problems.is_empty() {
-        return Ok(Tree { root: built.node, of: built.of, columns: builder.used });
+        let warnings = builder.take_warnings();
+        return Ok(Tree { root: built.node, of: built.of, columns: builder.used, warnings });
     }
     Err(builder.problems)
 }
@@ -60,9 +73,38 @@ struct Builder<'a> {
     /// How many regular expressions there are.
     patterns: usize,
     problems: Vec<Problem>,
+    /// Blanks that are passed over so far.
+    overlooked: Vec<Overlooked>,
+    /// What else is likely to be meant otherwise.
+    warnings: Vec<Problem>,
 }
 
 impl Builder<'_> {
+    fn warn(&mut self, warning: Problem) {
+        if self.warnings.len() < MAX_PROBLEMS {
+            self.warnings.push(warning);
+        }
+    }
+
+    /// An expression that is looked at only where these columns are not blank.
+    fn expression_where(&mut self, known: &[String], expression: &IdedExpr) -> Built {
+        let before = self.overlooked.len();
+        let built = self.expression(expression);
+        let mut inside = self.overlooked.split_off(before);
+        inside.retain_mut(|overlooked| overlooked.without(known));
+        self.overlooked.append(&mut inside);
+        built
+    }
+
+    /// All warnings in the order of their places.
+    fn take_warnings(&mut self) -> Vec<Problem> {
+        let mut warnings = std::mem::take(&mut self.warnings);
+        warnings.extend(self.overlooked.iter().map(Overlooked::warning));
+        warnings.sort_by_key(|warning| warning.offset);
+        warnings.truncate(MAX_PROBLEMS);
+        warnings
+    }
+
     fn report(&mut self, problem: Problem) {
         if self.problems.len() < MAX_PROBLEMS {
             self.problems.push(problem);

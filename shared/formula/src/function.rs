@@ -18,7 +18,7 @@ use crate::node::Node;
 use crate::value::Type;
 
 pub(crate) use format::check as check_format;
-pub(crate) use regular::compile as compile_pattern;
+pub(crate) use regular::{compile as compile_pattern, group_warning};
 
 /// Most arguments of a function that takes any number.
 const ANY_NUMBER: usize = usize::MAX;
@@ -55,6 +55,8 @@ pub(crate) enum Parameter {
     Format,
     Number,
     Date,
+    /// A date, or a birthday, which often has no year.
+    MonthAndDay,
     /// A number or a date, all arguments alike.
     Ordered,
     /// A condition.

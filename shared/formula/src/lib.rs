@@ -70,12 +70,18 @@ pub struct Formula {
     root: Arc<Node>,
     columns: Vec<String>,
     result_type: ColumnType,
+    warnings: Vec<Problem>,
 }
 
 impl Formula {
     /// The folded names of the columns that it uses, in the order of first use.
     pub fn columns(&self) -> &[String] {
         &self.columns
+    }
+
+    /// Where it is likely to give something else than its writer means, in the order of the places.
+    pub fn warnings(&self) -> &[Problem] {
+        &self.warnings
     }
 
     /// The type of its values.
@@ -129,7 +135,12 @@ fn compile_among(source: &str, columns: &build::Columns<'_>) -> Result<Formula, 
     shape::check(&tokens, &|name| columns.contains_key(&fold_name(name)))?;
     let rewritten = parse::Rewritten::new(&tokens);
     let tree = rewritten.parse(|syntax| build::build(syntax, source, columns))?;
-    Ok(Formula { root: Arc::new(tree.root), columns: tree.columns, result_type: tree.of.column_type() })
+    Ok(Formula {
+        root: Arc::new(tree.root),
+        columns: tree.columns,
+        result_type: tree.of.column_type(),
+        warnings: tree.warnings,
+    })
 }
 
 /// Every function, in alphabetical order.

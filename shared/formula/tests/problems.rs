@@ -97,6 +97,11 @@ fn what_is_unknown_is_named_with_the_nearest_name() {
         ("frist_name", "frist_name|There is no column frist_name. Did you mean first_name?|first_name"),
         ("UPER(state)", "UPER|There is no function UPER. Did you mean UPPER?|UPPER"),
         ("zzzzzz", "zzzzzz|There is no column zzzzzz. A text stands in quotes.|-"),
+        (
+            "SPLIT(state, \" \")",
+            "SPLIT|A part of a text is TEXTBEFORE(text, separator) or TEXTAFTER(text, separator), by a pattern \
+             REGEXEXTRACT(text, pattern), and by its place MID(text, start, count).|TEXTBEFORE",
+        ),
         ("VLOKUPP(state)", "VLOKUPP|There is no function VLOKUPP.|-"),
     ]);
 }
@@ -135,6 +140,11 @@ fn arguments_are_checked_by_number_and_type() {
             "DATEDIF(last_visit, TODAY(), \"W\")",
             "\"W\"|This must be one of \"Y\", \"M\", \"D\", \"MD\", \"YM\", \"YD\".|-",
         ),
+        (
+            "YEAR(birthday)",
+            "birthday|A date is needed here, and a birthday often has no year, such as 7/4. MONTH(birthday) and DAY(birthday) \
+             read every one; DATEVALUE(birthday) reads those with a year and is blank for the others.|-",
+        ),
         ("last_visit + last_visit", "+|Two dates cannot be added; the days between them are end - start.|-"),
         ("last_visit > 5", "last_visit > 5|A date is not compared with a number.|-"),
         ("member > TRUE", ">|Yes and no have no order; compare them with == or !=.|-"),
@@ -154,6 +164,69 @@ fn arguments_are_checked_by_number_and_type() {
         ),
     ]);
     assert_eq!(problems("MAX(1, last_visit)").len(), 2);
+}
+
+/// The warnings of a formula as `place|first words`.
+fn warned(source: &str) -> Vec<String> {
+    let chars: Vec<char> = source.chars().collect();
+    let told = |warning: &Problem| {
+        let place: String = chars[warning.offset..warning.offset + warning.length].iter().collect();
+        format!("{place}|{}", warning.message.split([':', '.']).next().unwrap_or_default())
+    };
+    compiled(source).warnings().iter().map(told).collect()
+}
+
+#[test]
+fn blanks_that_are_passed_over_are_warned_of() {
+    let passed = "MIN(30, spend / 10|MIN passes a blank over";
+    let joined =
+        |place: &str, column: &str| format!("{place}|Who has no {column} gets the text around it alone");
+    assert_eq!(warned("MIN(30, spend / 10) + \" %\""), [passed]);
+    assert_eq!(warned("\"$\" + spend"), [joined("\"$\" + spend", "spend")]);
+    assert_eq!(warned("\"$\" + spend + \" off\""), [joined("\"$\" + spend + \" off\"", "spend")]);
+    assert_eq!(warned("\"$\" + TEXT(spend, \"0.00\")"), [joined("\"$\" + TEXT(spend, \"0.00\"", "spend")]);
+    assert_eq!(
+        warned("CONCAT(\"since \", {First order})"),
+        [joined("CONCAT(\"since \", {First order}", "{First order}")]
+    );
+    // In the branch that does not ask.
+    assert_eq!(warned("IF(member, MIN(30, spend / 10), 5)"), [passed]);
+    assert_eq!(warned("IF(ISBLANK(visits), 5, MIN(30, spend / 10))"), [passed]);
+    assert_eq!(warned("IF(ISBLANK(spend), MIN(30, spend / 10), 5)"), [passed]);
+}
+
+#[test]
+fn who_says_what_a_blank_comes_to_is_not_warned() {
+    for source in [
+        "IF(ISBLANK(spend), 5, MIN(30, spend / 10))",
+        "ISBLANK(spend) ? \"\" : \"$\" + spend",
+        "IF(!ISBLANK(spend) && member, \"$\" + spend, \"\")",
+        "IF(OR(ISBLANK(spend), ISBLANK(visits)), 0, MAX(spend, visits))",
+        "IF(spend != null, \"$\" + spend, \"\")",
+        "IF(spend > 0, \"$\" + spend, \"\")",
+        "IFS(ISBLANK(spend), 5, member, MIN(30, spend), MIN(20, spend))",
+        "IF(spend in [10, 20], \"$\" + spend, \"\")",
+        "MIN(30, IFBLANK(spend, 0))",
+        "\"Dear \" + first_name",
+        "MIN(1, 2)",
+        "SUM(spend, visits)",
+    ] {
+        assert_eq!(warned(source), [""; 0], "{source}");
+    }
+}
+
+#[test]
+fn groups_that_are_not_filled_in_are_warned_of() {
+    for (source, told) in [
+        ("REGEXREPLACE(state, \"(T)\", r\"\\1\")", "written $1"),
+        ("REGEXREPLACE(state, \"T\", \"$1\")", "no group (...)"),
+        ("REGEXREPLACE(state, \"(T)\", \"$1$2\")", "no group 2"),
+        ("REGEXREPLACE(state, \"(T)\", \"$1\" + state)", "one text in quotes"),
+    ] {
+        let warnings = compiled(source).warnings().to_vec();
+        assert!(warnings.len() == 1 && warnings[0].message.contains(told), "{source}: {warnings:?}");
+    }
+    assert!(compiled("REGEXREPLACE(state, \"(T)\", \"$1-$$1\")").warnings().is_empty());
 }
 
 #[test]

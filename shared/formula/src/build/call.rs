@@ -1,8 +1,9 @@
 //! Functions and what their arguments must be.
 
-use audience::value;
-use cel::common::ast::CallExpr;
+use audience::{BuiltIn, value};
+use cel::common::ast::{CallExpr, IdedExpr};
 
+use super::blank::{self, Overlooked};
 use super::{Builder, Built};
 use crate::function::{self, Definition, Gives, Parameter};
 use crate::limits::MAX_PATTERNS;
@@ -12,7 +13,7 @@ use crate::problem::{Problem, Span};
 use crate::value::{Cell, Type};
 
 /// What spreadsheets have and formulas do not, what to write instead when one name does, and why.
-const STRANGERS: [(&str, &str, &str); 17] = [
+const STRANGERS: [(&str, &str, &str); 28] = [
     ("TRUE", "TRUE", "True is written without brackets."),
     ("FALSE", "FALSE", "False is written without brackets."),
     ("NOW", "TODAY()", "A formula knows the day, not the time."),
@@ -21,6 +22,17 @@ const STRANGERS: [(&str, &str, &str); 17] = [
     ("SEARCH", "FIND", "The place of a part is found by FIND, in the same case."),
     ("REPLACE", "SUBSTITUTE", "A part of a text is replaced by SUBSTITUTE(text, old, new)."),
     ("AVG", "AVERAGE", "The mean is AVERAGE."),
+    ("SPLIT", "TEXTBEFORE", PARTS),
+    ("TEXTSPLIT", "TEXTBEFORE", PARTS),
+    ("INDEX", "", PARTS),
+    ("JOIN", "TEXTJOIN", "Texts are joined by TEXTJOIN(separator, value, ...)."),
+    ("TRUNC", "ROUNDDOWN", "Digits are cut off by ROUNDDOWN(number, [digits])."),
+    ("DOLLAR", "TEXT", "An amount is written TEXT(amount, \"$#,##0.00\")."),
+    ("FIXED", "TEXT", "A number is written TEXT(number, \"0.00\")."),
+    ("DATEADD", "EDATE", "Months later is EDATE(date, months); days later is date + days."),
+    ("CHAR", "", "A sign stands in a text as it is, a new line as \\n."),
+    ("COUNTIF", "", "A formula sees one person and no other rows."),
+    ("SUMIF", "", "A formula sees one person and no other rows."),
     ("IFNA", "IFERROR", "What stands in for an error is said by IFERROR, and for a blank by IFBLANK."),
     ("XOR", "", "Whether just one of two conditions holds is written condition != other."),
     (
@@ -48,6 +60,10 @@ const STRANGERS: [(&str, &str, &str); 17] = [
     ("CHOOSE", "", "Cases are written SWITCH(value, case, result, ...)."),
 ];
 
+/// There are no lists to take parts from.
+const PARTS: &str = "A part of a text is TEXTBEFORE(text, separator) or TEXTAFTER(text, separator), by a pattern \
+                     REGEXEXTRACT(text, pattern), and by its place MID(text, start, count).";
+
 impl Builder<'_> {
     /// A call, also one written behind its first argument: `first_name.startsWith("A")`.
     pub(super) fn function(&mut self, call: &CallExpr) -> Built {
@@ -56,7 +72,7 @@ impl Builder<'_> {
         };
         let (name, place) = (token.source.clone(), token.span);
         let written = call.target.iter().map(AsRef::as_ref).chain(&call.args);
-        let mut arguments: Vec<Built> = written.map(|argument| self.expression(argument)).collect();
+        let mut arguments = self.arguments(&name, written);
         let span = arguments.iter().fold(place, |span, argument| span.to(argument.span));
         let Some(definition) = function::find(&name) else {
             let problem = self.unknown_function(&name, place);
@@ -81,8 +97,31 @@ impl Builder<'_> {
                     parameter => self.argument(definition, parameter, of, argument),
                 }
             })
-            .collect();
+            .collect::<Vec<Node>>();
+        self.overlooked.extend(Overlooked::in_call(definition.help.name, &nodes, span));
+        self.warn_of_groups(definition, &nodes, span);
         Built { node: Node::Call(definition, nodes), of, span }
+    }
+
+    /// The arguments of a function. Those of IF and IFS are looked at where their condition holds.
+    fn arguments<'e>(&mut self, name: &str, written: impl Iterator<Item = &'e IdedExpr>) -> Vec<Built> {
+        let is_choice = ["IF", "IFS"].iter().any(|choice| choice.eq_ignore_ascii_case(name));
+        let written: Vec<_> = written.collect();
+        let mut built: Vec<Built> = Vec::with_capacity(written.len());
+        // What is known where none of the conditions so far holds.
+        let mut known_else = Vec::new();
+        for (at, argument) in written.iter().enumerate() {
+            let condition = built.last().filter(|_| is_choice && at % 2 == 1);
+            let known_here = match condition {
+                Some(condition) => [&known_else[..], &blank::known(&condition.node, true)].concat(),
+                None => known_else.clone(),
+            };
+            if let Some(condition) = condition {
+                known_else.extend(blank::known(&condition.node, false));
+            }
+            built.push(self.expression_where(&known_here, argument));
+        }
+        built
     }
 
     fn result_type(&self, definition: &Definition, arguments: &[Built]) -> Type {
@@ -108,6 +147,7 @@ impl Builder<'_> {
             },
             Parameter::Number => self.number(argument),
             Parameter::Date => self.date(argument),
+            Parameter::MonthAndDay => self.month_and_day(argument),
             Parameter::YesNo => self.condition(argument),
             Parameter::Ordered if matches!(of, Type::Number | Type::Date | Type::Blank) => argument.node,
             Parameter::Ordered => {
@@ -128,6 +168,22 @@ impl Builder<'_> {
                     self.refuse(argument.span.problem(message)).node
                 }
             },
+        }
+    }
+
+    /// A date, or the column of birthdays, which often have no year.
+    fn month_and_day(&mut self, argument: Built) -> Node {
+        if is_birthday(&argument.node) { argument.node } else { self.date(argument) }
+    }
+
+    /// A new text that names groups in another way, or groups that there are not.
+    fn warn_of_groups(&mut self, definition: &Definition, nodes: &[Node], span: Span) {
+        if definition.help.name != "REGEXREPLACE" {
+            return;
+        }
+        let [_, Node::Pattern(pattern), new] = nodes else { return };
+        if let Some(message) = function::group_warning(pattern, new) {
+            self.warn(span.problem(message));
         }
     }
 
@@ -236,6 +292,10 @@ impl Builder<'_> {
                 None if constant.is_some() => refused("text"),
                 None => refused("text; VALUE reads a number from it").suggesting(format!("VALUE({written})")),
             },
+            (Type::Text, Type::Date) if is_birthday(&one.node) => one.span.problem(
+                "A date is needed here, and a birthday often has no year, such as 7/4. MONTH(birthday) and DAY(birthday) read \
+                 every one; DATEVALUE(birthday) reads those with a year and is blank for the others.",
+            ),
             (Type::Text, Type::Date) if constant.is_none() => {
                 refused("text; DATEVALUE reads a date from it").suggesting(format!("DATEVALUE({written})"))
             }
@@ -274,6 +334,11 @@ impl Builder<'_> {
             None => place.problem(message),
         }
     }
+}
+
+/// Whether this is the column of birthdays.
+fn is_birthday(node: &Node) -> bool {
+    matches!(node, Node::Column(column) if column.key == BuiltIn::Birthday.key())
 }
 
 fn miscounted(definition: &Definition, count: usize, place: Span) -> Option<Problem> {

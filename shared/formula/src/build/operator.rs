@@ -3,6 +3,7 @@
 use audience::value;
 use cel::common::ast::{CallExpr, Expr, IdedExpr, operators};
 
+use super::blank::{self, Overlooked};
 use super::{Builder, Built};
 use crate::node::{Comparison, Factor, Node, Sign};
 use crate::problem::Span;
@@ -57,6 +58,9 @@ impl Builder<'_> {
                     node => vec![node],
                 };
                 parts.push(right.node);
+                // The longer join takes in what was said of the shorter one.
+                self.overlooked.pop_if(|shorter| shorter.is_join() && shorter.span == left.span);
+                self.overlooked.extend(Overlooked::in_join(&parts, span));
                 Built { node: Node::Join(parts), of: Type::Text, span }
             }
             (Type::Date, Type::Number | Type::Blank) => shifted(left, Sign::Plus, right),
@@ -136,7 +140,8 @@ impl Builder<'_> {
 
     fn choice(&mut self, condition: &IdedExpr, yes: &IdedExpr, no: &IdedExpr) -> Built {
         let condition = self.expression(condition);
-        let (yes, no) = (self.expression(yes), self.expression(no));
+        let yes = self.expression_where(&blank::known(&condition.node, true), yes);
+        let no = self.expression_where(&blank::known(&condition.node, false), no);
         let span = condition.span.to(no.span);
         let of = yes.of.or(no.of);
         let node = Node::Choose(Box::new([self.condition(condition), yes.node, no.node]));

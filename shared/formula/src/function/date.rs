@@ -1,5 +1,6 @@
 //! Dates: days of the calendar, without a time.
 
+use audience::Birthday;
 use chrono::{Datelike, Months, NaiveDate};
 
 use super::{Definition, Gives, Parameter, Takes, text};
@@ -22,6 +23,8 @@ const fn help(
 }
 
 const ONE_DATE: Takes = Takes::exactly(1, |_, _| Parameter::Date);
+/// A date, or a birthday.
+const MONTH_AND_DAY: Takes = Takes::exactly(1, |_, _| Parameter::MonthAndDay);
 /// A date and a number of months.
 const DATE_AND_MONTHS: Takes =
     Takes::exactly(2, |at, _| if at == 0 { Parameter::Date } else { Parameter::Number });
@@ -44,7 +47,11 @@ pub(super) static FUNCTIONS: [Definition; 11] = [
     },
     Definition {
         help: help(
-            ["DATEVALUE", "DATEVALUE(text)", "The date that a text is, such as 2026-07-04 or 7/4/2026."],
+            [
+                "DATEVALUE",
+                "DATEVALUE(text)",
+                "The date that a text is, such as 2026-07-04 or 7/4/2026; one without a year is none.",
+            ],
             ["DATEVALUE(\"7/4/2026\")", "2026-07-04"],
         ),
         takes: Takes::exactly(1, |_, _| Parameter::Text),
@@ -58,16 +65,22 @@ pub(super) static FUNCTIONS: [Definition; 11] = [
         run: |machine, arguments| Ok(Cell::Number(machine.date(&arguments[0])?.year().into())),
     },
     Definition {
-        help: help(["MONTH", "MONTH(date)", "The month of a date, 1 to 12."], ["MONTH(\"2026-07-04\")", "7"]),
-        takes: ONE_DATE,
+        help: help(
+            ["MONTH", "MONTH(date)", "The month of a date, or of the column birthday, 1 to 12."],
+            ["MONTH(\"2026-07-04\")", "7"],
+        ),
+        takes: MONTH_AND_DAY,
         gives: NUMBER,
-        run: |machine, arguments| Ok(Cell::Number(machine.date(&arguments[0])?.month().into())),
+        run: |machine, arguments| Ok(Cell::Number(month_and_day(machine, &arguments[0])?.0.into())),
     },
     Definition {
-        help: help(["DAY", "DAY(date)", "The day of the month of a date."], ["DAY(\"2026-07-04\")", "4"]),
-        takes: ONE_DATE,
+        help: help(
+            ["DAY", "DAY(date)", "The day of the month of a date, or of the column birthday."],
+            ["DAY(\"2026-07-04\")", "4"],
+        ),
+        takes: MONTH_AND_DAY,
         gives: NUMBER,
-        run: |machine, arguments| Ok(Cell::Number(machine.date(&arguments[0])?.day().into())),
+        run: |machine, arguments| Ok(Cell::Number(month_and_day(machine, &arguments[0])?.1.into())),
     },
     Definition {
         help: help(
@@ -155,11 +168,26 @@ fn from_parts<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a
     )
 }
 
+/// Month and day of a date, or of a birthday with a year or without.
+fn month_and_day<'a>(machine: &mut Machine<'a>, node: &'a Node) -> Answer<'a, (u32, u32)> {
+    match machine.value(node)? {
+        Cell::Date(date) => Ok((date.month(), date.day())),
+        Cell::Text(written) => match Birthday::parse(&written) {
+            Some(birthday) => Ok((birthday.month(), birthday.day())),
+            None => error(format!("“{}” is not a birthday", text::shown(&written))),
+        },
+        _ => error("a date is needed"),
+    }
+}
+
 fn from_text<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
     let written = text::searched(machine, &arguments[0])?;
     match audience::value::read_date(&written) {
         Some(date) => Ok(Cell::Date(date)),
         None if written.trim().is_empty() => Err(Halt::Nothing("the text to be read is blank")),
+        None if Birthday::parse(&written).is_some() => {
+            error(format!("“{}” has no year; of a birthday MONTH and DAY read it", text::shown(&written)))
+        }
         None => error(format!("“{}” is not a date", text::shown(&written))),
     }
 }

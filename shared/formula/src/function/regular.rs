@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use regex::RegexBuilder;
+use regex::{Captures, RegexBuilder};
 
 use super::{Definition, Gives, Parameter, Takes};
 use crate::FunctionHelp;
@@ -54,9 +54,9 @@ pub(super) static FUNCTIONS: [Definition; 3] = [
             name: "REGEXREPLACE",
             category: CATEGORY,
             signature: "REGEXREPLACE(text, pattern, new)",
-            description: "The text with the new text, as it stands, at every match of the regular expression.",
-            example: "REGEXREPLACE(\"(512) 555-0100\", \"[^0-9]\", \"\")",
-            result: "5125550100",
+            description: "The text with the new text at every match of the regular expression. $1 in a new text that stands in the formula is what the first group matched, $2 the second; $$1 prints $1.",
+            example: r#"REGEXREPLACE("5125550100", r"^(\d{3})(\d{3})", "($1) $2-")"#,
+            result: "(512) 555-0100",
         },
         takes: takes(3),
         gives: Gives::Always(Type::Text),
@@ -88,6 +88,88 @@ pub(crate) fn compile(source: &str) -> Result<Pattern, String> {
     Err("This regular expression is too large; fewer and smaller repetitions make it smaller.".to_owned())
 }
 
+/// A piece of a new text.
+enum Part<'t> {
+    /// It prints as it stands.
+    Text(&'t str),
+    /// `$1` to `$9`.
+    Group(usize),
+}
+
+/// Splits a new text at its groups. `$$1` is the text `$1`; any other `$` is itself.
+fn parts(new: &str) -> impl Iterator<Item = Part<'_>> {
+    let mut rest = new;
+    std::iter::from_fn(move || {
+        let bytes = rest.as_bytes();
+        let digit = |at: usize| bytes.get(at).filter(|byte| (b'1'..=b'9').contains(byte));
+        let (part, length) = match bytes {
+            [] => return None,
+            [b'$', b'$', ..] if digit(2).is_some() => (Part::Text(&rest[1..3]), 3),
+            [b'$', ..] if digit(1).is_some() => (Part::Group(usize::from(bytes[1] - b'0')), 2),
+            _ => {
+                let end =
+                    rest.char_indices().skip(1).find(|(_, one)| *one == '$').map_or(rest.len(), |(at, _)| at);
+                (Part::Text(&rest[..end]), end)
+            }
+        };
+        rest = &rest[length..];
+        Some(part)
+    })
+}
+
+/// The new text with what the groups matched. A group that the pattern does not have prints as it stands.
+fn expanded(new: &str, pattern: &Pattern, groups: Option<&Captures<'_>>) -> String {
+    let mut made = String::new();
+    for part in parts(new) {
+        match part {
+            Part::Text(text) => made.push_str(text),
+            Part::Group(number) if number < pattern.regex.captures_len() => {
+                made.push_str(
+                    groups.and_then(|groups| groups.get(number)).map_or("", |group| group.as_str()),
+                );
+            }
+            Part::Group(number) => made.push_str(&format!("${number}")),
+        }
+    }
+    made
+}
+
+/// Whether a text stands in the formula as it is.
+fn is_written(node: &Node) -> bool {
+    node.constant_text().is_some()
+}
+
+/// What is likely to be meant otherwise in a new text.
+pub(crate) fn group_warning(pattern: &Pattern, new: &Node) -> Option<String> {
+    let written: Vec<&str> = match new {
+        Node::Join(parts) => parts.iter().filter_map(Node::constant_text).collect(),
+        node => node.constant_text().into_iter().collect(),
+    };
+    let groups = pattern.regex.captures_len() - 1;
+    let named = || written.iter().flat_map(|text| parts(text));
+    let asks = |number: &usize| named().any(|part| matches!(part, Part::Group(asked) if asked == *number));
+    if written
+        .iter()
+        .any(|text| text.as_bytes().windows(2).any(|two| two[0] == b'\\' && (b'1'..=b'9').contains(&two[1])))
+    {
+        return Some(
+            "A group of the regular expression is written $1 in the new text; \\1 prints as it stands."
+                .to_owned(),
+        );
+    }
+    if !is_written(new) && groups > 0 && named().any(|part| matches!(part, Part::Group(_))) {
+        return Some(
+            "Groups are filled in only when the new text is one text in quotes; here $1 prints as it stands."
+                .to_owned(),
+        );
+    }
+    let missing = (groups + 1..=9).find(asks)?;
+    is_written(new).then(|| match groups {
+        0 => format!("The regular expression has no group (...), so ${missing} prints as it stands."),
+        _ => format!("The regular expression has no group {missing}, so ${missing} prints as it stands."),
+    })
+}
+
 fn extract<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
     let text = machine.text(&arguments[0])?;
     let pattern = machine.pattern(&arguments[1], text.len())?;
@@ -104,9 +186,17 @@ fn replace<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
     let new = machine.text(&arguments[2])?;
     let mut made = String::with_capacity(text.len());
     let mut end = 0;
+    // Groups cost a second search: only a text of the formula's own asks for them, never one that somebody sent.
+    let has_groups = is_written(&arguments[2]) && parts(&new).any(|part| matches!(part, Part::Group(_)));
     for found in pattern.regex.find_iter(&text) {
         machine.append(&mut made, &text[end..found.start()])?;
-        machine.append(&mut made, &new)?;
+        if has_groups {
+            machine.spend_search(pattern, text.len() - found.start())?;
+            let groups = pattern.regex.captures_at(&text, found.start());
+            machine.append(&mut made, &expanded(&new, pattern, groups.as_ref()))?;
+        } else {
+            machine.append(&mut made, &new)?;
+        }
         end = found.end();
         // For the search that comes next.
         machine.spend_search(pattern, text.len() - end)?;

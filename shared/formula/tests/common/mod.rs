@@ -28,6 +28,7 @@ pub fn columns() -> Vec<Column> {
         ("Größe", ColumnType::Number),
         ("a}b", ColumnType::Text),
         ("if", ColumnType::Text),
+        ("birthday", ColumnType::Text),
     ]
     .into_iter()
     .map(|(name, column_type)| Column { name: name.to_owned(), column_type })
@@ -49,6 +50,7 @@ pub fn row() -> HashMap<String, String> {
         ("größe", "7"),
         ("a}b", "brace"),
         ("if", "perhaps"),
+        ("birthday", "7/4"),
     ]
     .map(|(name, value)| (name.to_owned(), value.to_owned()))
     .into()

@@ -18,7 +18,16 @@ use crate::{Syncer, internal, removed_or_internal};
 struct Complete {
     integration_id: IntegrationId,
     request: CompleteRequest,
-    removal_guard_percent: Option<i16>,
+    guard: Option<Guard>,
+}
+
+/// How much a full sync removes without asking.
+#[derive(Debug, Clone, Copy)]
+struct Guard {
+    /// Share of the contacts.
+    percent: i16,
+    /// Contacts, whatever their share.
+    minimum: i32,
 }
 
 /// Completes the open sync. A full one removes what it did not receive.
@@ -32,9 +41,11 @@ pub(crate) async fn complete(
     // A sync that is nobody's is told apart from one that is not open here, not under the lock.
     refuse_unknown(store, integration_id, request.sync_id).await?;
     let integration = store.integration_get(integration_id).await.map_err(removed_or_internal)?;
-    let removal_guard_percent = integration.removal_guard_percent;
+    let guard = integration
+        .removal_guard_percent
+        .map(|percent| Guard { percent, minimum: integration.removal_guard_minimum });
     let sync_id = request.sync_id;
-    let answer = once(syncer, context, &Complete { integration_id, request, removal_guard_percent }).await;
+    let answer = once(syncer, context, &Complete { integration_id, request, guard }).await;
     if let Err(PushError::RemovalGuard { count, share, .. }) = answer {
         note_held_back(syncer, integration_id, sync_id, (count, share)).await;
     }
@@ -108,25 +119,29 @@ impl Complete {
         sync_id: SyncId,
         now: DateTime<Utc>,
     ) -> Result<i64, Refused> {
-        if let Some(percent) = self.removal_guard_percent
+        if let Some(guard) = self.guard
             && !self.request.confirm_removal
         {
-            guard(transaction.sync_removal(self.integration_id, sync_id).await?, percent)?;
+            guard.check(transaction.sync_removal(self.integration_id, sync_id).await?)?;
         }
         Ok(transaction.sync_remove_missing(self.integration_id, sync_id, now).await?)
     }
 }
 
-/// Refuses a removal of more than the owner's share of the contacts.
-fn guard(removal: Removal, percent: i16) -> Result<(), PushError> {
-    if i128::from(removal.count) * 100 <= i128::from(removal.contacts) * i128::from(percent) {
-        return Ok(());
+impl Guard {
+    /// Refuses a removal of more than the share of the contacts, unless they are fewer than the minimum.
+    fn check(self, removal: Removal) -> Result<(), PushError> {
+        let is_within_share =
+            i128::from(removal.count) * 100 <= i128::from(removal.contacts) * i128::from(self.percent);
+        if is_within_share || removal.count < i64::from(self.minimum) {
+            return Ok(());
+        }
+        Err(PushError::RemovalGuard {
+            count: removal.count,
+            share: share(removal),
+            limit: f64::from(self.percent) / 100.0,
+        })
     }
-    Err(PushError::RemovalGuard {
-        count: removal.count,
-        share: share(removal),
-        limit: f64::from(percent) / 100.0,
-    })
 }
 
 /// The share of the contacts that would be removed, 0 to 1, to four digits.
@@ -143,14 +158,21 @@ mod tests {
 
     #[test]
     fn the_guard_stops_a_removal_of_more_than_its_share() {
-        let removal = |count, contacts| Removal { count, contacts };
-        assert_eq!(guard(removal(0, 0), 0), Ok(()));
-        assert_eq!(guard(removal(10, 100), 10), Ok(()));
-        assert_eq!(guard(removal(100, 100), 100), Ok(()));
-        assert_eq!(
-            guard(removal(11, 100), 10),
-            Err(PushError::RemovalGuard { count: 11, share: 0.11, limit: 0.1 })
-        );
-        assert!(guard(removal(1, 1_000_000), 0).is_err());
+        let guarded =
+            |count, contacts, percent| Guard { percent, minimum: 0 }.check(Removal { count, contacts });
+        assert_eq!(guarded(0, 0, 0), Ok(()));
+        assert_eq!(guarded(10, 100, 10), Ok(()));
+        assert_eq!(guarded(100, 100, 100), Ok(()));
+        assert_eq!(guarded(11, 100, 10), Err(PushError::RemovalGuard { count: 11, share: 0.11, limit: 0.1 }));
+        assert!(guarded(1, 1_000_000, 0).is_err());
+    }
+
+    #[test]
+    fn the_guard_lets_few_contacts_go_whatever_their_share() {
+        let guarded = |count, contacts| Guard { percent: 20, minimum: 25 }.check(Removal { count, contacts });
+        assert_eq!(guarded(24, 24), Ok(()));
+        assert!(guarded(25, 25).is_err());
+        assert_eq!(guarded(25, 125), Ok(()));
+        assert!(guarded(26, 125).is_err());
     }
 }

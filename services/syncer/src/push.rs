@@ -74,7 +74,8 @@ impl Change for Push<'_> {
 
     async fn apply(&self, transaction: &Transaction<'_>, now: DateTime<Utc>) -> Result<Bytes, Refused> {
         let integration_id = self.integration_id;
-        let sync = transaction.sync_share(integration_id, now).await?.ok_or(PushError::NoOpenSync)?;
+        let shared = transaction.sync_share(integration_id, now).await?.ok_or(PushError::NoOpenSync)?;
+        let sync = shared.sync;
         // The database looks the contacts up while their values are checked.
         let known = transaction.contact_find(integration_id, &self.external_ids);
         let checked = async { tokio::task::block_in_place(|| self.checked()) };
@@ -86,6 +87,10 @@ impl Change for Push<'_> {
             known: &known?,
         };
         let received = transaction.contact_apply(integration_id, sync.id, batch, now).await?;
+        if shared.has_issues {
+            let (upserts, deletes) = (&checked.upserts, &checked.deletes);
+            transaction.issue_resolve(integration_id, sync.id, upserts, deletes, now).await?;
+        }
         let received = if sync.mode == SyncMode::Full { received } else { Vec::new() };
         let counted = transaction.sync_count(integration_id, sync.id, counts(checked), &received).await?;
         if !checked.rejections.is_empty() || !checked.warnings.is_empty() {

@@ -79,7 +79,8 @@ const FIND: &str = "
 /// Writes contacts that are new or change, and only those. They are written in the order of their ids, deletes among
 /// the upserts: two batches that meet wait for each other and never in a ring. An 'insert' is an upsert of a contact
 /// that was not there a moment ago, and is not looked up again. A contact that is to be deleted and was never there is
-/// nothing to write; one that a full sync missed is written, so that no undo brings it back.
+/// nothing to write; one that a full sync missed is written, so that no undo brings it back. A delete erases the values:
+/// of a deleted contact only its key, its number and its times stay.
 const APPLY: &str = "
     WITH sent AS (
         SELECT external_id, operation, fields::jsonb AS fields, fingerprint
@@ -100,7 +101,8 @@ const APPLY: &str = "
             OR operation = 'upsert' AND (contact_number IS NULL OR is_removed OR NOT is_same)
             OR operation = 'delete' AND contact_number IS NOT NULL AND (NOT is_removed OR is_missed)
         ORDER BY external_id COLLATE \"C\"
-        ON CONFLICT (integration_id, external_id) DO UPDATE SET fields = existing.fields || excluded.fields,
+        ON CONFLICT (integration_id, external_id) DO UPDATE SET
+            fields = CASE WHEN excluded.removed_at IS NULL THEN existing.fields || excluded.fields ELSE '{}' END,
             fingerprint = excluded.fingerprint, removed_at = excluded.removed_at, removed_in = NULL,
             changed_in = excluded.changed_in, changed_at = excluded.changed_at
         RETURNING contact_number

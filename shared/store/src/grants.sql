@@ -54,8 +54,9 @@ GRANT EXECUTE ON FUNCTION print_serials_used
 -- Who asks, and how often.
 GRANT SELECT, INSERT, UPDATE ON rate_windows TO pillarbox_gateway;
 GRANT SELECT (key_id, team_id, kind, integration_id, hash, revoked_at) ON api_keys TO pillarbox_gateway;
-GRANT SELECT (integration_id, team_id, name, availability, removal_guard_percent, first_completed_at, removed_at) ON integrations
-    TO pillarbox_gateway;
+GRANT SELECT (integration_id, team_id, name, availability, removal_guard_percent, removal_guard_minimum, first_completed_at,
+    removed_at)
+    ON integrations TO pillarbox_gateway;
 -- The state of a request, and a stored response whose way was lost.
 GRANT SELECT (team_id, send_id, response, mailed, cost_cents, created_at, finished_at) ON sends TO pillarbox_gateway;
 -- The push API reads for itself.
@@ -99,7 +100,8 @@ GRANT SELECT, INSERT ON charges, ledger_transactions, ledger_entries TO pillarbo
 GRANT UPDATE (state, payment_reference, settled_at) ON charges TO pillarbox_mailer;
 GRANT SELECT ON ledger_accounts TO pillarbox_mailer;
 GRANT UPDATE (balance_cents) ON ledger_accounts TO pillarbox_mailer;
-GRANT SELECT (team_id, name, time_zone, payment, stripe_customer, stripe_payment_method) ON teams TO pillarbox_mailer;
+GRANT SELECT (team_id, name, time_zone, payment, stripe_customer, stripe_payment_method, formula_keys_see_people) ON teams
+    TO pillarbox_mailer;
 GRANT UPDATE (team_id) ON teams TO pillarbox_mailer; -- to lock
 -- What falls due.
 GRANT SELECT, INSERT, UPDATE, DELETE ON jobs TO pillarbox_mailer;
@@ -128,6 +130,7 @@ GRANT EXECUTE ON FUNCTION contacts_erase TO pillarbox_syncer; -- of removed inte
 GRANT SELECT, INSERT, UPDATE, DELETE ON syncs TO pillarbox_syncer;
 GRANT SELECT, INSERT, DELETE ON sync_received, sync_issues, idempotency_keys TO pillarbox_syncer;
 GRANT UPDATE (batch) ON sync_received, sync_issues TO pillarbox_syncer; -- to lock
+GRANT UPDATE (resolved_at) ON sync_issues TO pillarbox_syncer;
 GRANT SELECT ON integrations TO pillarbox_syncer;
 GRANT UPDATE (first_completed_at, erased_at) ON integrations TO pillarbox_syncer;
 -- Fields and the columns that they become.
@@ -191,7 +194,7 @@ GRANT SELECT ON ai_cells TO pillarbox_console;
 -- Keys and integrations.
 GRANT SELECT, INSERT ON api_keys, integrations TO pillarbox_console;
 GRANT UPDATE (revoked_at) ON api_keys TO pillarbox_console;
-GRANT UPDATE (availability, removal_guard_percent, removed_at) ON integrations TO pillarbox_console;
+GRANT UPDATE (availability, removal_guard_percent, removal_guard_minimum, removed_at) ON integrations TO pillarbox_console;
 GRANT SELECT ON integration_fields, syncs, sync_issues TO pillarbox_console;
 GRANT UPDATE (semantic, is_mapped_by_owner) ON integration_fields TO pillarbox_console;
 GRANT UPDATE (undone_at, status) ON syncs TO pillarbox_console;

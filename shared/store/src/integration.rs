@@ -11,6 +11,12 @@ use tokio_postgres::Row;
 use crate::error::{Result, StoreError};
 use crate::pool::{Store, Transaction};
 
+/// The removal guard of a new integration: a full sync that would remove more than this share of the contacts, in percent...
+const REMOVAL_GUARD_PERCENT: i16 = 20;
+
+/// ...and at least so many, is held until it is confirmed.
+const REMOVAL_GUARD_MINIMUM: i32 = 25;
+
 /// What the owner set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -36,6 +42,8 @@ pub struct Integration {
     pub availability: Availability,
     /// Percent of the contacts that a full sync removes without asking; `None` never asks.
     pub removal_guard_percent: Option<i16>,
+    /// Contacts that a full sync removes without asking, whatever their share.
+    pub removal_guard_minimum: i32,
     /// Whether a sync has completed.
     pub has_completed: bool,
 }
@@ -69,8 +77,7 @@ impl Integration {
     }
 }
 
-const COLUMNS: &str =
-    "integration_id, team_id, name, availability, removal_guard_percent, first_completed_at";
+const COLUMNS: &str = "integration_id, team_id, name, availability, removal_guard_percent, removal_guard_minimum, first_completed_at";
 
 fn integration(row: &Row) -> Result<Integration> {
     Ok(Integration {
@@ -79,6 +86,7 @@ fn integration(row: &Row) -> Result<Integration> {
         name: row.get("name"),
         availability: Availability::from_name(row.get("availability"))?,
         removal_guard_percent: row.get("removal_guard_percent"),
+        removal_guard_minimum: row.get("removal_guard_minimum"),
         has_completed: row.get::<_, Option<DateTime<Utc>>>("first_completed_at").is_some(),
     })
 }
@@ -181,7 +189,8 @@ impl Store {
 }
 
 impl Transaction<'_> {
-    /// Makes the integration, or gives the team's one of that name these settings.
+    /// Makes the integration, or gives the team's one of that name these settings. Without a guard the one that stands keeps
+    /// its own, and a new one gets the [default](REMOVAL_GUARD_PERCENT).
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
@@ -196,10 +205,11 @@ impl Transaction<'_> {
         let row = self
             .row(
                 "INSERT INTO integrations
-                     (integration_id, team_id, name, availability, removal_guard_percent, created_at)
-                 VALUES ($1, $2, $3, $4, $5, $6)
+                     (integration_id, team_id, name, availability, removal_guard_percent, removal_guard_minimum, created_at)
+                 VALUES ($1, $2, $3, $4, coalesce($5::smallint, $7::smallint), CASE WHEN $5 IS NULL THEN $8::integer ELSE 0 END, $6)
                  ON CONFLICT (team_id, name) WHERE removed_at IS NULL DO UPDATE SET availability = excluded.availability,
-                     removal_guard_percent = excluded.removal_guard_percent
+                     removal_guard_percent = coalesce($5, integrations.removal_guard_percent),
+                     removal_guard_minimum = CASE WHEN $5 IS NULL THEN integrations.removal_guard_minimum ELSE 0 END
                  RETURNING integration_id",
                 &[
                     &IntegrationId::new().0,
@@ -208,6 +218,8 @@ impl Transaction<'_> {
                     &availability.as_str(),
                     &removal_guard_percent,
                     &now,
+                    &REMOVAL_GUARD_PERCENT,
+                    &REMOVAL_GUARD_MINIMUM,
                 ],
             )
             .await?

@@ -96,7 +96,8 @@ impl Transaction<'_> {
             .ok_or_else(|| StoreError::NotFound(format!("the integration {integration_id}")))
     }
 
-    /// Sets the share of contacts, in percent, that a full sync removes without asking; `None` never asks.
+    /// Sets the share of contacts, in percent, that a full sync removes without asking, however few they are; `None` never
+    /// asks.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has none with this id; [`StoreError::Refused`] unless it is 0 to 100.
@@ -108,7 +109,7 @@ impl Transaction<'_> {
     ) -> Result<()> {
         let changed = self
             .execute(
-                "UPDATE integrations SET removal_guard_percent = $3
+                "UPDATE integrations SET removal_guard_percent = $3, removal_guard_minimum = 0
                  WHERE team_id = $1 AND integration_id = $2 AND removed_at IS NULL",
                 &[&team_id.0, &integration_id.0, &percent],
             )

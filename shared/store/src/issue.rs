@@ -1,9 +1,11 @@
 //! What was wrong with single records of a sync.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
+use chrono::{DateTime, Utc};
 use contract::id::{IntegrationId, SyncId};
-use contract::push::{ContactIssue, IssueKind, Rejection, RejectionItem, Warning};
+use contract::push::{AcceptedUpsert, ContactIssue, IssueKind, Rejection, RejectionItem, Warning};
 use tokio_postgres::Row;
 
 use crate::error::{Result, StoreError};
@@ -13,7 +15,36 @@ use crate::sync::CountedBatch;
 /// Issues that one statement stores: a batch can have half a million, of eight bytes of its body each.
 const ISSUES: usize = 20_000;
 
-const COLUMNS: &str = "issue, batch, index, external_id, code, field, message";
+const COLUMNS: &str =
+    "issue, batch, index, external_id, code, field, message, resolved_at IS NOT NULL AS is_resolved";
+
+/// Marks the issues of accepted records as resolved: each rejection, and each dropped value whose field came again. A delete
+/// resolves all. They are locked in one order, whatever that of the batch.
+const RESOLVE: &str = "
+    WITH resolved AS (
+        SELECT issues.kind, issues.issue
+        FROM unnest($3::text[], $4::text[]) AS accepted (external_id, fields)
+        CROSS JOIN LATERAL (
+            SELECT kind, issue, field FROM sync_issues
+            WHERE integration_id = $1 AND external_id = accepted.external_id AND sync_id = $2 AND resolved_at IS NULL
+        ) AS issues
+        WHERE issues.kind = 'rejection' OR accepted.fields IS NULL OR accepted.fields::jsonb ? issues.field
+    ), locked AS (
+        SELECT kind, issue FROM sync_issues
+        WHERE integration_id = $1 AND sync_id = $2 AND (kind, issue) IN (SELECT kind, issue FROM resolved)
+        ORDER BY kind, issue FOR UPDATE
+    )
+    UPDATE sync_issues SET resolved_at = $5 FROM locked
+    WHERE integration_id = $1 AND sync_id = $2 AND sync_issues.kind = locked.kind AND sync_issues.issue = locked.issue";
+
+/// Which issues are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IssueFilter {
+    /// All.
+    All,
+    /// Those that no later batch of the sync has resolved.
+    Unresolved,
+}
 
 fn item(row: &Row) -> RejectionItem {
     RejectionItem {
@@ -24,6 +55,7 @@ fn item(row: &Row) -> RejectionItem {
         code: row.get("code"),
         field: row.get("field"),
         message: row.get("message"),
+        resolved: row.get("is_resolved"),
     }
 }
 
@@ -72,6 +104,27 @@ fn position(index: usize) -> i32 {
 }
 
 impl Transaction<'_> {
+    /// Marks issues of the sync as resolved which these records answer.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn issue_resolve(
+        &self,
+        integration_id: IntegrationId,
+        sync_id: SyncId,
+        upserts: &[AcceptedUpsert<'_>],
+        deletes: &[Cow<'_, str>],
+        now: DateTime<Utc>,
+    ) -> Result<()> {
+        let upserted = upserts.iter().map(|upsert| &upsert.external_id);
+        let external_ids: Vec<&str> = upserted.chain(deletes).map(AsRef::as_ref).collect();
+        let fields = upserts.iter().map(|upsert| serde_json::to_string(&upsert.values).map(Some));
+        let fields =
+            fields.chain(deletes.iter().map(|_| Ok(None))).collect::<serde_json::Result<Vec<_>>>()?;
+        self.execute(RESOLVE, &[&integration_id.0, &sync_id.0, &external_ids, &fields, &now]).await?;
+        Ok(())
+    }
+
     /// Stores the issues of a batch under the numbers that it was counted with.
     ///
     /// # Errors
@@ -134,13 +187,17 @@ impl Store {
         &self,
         integration_id: IntegrationId,
         sync_id: SyncId,
-        kind: IssueKind,
+        (kind, filter): (IssueKind, IssueFilter),
         after: i64,
         limit: i64,
     ) -> Result<Vec<RejectionItem>> {
+        let unresolved = match filter {
+            IssueFilter::All => "",
+            IssueFilter::Unresolved => "AND resolved_at IS NULL",
+        };
         let sql = format!(
             "SELECT {COLUMNS} FROM sync_issues
-             WHERE integration_id = $1 AND sync_id = $2 AND kind = $3 AND issue > $4 ORDER BY issue LIMIT $5"
+             WHERE integration_id = $1 AND sync_id = $2 AND kind = $3 AND issue > $4 {unresolved} ORDER BY issue LIMIT $5"
         );
         let rows = self.rows(&sql, &[&integration_id.0, &sync_id.0, &kind.as_str(), &after, &limit]).await?;
         Ok(rows.iter().map(item).collect())

@@ -36,10 +36,19 @@ pub struct CountedBatch {
     pub issues_before: i64,
 }
 
+/// An open sync as a batch finds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SharedSync {
+    /// The sync.
+    pub sync: SyncView,
+    /// Whether an earlier batch left issues.
+    pub has_issues: bool,
+}
+
 /// An open sync past its time counts as expired from that moment, whether or not somebody wrote it down.
 const COLUMNS: &str = "integration_id, sync_id, mode,
     CASE WHEN status = 'open' AND expires_at <= $2 THEN 'expired' ELSE status END AS status, begun_at, expires_at,
-    batches_received, records_upserted, records_deleted, records_rejected, marked_removed";
+    batches_received, records_upserted, records_deleted, records_rejected, marked_removed, last_issue";
 
 fn open_sync() -> String {
     format!("SELECT {COLUMNS} FROM syncs WHERE integration_id = $1 AND status = 'open' AND expires_at > $2")
@@ -258,11 +267,13 @@ impl Transaction<'_> {
         &self,
         integration_id: IntegrationId,
         now: DateTime<Utc>,
-    ) -> Result<Option<SyncView>> {
+    ) -> Result<Option<SharedSync>> {
         let lock = lock_within(SHARE_PATIENCE, "pg_advisory_xact_lock_shared");
         let name = lock_name(integration_id);
         let [_, open] = self.row_each((&lock, &[&name]), (&open_sync(), &[&integration_id.0, &now])).await?;
-        open.as_ref().map(sync).transpose()
+        let shared =
+            |row: &Row| Ok(SharedSync { sync: sync(row)?, has_issues: row.get::<_, i64>("last_issue") > 0 });
+        open.as_ref().map(shared).transpose()
     }
 
     /// The id of the sync that was begun last. The integration is held alone, so that nobody begins one meanwhile.

@@ -29,6 +29,40 @@ async fn declare_adds_changes_and_lists_what_is_no_longer_sent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_choice_without_options_takes_any_text_and_one_with_options_names_them_when_it_refuses() {
+    let crm = Crm::with(Vec::new()).await;
+    let fields = json!([
+        {"key": "open", "type": "choice"},
+        {"key": "none", "type": "choice", "options": []},
+        {"key": "plan", "type": "choice", "options": ["free", "paid"]},
+    ]);
+    assert_eq!(crm.declare(fields).await.json()["added"], 3);
+    crm.begin("delta").await;
+    let record = json!({"external_id": "a", "fields": {"open": "gold", "none": 7, "plan": "trial"}});
+    let pushed = crm.push(&[record]).await.json();
+    assert_eq!(pushed["accepted"], 1);
+    assert_eq!(pushed["warnings"].as_array().unwrap().len(), 1, "{pushed}");
+    assert_eq!(pushed["warnings"][0]["message"], "plan must be one of its options: free, paid.");
+    assert_eq!(crm.contacts().await, [("a".to_owned(), json!({"open": "gold", "none": "7"}))]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slash_behind_a_path_changes_nothing() {
+    let crm = Crm::start().await;
+    for path in ["/", "/schema/", "/sync/", "/syncs/?limit=1"] {
+        assert_eq!(crm.get(path).await.status, 200, "{path}");
+    }
+    assert_eq!(crm.get("/sync/rejections/").await.push_error(), (404, "sync_not_found".to_owned()));
+    let key = crm.key();
+    let begun = crm.call(reqwest::Method::POST, "/sync/", &key, &json!({})).await;
+    assert_eq!(begun.status, 200, "{}", begun.text);
+    let send = format!("{}/api/v1/recipients/", crm.stack.url);
+    let refused = crm.stack.request(reqwest::Method::POST, &send, &[], "{}").await;
+    assert_eq!(refused.error(), (401, "invalid_api_key".to_owned()));
+    assert_eq!(crm.get("/schema/nothing/").await.push_error(), (404, "not_found".to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_declaration_that_is_malformed_is_refused_whole() {
     let crm = Crm::with(Vec::new()).await;
     let cases = [

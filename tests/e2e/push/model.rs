@@ -42,6 +42,7 @@ impl Model {
                     counts.1 += 1;
                     if let Some(contact) = self.contacts.get_mut(&id) {
                         contact.is_removed = true;
+                        contact.fields.clear();
                     }
                 }
                 Some(id) if is_first && fields["mail"] != "nobody" => {

@@ -107,6 +107,45 @@ async fn every_dropped_value_is_listed_with_type_warning() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_later_batch_of_the_sync_accepts_is_marked_as_resolved() {
+    let crm = Crm::start().await;
+    crm.begin("delta").await;
+    let bad = |id: &str| json!({"external_id": id, "fields": {"mail": "nobody"}});
+    let dropping = |id: &str| json!({"external_id": id, "fields": {"score": "x", "first": "Ann"}});
+    crm.push(&[bad("a"), bad("b"), bad("c"), dropping("d"), dropping("e"), json!(7)]).await;
+    let listed = async |query: &str| {
+        let page = crm.get(&format!("/sync/rejections{query}")).await.json();
+        let told = |item: &Value| {
+            let id = item["externalId"].as_str().unwrap_or("-");
+            format!("{id}{}", if item["resolved"] == true { " resolved" } else { "" })
+        };
+        page["items"].as_array().unwrap().iter().map(told).collect::<Vec<_>>()
+    };
+    assert_eq!(listed("").await, ["a", "b", "c", "-"]);
+    // One is mended, one is deleted, one is refused again. Of the dropped values one comes again, of the other nothing.
+    crm.push(&[
+        json!({"external_id": "a", "fields": {"mail": "ann@example.com"}}),
+        json!({"external_id": "b", "op": "delete"}),
+        bad("c"),
+        json!({"external_id": "d", "fields": {"score": 7}}),
+        json!({"external_id": "e", "fields": {"first": "Eve"}}),
+    ])
+    .await;
+    assert_eq!(listed("").await, ["a resolved", "b resolved", "c", "-", "c"]);
+    assert_eq!(listed("?resolved=false").await, ["c", "-", "c"]);
+    assert_eq!(listed("?resolved=false&limit=1").await, ["c"]);
+    assert_eq!(listed("?type=warning").await, ["d resolved", "e"]);
+    assert_eq!(listed("?type=warning&resolved=false").await, ["e"]);
+    let contact = crm.get("/contacts?externalId=a").await.json();
+    assert_eq!(contact["issues"][0]["resolved"], true);
+    crm.complete(json!({})).await;
+    // Another sync has issues of its own.
+    crm.sync("delta", &[json!({"external_id": "c", "fields": {"mail": "cy@example.com"}})]).await;
+    let first = crm.get("/syncs").await.json()["syncs"][1]["id"].as_str().unwrap().to_owned();
+    assert_eq!(listed(&format!("?resolved=false&syncId={first}")).await, ["c", "-", "c"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn wrong_parameters_of_the_list_each_have_their_code() {
     let crm = Crm::start().await;
     crm.sync("full", &[]).await;

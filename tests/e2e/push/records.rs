@@ -44,8 +44,38 @@ async fn absent_fields_keep_their_values_and_null_is_stored_as_blank() {
     assert_eq!(crm.contacts().await, [("a".to_owned(), wanted)]);
     crm.push(&[json!({"external_id": "a", "op": "delete"})]).await;
     crm.push(&[json!({"external_id": "a", "fields": {"score": 8}})]).await;
-    let wanted = json!({"first": "Ann", "score": "8", "since": "2026-01-31"});
-    assert_eq!(crm.contacts().await, [("a".to_owned(), wanted)], "one that comes back is restored as it was");
+    assert_eq!(
+        crm.contacts().await,
+        [("a".to_owned(), json!({"score": "8"}))],
+        "a delete has erased the others"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_delete_erases_the_values_and_keeps_the_key() {
+    let crm = Crm::start().await;
+    let ann = json!({"external_id": "a", "fields": {"first": "Ann", "mail": "ann@example.com", "score": 7}});
+    let missed = json!({"external_id": "b", "fields": {"first": "Bea"}});
+    crm.sync("full", &[ann.clone(), missed]).await;
+    let number = "SELECT contact_number FROM contacts WHERE external_id = 'a'";
+    let before = crm.stack.count(number).await;
+    // A full sync misses the other one, which its owner can take back; that it is deleted after all cannot be.
+    crm.sync("full", std::slice::from_ref(&ann)).await;
+    assert_eq!(crm.get("/contacts?externalId=b").await.json()["fields"], json!({"first": "Bea"}));
+    let gone = ["a", "b"].map(|id| json!({"external_id": id, "op": "delete"}));
+    let deleted = crm.sync("delta", &gone).await;
+    assert_eq!(deleted["recordsDeleted"], 2);
+    for id in ["a", "b"] {
+        let contact = crm.get(&format!("/contacts?externalId={id}")).await.json();
+        assert_eq!((&contact["fields"], &contact["removed"]), (&json!({}), &json!(true)), "{contact}");
+    }
+    let held = "SELECT count(*) FROM contacts WHERE fields <> '{}' OR fingerprint IS NOT NULL";
+    assert_eq!(crm.stack.count(held).await, 0);
+    // What was sent before, sent again, is not taken for unchanged.
+    crm.sync("delta", &[ann]).await;
+    let wanted = json!({"first": "Ann", "mail": "ann@example.com", "score": "7"});
+    assert_eq!(crm.contacts().await, [("a".to_owned(), wanted)]);
+    assert_eq!(crm.stack.count(number).await, before);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -25,6 +25,46 @@ async fn a_removal_over_the_owners_share_is_409_removal_guard_until_it_is_confir
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_new_integration_is_guarded_against_losing_more_than_a_fifth_and_at_least_25_contacts() {
+    let crm = Crm::start().await;
+    let ids: Vec<String> = (0..250).map(|number| format!("c{number}")).collect();
+    let all: Vec<&str> = ids.iter().map(String::as_str).collect();
+    crm.sync("full", &records(&all)).await;
+    // A client that was told of an open sync, and completes it without having sent anything.
+    crm.begin("full").await;
+    let again = crm.begin("full").await.json()["error"].clone();
+    assert_eq!(again["code"], "sync_in_progress");
+    assert!(again["message"].as_str().unwrap().contains("removes every contact"), "{again}");
+    let guarded = crm.complete(json!({})).await;
+    assert_eq!(guarded.json()["error"]["details"], json!({"count": 250, "share": 1.0, "limit": 0.2}));
+    assert_eq!(crm.ids().await.len(), 250);
+    // A fifth is allowed, and so are fewer than 25, whatever their share.
+    crm.push(&records(&all[..200])).await;
+    assert_eq!(crm.complete(json!({})).await.json()["markedRemoved"], 50);
+    let small = crm.sync("full", &records(&all[..176])).await;
+    assert_eq!(small["markedRemoved"], 24);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_integration_that_stands_keeps_its_guard_when_a_file_says_nothing_of_it() {
+    let crm = Crm::start().await;
+    let guard =
+        "SELECT coalesce(removal_guard_percent, -1)::bigint * 1000 + removal_guard_minimum FROM integrations";
+    assert_eq!(crm.stack.count(guard).await, 20_025);
+    crm.stack
+        .sql
+        .execute("UPDATE integrations SET removal_guard_percent = NULL, removal_guard_minimum = 0", &[])
+        .await
+        .unwrap();
+    crm.integration(json!({})).await;
+    assert_eq!(crm.stack.count(guard).await, -1000, "made before there was a default");
+    crm.integration(json!({"removal_guard_percent": 50})).await;
+    assert_eq!(crm.stack.count(guard).await, 50_000, "the owner's share has no minimum");
+    crm.integration(json!({})).await;
+    assert_eq!(crm.stack.count(guard).await, 50_000);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn complete_with_validate_1_only_counts() {
     let crm = Crm::start().await;
     crm.sync("full", &records(&["a", "b", "c", "d"])).await;

@@ -152,7 +152,10 @@ async fn answer(
         }
         Endpoint::Schema => read::schema(gateway, id).await,
         Endpoint::Sync => read::sync(gateway, id).await,
-        Endpoint::Rejections => read::rejections(gateway, id, &Query::read(query)).await,
+        Endpoint::Rejections => {
+            let query = Query::read(query);
+            read::rejections(gateway, id, &query, query.issue_filter()).await
+        }
         Endpoint::Syncs => read::syncs(gateway, id, query).await,
         Endpoint::Contact => read::contact(gateway, id, query).await,
         Endpoint::Declare | Endpoint::Begin | Endpoint::Complete | Endpoint::Push => {

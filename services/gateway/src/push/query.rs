@@ -6,6 +6,7 @@ use contract::id::SyncId;
 use contract::limits::{CURSOR_DIGITS, PAGE_ITEMS, PAGE_ITEMS_DEFAULT};
 use contract::push::{IssueKind, PushError};
 use serde_json::{Map, Value};
+use store::IssueFilter;
 
 /// The parameters of one request.
 pub(crate) struct Query(HashMap<String, String>);
@@ -41,6 +42,14 @@ impl Query {
         match self.value("type") {
             None => Ok(IssueKind::Rejection),
             Some(name) => name.parse().map_err(|()| PushError::InvalidType),
+        }
+    }
+
+    /// `resolved`: with `false` only what is not resolved. Any other value is ignored.
+    pub(super) fn issue_filter(&self) -> IssueFilter {
+        match self.value("resolved") {
+            Some("false") => IssueFilter::Unresolved,
+            _ => IssueFilter::All,
         }
     }
 

@@ -7,7 +7,7 @@ use contract::push::{
     Calls, ContactAnswer, Field, IntegrationAnswer, IntegrationView, Limits, OpenSyncView, PushError,
     RejectionsAnswer, SchemaAnswer, Standing, SyncAnswer, SyncStatus, SyncView, SyncsAnswer,
 };
-use store::{Contact, StoreError};
+use store::{Contact, IssueFilter, StoreError};
 
 use crate::Gateway;
 use crate::push::answer::Answered;
@@ -81,6 +81,7 @@ pub(crate) async fn rejections(
     gateway: &Gateway,
     id: IntegrationId,
     query: &Query,
+    filter: IssueFilter,
 ) -> Result<Answered, PushError> {
     let (asked, kind, after, limit) =
         (query.sync_id("syncId")?, query.issue_kind()?, query.after()?, query.limit()?);
@@ -90,7 +91,7 @@ pub(crate) async fn rejections(
         Some(_) => return Err(PushError::SyncNotFound),
         None => latest(gateway, id).await?.ok_or(PushError::SyncNotFound)?.id,
     };
-    let mut items = store.issue_list(id, sync_id, kind, after, limit + 1).await.map_err(failed)?;
+    let mut items = store.issue_list(id, sync_id, (kind, filter), after, limit + 1).await.map_err(failed)?;
     let page = usize::try_from(limit).unwrap_or(usize::MAX);
     let has_more = items.len() > page;
     items.truncate(page);

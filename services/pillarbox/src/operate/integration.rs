@@ -27,8 +27,11 @@ async fn list(store: &Store, team: &str) -> anyhow::Result<Report> {
     let integrations = store.integration_list(find_team(store, team).await?.team_id).await?;
     let mut rows = table(["Name", "Id", "Availability", "Removal guard"]);
     for integration in &integrations {
-        let guard =
-            integration.removal_guard_percent.map_or("off".to_owned(), |percent| format!("{percent} %"));
+        let guard = match (integration.removal_guard_percent, integration.removal_guard_minimum) {
+            (None, _) => "off".to_owned(),
+            (Some(percent), 0) => format!("{percent} %"),
+            (Some(percent), minimum) => format!("{percent} %, from {minimum} contacts"),
+        };
         rows.add_row([
             &integration.name,
             &integration.integration_id.to_string(),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::limits::BODY_BYTES;
-use crate::push::body::string;
+use crate::push::body::{string, where_json_ends};
 
 const VERSION: &str = "2.0";
 
@@ -120,16 +120,16 @@ impl<'a> Envelope<'a> {
     }
 
     fn read(body: &'a [u8]) -> Result<Self, RpcError> {
-        let not_json =
-            |why: &dyn std::fmt::Display| RpcError::NotJsonRpc(format!("The body is not JSON: {why}."));
-        let body = std::str::from_utf8(body).map_err(|error| not_json(&error))?;
+        let not_json = |why: &str| RpcError::NotJsonRpc(format!("The body is not JSON: {why}."));
+        let body = std::str::from_utf8(body).map_err(|_| not_json("it is not UTF-8"))?;
         // Walks the whole body without recursion and keeps nothing: after this it is JSON.
-        let raw: &RawValue = serde_json::from_str(body).map_err(|error| not_json(&error))?;
+        let raw: &RawValue =
+            serde_json::from_str(body).map_err(|error| not_json(&where_json_ends(&error)))?;
         if !raw.get().starts_with('{') {
             return Err(RpcError::NotJsonRpc("The body must be one JSON-RPC message.".to_owned()));
         }
         serde_json::from_str(raw.get())
-            .map_err(|error| RpcError::NotJsonRpc(format!("The message cannot be read: {error}.")))
+            .map_err(|_| RpcError::NotJsonRpc("The message must hold each of its names once.".to_owned()))
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::limits::{EXTERNAL_ID_CHARS, FIELD_NAME_CHARS, RECORD_BYTES};
 use crate::push::batch::{Batch, Operation, Record, SentFields};
 use crate::push::body::string;
-use crate::push::field::{Field, Semantic};
+use crate::push::field::{Field, FieldType, Semantic};
 use crate::push::issue::{DryRunAnswer, IssueCode, PushAnswer, Rejection, Warning, group_warnings};
 use crate::push::value::{Scalar, is_complete_email};
 use crate::push::values::{Fingerprint, Values};
@@ -325,8 +325,33 @@ fn check_email(field: &Field, value: &str) -> Result<(), Refusal> {
     Err(Refusal::of_field(IssueCode::InvalidEmail, &field.key, message))
 }
 
+/// Options of a choice field that its error lists: so many, of so many characters together.
+const SHOWN_OPTIONS: usize = 20;
+const SHOWN_OPTIONS_CHARS: usize = 300;
+
 fn misfit(field: &Field) -> String {
-    format!("{} {}.", field.key, field.field_type.expectation())
+    match field.field_type {
+        FieldType::Choice if field.options.is_empty() => {
+            format!("{} {}.", field.key, FieldType::Text.expectation())
+        }
+        FieldType::Choice => {
+            format!("{} must be one of its options: {}.", field.key, shown_options(&field.options))
+        }
+        other => format!("{} {}.", field.key, other.expectation()),
+    }
+}
+
+fn shown_options(options: &[String]) -> String {
+    let mut chars = 0;
+    let fits = |option: &&String| {
+        chars += option.chars().count();
+        chars <= SHOWN_OPTIONS_CHARS
+    };
+    let shown: Vec<&str> = options.iter().take(SHOWN_OPTIONS).take_while(fits).map(String::as_str).collect();
+    match options.len() - shown.len() {
+        0 => shown.join(", "),
+        left => format!("{} and {left} more", shown.join(", ")),
+    }
 }
 
 /// A key as it is shown: a sent one can be of any length and hold what cannot be stored.

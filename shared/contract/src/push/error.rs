@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::limits::{BODY_BYTES, DECLARED_FIELDS, IDEMPOTENCY_KEY_CHARS, PAGE_ITEMS, RECORDS_PER_BATCH};
-use crate::push::OpenSync;
+use crate::push::{OpenSync, SyncMode};
 
 /// A declared field whose column keeps another type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +43,19 @@ fn locked_sentence(fields: &[LockedField]) -> String {
     let sentences =
         [TypeKept::Owner, TypeKept::Conditions, TypeKept::Formula].into_iter().filter_map(sentence);
     sentences.collect::<Vec<_>>().join(" ")
+}
+
+fn in_progress_sentence(open: &OpenSync) -> String {
+    let completing = match open.mode {
+        SyncMode::Full => {
+            "Completing it removes every contact that it has not received, so push all of them into it before you do; or wait"
+        }
+        SyncMode::Delta => "Push into it and complete it, or wait",
+    };
+    let (mode, expires_at) = (open.mode.as_str(), open.expires_at.format("%Y-%m-%d %H:%M"));
+    format!(
+        "A {mode} sync is open already. {completing} until it expires, at {expires_at} UTC, and removes nothing."
+    )
 }
 
 /// A request that failed as a whole: it changed nothing. Only [`PushError::DeadlinePassed`] leaves that open,
@@ -98,7 +111,7 @@ pub enum PushError {
     #[error("No sync is open. Begin one first.")]
     NoOpenSync,
     /// A begin while a sync is open.
-    #[error("A sync is open already. Complete it first.")]
+    #[error("{}", in_progress_sentence(.0))]
     SyncInProgress(OpenSync),
     /// Declared types that differ from those that columns keep.
     #[error("{}", locked_sentence(fields))]
@@ -114,8 +127,8 @@ pub enum PushError {
     InProgress,
     /// Completing would remove more contacts than the owner allows unasked. An added code.
     #[error(
-        "Completing would remove {count} contacts, more than the integration's removal guard allows. \
-         Send confirmRemoval: true to go through with it."
+        "Completing would remove {count} contacts that this sync did not receive, more than the integration's removal guard \
+         allows. Nothing was removed and the sync is still open: push what is missing, or send confirmRemoval: true to remove them."
     )]
     RemovalGuard {
         /// Contacts that would be removed.

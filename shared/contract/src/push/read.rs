@@ -162,6 +162,16 @@ pub struct RejectionItem {
     pub field: Option<String>,
     /// A sentence for people.
     pub message: String,
+    /// Present, and true, when a later batch of the sync accepted the record, or a value for the field.
+    // An addition.
+    #[schemars(extend("const" = true))]
+    #[serde(skip_serializing_if = "is_false")]
+    pub resolved: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 /// Answer to GET sync/rejections.

@@ -65,7 +65,10 @@ impl Standing<'_> {
         if self.fields.is_empty() {
             format!("Declare your fields: {declare}.")
         } else if self.has_open_sync {
-            format!("A sync is open: push batches with {push}, then complete it with {complete}.")
+            format!(
+                "A sync is open: push batches with {push}, then complete it with {complete}. Completing a full sync removes \
+                 every contact that it did not receive."
+            )
         } else if !missing.is_empty() {
             format!(
                 "Declare which fields hold {}: {declare} with these semantics. Without them no contact can be mailed.",

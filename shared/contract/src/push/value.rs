@@ -42,6 +42,8 @@ impl<'a> Scalar<'a> {
             (Self::YesNo(_), FieldType::Number | FieldType::Date) | (Self::Number(_), FieldType::Date) => {
                 false
             }
+            // Whoever declares no options leaves it open what can be chosen.
+            (_, FieldType::Choice) if options.is_empty() => true,
             (scalar, FieldType::Choice) => options.iter().any(|option| option == scalar.as_str()),
             (scalar, typed) => fits(typed.column_type(), scalar.as_str()),
         };

@@ -7,7 +7,7 @@ use axum::response::Response;
 use contract::id::{IntegrationId, SyncId};
 use contract::push::{IssueKind, RejectionItem, SyncView};
 use serde::Deserialize;
-use store::{HeldBack, Integration};
+use store::{HeldBack, Integration, IssueFilter};
 
 use super::{OfIntegration, PART, find, held_back, held_back_words};
 use crate::Console;
@@ -103,7 +103,9 @@ pub(super) async fn show(
     let Query(IssueQuery { kind, after }) = query?;
     let kind = kind.unwrap_or(IssueKind::Rejection);
     let store = &console.process.store;
-    let mut issues = store.issue_list(integration.integration_id, sync.id, kind, after, LINES + 1).await?;
+    let mut issues = store
+        .issue_list(integration.integration_id, sync.id, (kind, IssueFilter::All), after, LINES + 1)
+        .await?;
     let next = cut(&mut issues).map(|last| last.id);
     let held_back = held_back(&console, &person, integration.integration_id).await?;
     Ok(page(&SyncPage {
@@ -131,7 +133,9 @@ pub(super) async fn export(
     let read = move |after: i64| {
         let store = store.clone();
         async move {
-            let issues = store.issue_list(integration_id, sync.id, kind, after, LINES_READ).await?;
+            let issues = store
+                .issue_list(integration_id, sync.id, (kind, IssueFilter::All), after, LINES_READ)
+                .await?;
             let is_full = i64::try_from(issues.len()).is_ok_and(|count| count == LINES_READ);
             let next = issues.last().filter(|_| is_full).map(|last| last.id);
             Ok(Lines { cells: issues.into_iter().map(cells).collect(), next })
@@ -141,7 +145,7 @@ pub(super) async fn export(
     let subject = format!("{}s of {}", kind.as_str(), integration.name);
     let download = Download {
         file_name: &name,
-        headings: &["Batch", "Position", "External id", "Code", "Field", "Message"],
+        headings: &["Batch", "Position", "External id", "Code", "Field", "Message", "Resolved"],
         action: "sync.downloaded",
         subject: &subject,
     };
@@ -156,5 +160,6 @@ fn cells(issue: RejectionItem) -> Vec<String> {
         issue.code,
         issue.field.unwrap_or_default(),
         issue.message,
+        if issue.resolved { "yes" } else { "no" }.to_owned(),
     ]
 }

@@ -45,6 +45,8 @@ pub struct Fitting {
     pub columns: Vec<String>,
     /// The types of these columns by folded name.
     pub uses: Uses,
+    /// Where it is likely to give something else than its writer means.
+    pub warnings: Vec<FormulaProblem>,
     /// Other formula columns whose type, or the types of what they use, change with it.
     pub retyped: Vec<Definition>,
 }
@@ -148,6 +150,12 @@ impl Book {
         built_in.chain(others).collect()
     }
 
+    /// The type of a column by its folded name.
+    pub(crate) fn column_type(&self, folded: &str) -> Option<ColumnType> {
+        let own = self.columns.iter().find(|column| column.name_key == folded);
+        own.map(|column| column.column_type).or_else(|| BuiltIn::from_key(folded).map(BuiltIn::column_type))
+    }
+
     /// The folded names of the columns that a language model fills.
     pub fn ai_columns(&self) -> Vec<&str> {
         let ai = self.columns.iter().filter(|column| column.kind == ColumnKind::Ai);
@@ -212,13 +220,16 @@ impl Book {
             })
             .collect();
         let sheet = Sheet::new(offered, definitions);
-        let (result_type, used) = match sheet.formula(position) {
-            Some(Ok(formula)) => (formula.result_type(), formula.columns().to_vec()),
+        let (result_type, used, warnings) = match sheet.formula(position) {
+            Some(Ok(formula)) => {
+                let warnings = self::problems(formula.warnings(), source);
+                (formula.result_type(), formula.columns().to_vec(), warnings)
+            }
             Some(Err(problems)) => return Err(self::problems(problems, source)),
-            None => (ColumnType::Text, Vec::new()),
+            None => (ColumnType::Text, Vec::new(), Vec::new()),
         };
         let uses = self.types_of(&used, &retyped);
-        Ok(Fitting { columns: self.names(&used), sheet, position, result_type, uses, retyped })
+        Ok(Fitting { columns: self.names(&used), sheet, position, result_type, uses, warnings, retyped })
     }
 
     /// The types of columns by folded name, those of changed formula columns as they will be.

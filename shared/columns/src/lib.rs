@@ -8,6 +8,7 @@
 
 mod book;
 mod create;
+mod mask;
 mod preview;
 mod profile;
 mod save;
@@ -15,6 +16,7 @@ mod uses;
 
 pub use book::{Book, Fitting, Named, source};
 pub use create::create;
+pub use mask::People;
 pub use preview::preview;
 pub use profile::Profile;
 pub use save::{FormulaSave, Refused, checked_name, save};

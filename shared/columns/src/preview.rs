@@ -15,6 +15,7 @@ use store::BookCursor;
 use uuid::Uuid;
 
 use crate::book::{Book, Fitting, Named, source};
+use crate::mask::{People, mask};
 use crate::{Asker, failed};
 
 /// Pages of the address book that are read for one preview: an integration without contacts gives an empty one.
@@ -30,13 +31,15 @@ struct Shown {
     reasons: BTreeMap<String, String>,
 }
 
-/// Computes a formula on given rows or on people of the address book, until it is too late.
+/// Computes a formula on given rows or on people of the address book, until it is too late. Rows that are given are the
+/// caller's own.
 ///
 /// # Errors
 /// As those of the tool `preview_formula`.
 pub async fn preview(
     asker: Asker<'_>,
     arguments: PreviewArguments,
+    people: People,
     is_too_late: &(dyn Fn() -> bool + Sync),
 ) -> Result<PreviewAnswer, FormulaError> {
     let limit = page_length(arguments.limit, PREVIEW_ROWS_DEFAULT, PREVIEW_ROWS)?;
@@ -46,7 +49,13 @@ pub async fn preview(
         .map_err(FormulaError::InvalidFormula)?;
     let (source, unknown_columns, rows) = match arguments.rows {
         Some(rows) => (PreviewSource::Rows, book.unknown(&rows), given(rows)?),
-        None => (PreviewSource::AddressBook, Vec::new(), stored(asker, &book, limit).await?),
+        None => {
+            let mut rows = stored(asker, &book, limit).await?;
+            if people == People::Masked {
+                rows.iter_mut().for_each(|shown| mask(&mut shown.row, |name| book.column_type(name)));
+            }
+            (PreviewSource::AddressBook, Vec::new(), rows)
+        }
     };
     let today = asker.today().await?;
     let rows = tokio::task::block_in_place(|| {
@@ -60,7 +69,14 @@ pub async fn preview(
         });
         shown.collect::<Result<_, _>>()
     })?;
-    Ok(PreviewAnswer { formula, result_type: fitting.result_type, source, unknown_columns, rows })
+    Ok(PreviewAnswer {
+        formula,
+        result_type: fitting.result_type,
+        source,
+        masked: source == PreviewSource::AddressBook && people == People::Masked,
+        unknown_columns,
+        rows,
+    })
 }
 
 fn source_of(book: &Book, arguments: &PreviewArguments) -> Result<String, FormulaError> {

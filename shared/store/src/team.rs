@@ -23,6 +23,8 @@ pub struct Team {
     pub stripe_customer: Option<String>,
     /// The provider's payment method, for `stripe`.
     pub stripe_payment_method: Option<String>,
+    /// Whether Formulas only keys see people of the address book unmasked.
+    pub formula_keys_see_people: bool,
 }
 
 /// What a person may do in a team.
@@ -74,10 +76,12 @@ fn team(row: &Row) -> Team {
         payment: row.get("payment"),
         stripe_customer: row.get("stripe_customer"),
         stripe_payment_method: row.get("stripe_payment_method"),
+        formula_keys_see_people: row.get("formula_keys_see_people"),
     }
 }
 
-const TEAM_COLUMNS: &str = "team_id, name, time_zone, payment, stripe_customer, stripe_payment_method";
+const TEAM_COLUMNS: &str =
+    "team_id, name, time_zone, payment, stripe_customer, stripe_payment_method, formula_keys_see_people";
 
 impl Store {
     /// Every team, by name, after `after`; at most `limit`.
@@ -164,11 +168,13 @@ impl Transaction<'_> {
     pub async fn team_save(&self, wanted: &Team, now: DateTime<Utc>) -> Result<TeamId> {
         let row = self
             .row(
-                "INSERT INTO teams (team_id, name, time_zone, payment, stripe_customer, stripe_payment_method, created_at)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7)
+                "INSERT INTO teams (team_id, name, time_zone, payment, stripe_customer, stripe_payment_method, created_at,
+                     formula_keys_see_people)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
                  ON CONFLICT (name) DO UPDATE SET time_zone = excluded.time_zone, payment = excluded.payment,
                      stripe_customer = excluded.stripe_customer,
-                     stripe_payment_method = excluded.stripe_payment_method
+                     stripe_payment_method = excluded.stripe_payment_method,
+                     formula_keys_see_people = excluded.formula_keys_see_people
                  RETURNING team_id",
                 &[
                     &wanted.team_id.0,
@@ -178,6 +184,7 @@ impl Transaction<'_> {
                     &wanted.stripe_customer,
                     &wanted.stripe_payment_method,
                     &now,
+                    &wanted.formula_keys_see_people,
                 ],
             )
             .await?;

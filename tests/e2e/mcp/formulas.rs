@@ -134,6 +134,76 @@ async fn preview_formula_computes_given_rows_and_people_of_the_address_book() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn check_formula_warns_of_a_blank_that_is_passed_over() {
+    let stack = Stack::start().await;
+    let server = Mcp::formulas_ready(&stack).await;
+    let columns = json!([{"name": "Spent", "type": "number"}]);
+    stack.apply(json!({"teams": [{"name": "Test", "columns": columns}]})).await;
+    let checked =
+        async |formula: &str| server.call("check_formula", json!({ "formula": formula })).await.unwrap();
+    let answer = checked("MIN(30, Spent / 10) + \" %\"").await;
+    assert_eq!(answer["valid"], true);
+    let warning = &answer["warnings"][0];
+    assert!(warning["message"].as_str().unwrap().contains("Spent"), "{warning}");
+    assert_eq!((&warning["offset"], &warning["excerpt"]), (&json!(0), &json!("MIN(30, Spent / 10")));
+    let said = checked("IF(ISBLANK(Spent), \"\", MIN(30, Spent / 10) + \" %\")").await;
+    assert_eq!(said.get("warnings"), None);
+}
+
+/// What a preview on the address book shows to a key.
+async fn previewed(server: &Mcp<'_>, formula: &str) -> Value {
+    server.call("preview_formula", json!({ "formula": formula })).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_formulas_only_key_sees_people_by_their_first_letters_unless_the_team_lets_it() {
+    let stack = Stack::start().await;
+    let full_access = Mcp::formulas_ready(&stack).await;
+    let team = |setting: Value| {
+        let keys = json!([{"kind": "formulas", "name": "Agent", "key": FORMULA_KEY}]);
+        let mut team =
+            json!({"name": "Test", "keys": keys, "columns": [{"name": "Spent", "type": "number"}]});
+        team.as_object_mut().unwrap().extend(setting.as_object().unwrap().clone());
+        json!({ "teams": [team] })
+    };
+    stack.apply(team(json!({}))).await;
+    let mut sent = person(1);
+    sent["email"] = json!("pat.secret@example.com");
+    sent["Spent"] = json!("1250");
+    assert_eq!(stack.send(std::slice::from_ref(&sent)).await.status, 200);
+    let agent = Mcp { key: FORMULA_KEY, ..Mcp::formulas(&stack) };
+    let every =
+        "CONCAT(first_name, last_name, address_1, address_2, city, zip, email, phone, birthday, Spent)";
+    let open = previewed(&full_access, every).await;
+    assert_eq!(open.get("masked"), None);
+    let values = open["rows"][0]["values"].as_object().unwrap().clone();
+    let masked = previewed(&agent, every).await;
+    assert_eq!((&masked["masked"], &masked["source"]), (&json!(true), &json!("address_book")));
+    for (name, value) in values.iter().filter(|(name, value)| *name != "Spent" && !value.is_null()) {
+        let value = value.as_str().unwrap();
+        assert!(!masked.to_string().contains(value), "{name}: {masked}");
+    }
+    assert_eq!(masked["rows"][0]["values"]["Spent"], "1250");
+    // A formula does not get behind it, whatever it takes apart.
+    for (formula, shown) in [
+        ("first_name", "P…"),
+        ("MID(first_name, 2, 9)", "…"),
+        ("LEN(first_name)", "2"),
+        ("first_name == \"Pat\"", "no"),
+        ("REGEXEXTRACT(email, \"@(.*)\")", "e….c…"),
+        ("IF(Spent > 1000, \"VIP\", \"\")", "VIP"),
+    ] {
+        assert_eq!(previewed(&agent, formula).await["rows"][0]["result"], shown, "{formula}");
+    }
+    // What it brings itself it sees.
+    let own = json!({"formula": "UPPER(first_name)", "rows": [{"first_name": "Ann"}]});
+    let own = agent.call("preview_formula", own).await.unwrap();
+    assert_eq!((own.get("masked"), &own["rows"][0]["result"]), (None, &json!("ANN")));
+    stack.apply(team(json!({"formula_keys_see_people": true}))).await;
+    assert_eq!(previewed(&agent, "first_name").await["rows"][0]["result"], "Pat");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn save_formula_creates_changes_and_leaves_alone_and_every_change_is_written_down() {
     let stack = Stack::start().await;
     let server = Mcp::formulas_ready(&stack).await;

@@ -4,7 +4,8 @@ use std::net::IpAddr;
 
 use axum::http::HeaderMap;
 use contract::id::{ApiKeyId, TeamId};
-use contract::mcp::RpcError;
+use contract::key::KeyKind;
+use contract::mcp::{FormulaContext, RpcError};
 use contract::push::PushError;
 use store::AdmittedKey;
 
@@ -38,7 +39,15 @@ impl Access {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TeamAccess {
     pub(super) team_id: TeamId,
-    pub(super) key_id: ApiKeyId,
+    key_id: ApiKeyId,
+    kind: KeyKind,
+}
+
+impl TeamAccess {
+    /// What a mailer is told of it.
+    pub(super) fn context(self) -> FormulaContext {
+        FormulaContext { key_id: self.key_id, is_full_access: self.kind == KeyKind::FullAccess }
+    }
 }
 
 /// Counts the request and finds its key: source 429, key 401, key 429, integration 403. What fails on our side is for
@@ -70,7 +79,9 @@ pub(super) async fn admit(
 
 fn access_of(server: Server, key: AdmittedKey) -> Result<Access, Denied> {
     match server {
-        Server::Formulas => Ok(Access::Team(TeamAccess { team_id: key.team_id, key_id: key.key_id })),
+        Server::Formulas => {
+            Ok(Access::Team(TeamAccess { team_id: key.team_id, key_id: key.key_id, kind: key.kind }))
+        }
         Server::Integrations => match IntegrationAccess::of(key) {
             Ok(access) => Ok(Access::Integration(access)),
             Err(PushError::IntegrationUnavailable) => Err(Denied::IntegrationUnavailable),

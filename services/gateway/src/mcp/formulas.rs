@@ -4,7 +4,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use bytes::Bytes;
-use contract::mcp::{FormulaContext, FormulaError, FormulaTool, RpcError, ToolFailure};
+use contract::mcp::{FormulaError, FormulaTool, RpcError, ToolFailure};
 use contract::message::REPLY_OK;
 use queue::{Call, CallError};
 
@@ -44,8 +44,8 @@ pub(super) async fn call(
         id: request.identity.request_id.0,
         kind: tool.message_kind().to_owned(),
         team: access.team_id.0,
-        // An id can always be written.
-        context: serde_json::to_string(&FormulaContext { key_id: access.key_id }).unwrap_or_default(),
+        // An id and a flag can always be written.
+        context: serde_json::to_string(&access.context()).unwrap_or_default(),
         trace: request.identity.trace.header(),
         deadline_ms: deadline.timestamp_millis(),
         delivery_count: 0,

@@ -16,7 +16,14 @@ pub(super) async fn check(asker: Asker<'_>, arguments: CheckArguments) -> Result
             result_type: Some(fitting.result_type),
             columns: fitting.columns,
             problems: Vec::new(),
+            warnings: fitting.warnings,
         },
-        Err(problems) => CheckAnswer { valid: false, result_type: None, columns: Vec::new(), problems },
+        Err(problems) => CheckAnswer {
+            valid: false,
+            result_type: None,
+            columns: Vec::new(),
+            problems,
+            warnings: Vec::new(),
+        },
     }))
 }

@@ -1,7 +1,7 @@
 //! Between the queue and the tools: messages in, replies out.
 
 use bytes::Bytes;
-use columns::Asker;
+use columns::{Asker, People};
 use contract::id::{RequestId, TeamId};
 use contract::mcp::{FormulaContext, FormulaError, FormulaTool, read_arguments};
 use contract::message::{FORMULA_QUEUE, REPLY_ERROR, REPLY_OK};
@@ -42,7 +42,8 @@ impl FormulaHandler {
             FormulaTool::PreviewFormula => {
                 // Nobody waits for the answer any more.
                 let is_too_late = || self.process.clock.now().timestamp_millis() > call.deadline_ms;
-                json(columns::preview(asker, read_arguments(tool, body)?, &is_too_late).await)
+                let people = people(asker, context).await?;
+                json(columns::preview(asker, read_arguments(tool, body)?, people, &is_too_late).await)
             }
             FormulaTool::SaveFormula => {
                 let call = super::Call { asker, request_id: RequestId(call.id), key_id: context.key_id };
@@ -51,6 +52,13 @@ impl FormulaHandler {
             FormulaTool::ExplainFormula => json(explain::explain(asker, read_arguments(tool, body)?).await),
         }
     }
+}
+
+/// What a key sees of people: as they are when it opens more than formulas, or when the team lets it.
+async fn people(asker: Asker<'_>, context: FormulaContext) -> Result<People, FormulaError> {
+    let is_open = context.is_full_access
+        || asker.store.team_get(asker.team_id).await.map_err(columns::failed)?.formula_keys_see_people;
+    Ok(if is_open { People::Shown } else { People::Masked })
 }
 
 impl Handler for FormulaHandler {

@@ -43,6 +43,7 @@ pub(super) async fn save_team(
         payment: team.payment.as_str().to_owned(),
         stripe_customer: text(&team.stripe_customer),
         stripe_payment_method: text(&team.stripe_payment_method),
+        formula_keys_see_people: team.formula_keys_see_people,
     };
     // The team's row stays locked from here on: two files with the same team take turns.
     let team_id = transaction.team_save(&wanted, now).await.at(place)?;

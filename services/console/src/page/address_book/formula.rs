@@ -115,10 +115,11 @@ async fn previewed(console: &Console, person: &Person, written: Written) -> Resu
     let asker = asker(console, person);
     let begun = Instant::now();
     let is_too_late = || begun.elapsed() > COMPUTING_TIME;
-    let (preview, error) = match columns::preview(asker, arguments, &is_too_late).await {
-        Ok(answer) => (Some(answer), None),
-        Err(error) => (None, Some(error)),
-    };
+    let (preview, error) =
+        match columns::preview(asker, arguments, columns::People::Shown, &is_too_late).await {
+            Ok(answer) => (Some(answer), None),
+            Err(error) => (None, Some(error)),
+        };
     Ok(FormulaPage { preview, ..refused(person, written, error) })
 }
 

@@ -74,6 +74,9 @@ pub struct CheckAnswer {
     pub columns: Vec<String>,
     /// What is wrong, in the order of the places.
     pub problems: Vec<FormulaProblem>,
+    /// Where a valid formula is likely to give something else than is meant.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<FormulaProblem>,
 }
 
 /// Where a preview's rows come from.
@@ -111,11 +114,19 @@ pub struct PreviewAnswer {
     pub result_type: ColumnType,
     /// Where the rows come from.
     pub source: PreviewSource,
+    /// Whether texts of the address book show by their first letters only.
+    #[serde(skip_serializing_if = "is_false")]
+    pub masked: bool,
     /// Names in the rows that are no columns: their values are not looked at.
     #[serde(rename = "unknownColumns", skip_serializing_if = "Vec::is_empty")]
     pub unknown_columns: Vec<String>,
     /// In the order given, or in that of the address book.
     pub rows: Vec<PreviewRow>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 /// What a save did.

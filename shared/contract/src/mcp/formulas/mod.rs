@@ -41,6 +41,10 @@ pub const FORMULAS_INSTRUCTIONS: &str = "Works on the formula columns of a team'
 pub struct FormulaContext {
     /// The key that the client holds.
     pub key_id: ApiKeyId,
+    /// Whether the key opens more than formulas, and so shows people as they are. A gateway that does not say so asks for
+    /// one that does not.
+    #[serde(default)]
+    pub is_full_access: bool,
 }
 
 /// A tool of the Formula server.
@@ -143,13 +147,16 @@ impl FormulaTool {
             Self::CheckFormula => {
                 "Checks a formula without saving it. The answer has valid, and then the type of the results and the \
                  columns that are used, or the problems: each with its place, the text that stands there, what is \
-                 wrong, and often a suggestion to write instead. Give name when the formula is meant for a column that \
+                 wrong, and often a suggestion to write instead. A formula that is valid can come with warnings, such as of a blank \
+                 that it passes over: heed them, or say why not. Give name when the formula is meant for a column that \
                  exists, so that a formula that would use itself is found."
             }
             Self::PreviewFormula => {
                 "Computes a formula without saving it. Give formula, or name for a formula column that exists. Give rows \
                  to compute on values of your own, by column name; without rows it is computed on people of the team's \
-                 address book, of whom only the columns that the formula uses are shown. A result that is null comes \
+                 address book, of whom only the columns that the formula uses are shown. masked true in the answer means \
+                 that their texts show by first letters, from which the formula was computed too: give rows of your own to \
+                 see whole results. A result that is null comes \
                  with the reason. Fails with invalid_formula, whose details list the problems."
             }
             Self::SaveFormula => {

@@ -41,15 +41,14 @@ pub(super) fn input(tool: FormulaTool) -> Value {
 }
 
 fn preview_arguments() -> Value {
-    let value = json!({"type": ["string", "number", "boolean", "null"]});
     json!({
         "formula": formula(),
         "name": text("A formula column: computed as it is saved when formula is left out."),
         "rows": {
             "type": "array",
             "maxItems": PREVIEW_ROWS,
-            "items": {"type": "object", "additionalProperties": value},
-            "description": "Values by column name. Without rows, people of the address book are shown.",
+            "items": {"type": "object", "additionalProperties": true},
+            "description": "Values by column name, each a text, a number, true, false or null. Without rows, people of the address book are shown.",
         },
         "limit": limit(PREVIEW_ROWS_DEFAULT, PREVIEW_ROWS),
     })
@@ -60,7 +59,7 @@ fn formula() -> Value {
 }
 
 fn limit(default: usize, most: usize) -> Value {
-    json!({"type": "integer", "minimum": 1, "maximum": most, "default": default})
+    json!({"type": "integer", "minimum": 1, "maximum": most, "default": default, "description": "At most so many."})
 }
 
 /// The schema of a tool's answer, failures included.
@@ -111,6 +110,7 @@ fn checked() -> Value {
         "type": column_type(),
         "columns": column_names(),
         "problems": list(problem()),
+        "warnings": described(list(problem()), "Where a valid formula is likely to give something else than is meant."),
     });
     object(properties, &["valid", "columns", "problems"])
 }
@@ -129,7 +129,11 @@ fn problem() -> Value {
 fn previewed() -> Value {
     let row = object(
         json!({
-            "values": {"type": "object", "additionalProperties": {"type": ["string", "null"]}},
+            "values": {
+                "type": "object",
+                "additionalProperties": text_or_null("The value; null for blank."),
+                "description": "Values of the columns that the formula uses, by name.",
+            },
             "result": text_or_null("The result as text; null for blank."),
             "reason": text("Why it is blank."),
             "reasons": {
@@ -144,6 +148,7 @@ fn previewed() -> Value {
         "formula": formula(),
         "type": column_type(),
         "source": one_of(&["rows", "address_book"], "Where the rows come from."),
+        "masked": yes_no("True when texts of the address book show by first letters, from which the formula was computed."),
         "unknownColumns": described(
             list(json!({"type": "string"})),
             "Names in the rows that are no columns: their values are not looked at.",

@@ -29,6 +29,80 @@ fn nulls(value: &Value) -> bool {
     }
 }
 
+/// Words of JSON Schema that hosts translate for their models without loss.
+const KNOWN_WORDS: [&str; 19] = [
+    "additionalProperties",
+    "anyOf",
+    "const",
+    "default",
+    "description",
+    "enum",
+    "format",
+    "items",
+    "maxItems",
+    "maxLength",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minimum",
+    "pattern",
+    "properties",
+    "required",
+    "title",
+    "type",
+];
+
+/// What hosts stumble over that translate schemas for their models: each schema and each part of it has one type, in words that
+/// all know. Arguments are described one by one, and have no alternatives.
+fn unportable(schema: &Value, place: &str, is_argument: bool) -> Vec<String> {
+    let Some(object) = schema.as_object() else { return vec![format!("{place} is no object")] };
+    let mut faults: Vec<String> = object
+        .keys()
+        .filter(|key| !KNOWN_WORDS.contains(&key.as_str()))
+        .map(|key| format!("{place}: {key}"))
+        .collect();
+    let mut fault = |is_one: bool, what: &str| {
+        if is_one {
+            faults.push(format!("{place}: {what}"));
+        }
+    };
+    let branches = schema["anyOf"].as_array();
+    fault(!schema["type"].is_string() && branches.is_none(), "no single type");
+    fault(schema.get("type").is_some_and(Value::is_array), "several types");
+    fault(is_argument && branches.is_some(), "an argument with alternatives");
+    fault(schema["type"] == "array" && schema["items"].is_null(), "a list without items");
+    let words = schema["enum"].as_array();
+    fault(words.is_some() && schema["type"] != "string", "words that are no texts");
+    fault(words.is_some_and(|words| !words.iter().all(Value::is_string)), "words that are no texts");
+    let mut parts: Vec<(String, &Value)> = Vec::new();
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        fault(is_argument && property["description"].is_null(), &format!("{name} is not described"));
+        parts.push((format!("{place}.{name}"), property));
+    }
+    parts.extend(schema.get("items").map(|items| (format!("{place}[]"), items)));
+    parts.extend(branches.into_iter().flatten().map(|branch| (format!("{place}|"), branch)));
+    let values = schema.get("additionalProperties").filter(|values| !values.is_boolean());
+    parts.extend(values.map(|values| (format!("{place}.*"), values)));
+    faults.extend(parts.into_iter().flat_map(|(place, part)| unportable(part, &place, is_argument)));
+    faults
+}
+
+#[test]
+fn what_is_not_portable_is_noticed() {
+    for (schema, what) in [
+        (json!({"type": ["string", "null"]}), "several types"),
+        (json!({"enum": ["a"]}), "no single type"),
+        (json!({"type": "string", "enum": ["a", null]}), "no texts"),
+        (json!({"type": "array"}), "without items"),
+        (json!({"type": "object", "properties": {"a": {"type": "object", "oneOf": []}}}), "oneOf"),
+        (json!({"type": "object", "properties": {"a": {"type": "string"}}}), "not described"),
+        (json!({"type": "object", "additionalProperties": {"anyOf": [{"type": "string"}]}}), "alternatives"),
+    ] {
+        let faults = unportable(&schema, "", true);
+        assert!(faults.iter().any(|fault| fault.contains(what)), "{what}: {faults:?}");
+    }
+}
+
 /// A tool as every client must find it.
 fn assert_listed_well(tool: &Value) {
     let name = tool["name"].as_str().unwrap();
@@ -45,6 +119,8 @@ fn assert_listed_well(tool: &Value) {
         assert_eq!(tool[schema]["type"], "object", "{name} {schema}");
         jsonschema::meta::validate(&tool[schema]).unwrap_or_else(|error| panic!("{name} {schema}: {error}"));
     }
+    assert_eq!(unportable(&tool["inputSchema"], "", true), [""; 0], "{name}");
+    assert_eq!(unportable(&tool["outputSchema"], "", false), [""; 0], "{name}");
     for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
         assert!(tool["annotations"][hint].is_boolean(), "{name} {hint}");
     }

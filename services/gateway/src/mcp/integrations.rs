@@ -9,6 +9,7 @@ use contract::message::{BEGIN_V1, COMPLETE_V1, DECLARE_V1, PUSH_V1, PUSH_VALIDAT
 use contract::push::{Calls, Field, IdempotencyKey, IntegrationAnswer, PushError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use store::IssueFilter;
 use uuid::Uuid;
 
 use crate::mcp::dispatch::{Request, Unanswered};
@@ -106,7 +107,12 @@ async fn rejections(
         PushError::InvalidRequest(why.to_owned())
     })?;
     let query = Query::of_arguments(&arguments);
-    Ok(read::rejections(request.gateway, access.integration_id, &query).await?.body)
+    // A model asks what is left to do.
+    let filter = match query.value("includeResolved") {
+        Some("true") => IssueFilter::All,
+        _ => IssueFilter::Unresolved,
+    };
+    Ok(read::rejections(request.gateway, access.integration_id, &query, filter).await?.body)
 }
 
 /// A failure for the model, or an error when the failure is ours. Where a retry must carry the same key, the model is

@@ -120,8 +120,8 @@ impl IntegrationTool {
                 .to_owned(),
             Self::BeginSync => "Begins a sync; records can then be pushed for 24 hours. mode full means that you will send \
                 every contact: those you do not send are removed when the sync completes. mode delta means that you \
-                send changes only. Fails with sync_in_progress while another sync is open: its id is in details; \
-                go on with it or complete it."
+                send changes only. Fails with sync_in_progress while another sync is open: its id and mode are in \
+                details. Go on with it; completing a full one that has not received every contact removes the others."
                 .to_owned(),
             Self::PushRecords => format!(
                 "Pushes a batch of at most {RECORDS_PER_BATCH} records into the open sync. One bad record never stops the \
@@ -129,14 +129,15 @@ impl IntegrationTool {
                  were dropped as warnings. Correct rejected records and push them again before you complete the sync. \
                  Fails with no_open_sync (call begin_sync first) and too_many_records (send smaller batches)."
             ),
-            Self::CompleteSync => "Completes the open sync. Always do it, also when records were rejected. A full sync now \
-                removes every contact that it did not receive; markedRemoved tells how many. Fails with \
-                no_open_sync; with removal_guard when more contacts would be removed than the owner allows: ask a \
-                person before you call again with confirmRemoval."
+            Self::CompleteSync => "Completes the open sync. Always do it once everything was pushed, also when records were \
+                rejected. A full sync now removes every contact that it did not receive; markedRemoved tells how many. \
+                Never complete a full sync that you did not fill. Fails with no_open_sync; with removal_guard when more \
+                contacts would be removed than the owner allows: ask a person before you call again with confirmRemoval."
                 .to_owned(),
             Self::GetRejections => format!(
                 "Lists, page by page, the records that a sync rejected, or with type warning the values that it dropped \
-                 from accepted records. Without syncId it is the latest sync. A page has {PAGE_ITEMS_DEFAULT} items \
+                 from accepted records. What a later batch of the sync accepted is left out, unless includeResolved is \
+                 true. Without syncId it is the latest sync. A page has {PAGE_ITEMS_DEFAULT} items \
                  unless limit says otherwise; pass nextAfter back as after, with the same syncId, type and limit, \
                  until it is null."
             ),
@@ -170,8 +171,9 @@ impl IntegrationTool {
                 json!({
                     "syncId": sync_id("The sync; the latest one when left out."),
                     "type": one_of(&["rejection", "warning"], "rejection, the default, or warning."),
+                    "includeResolved": yes_no("True lists those too that a later batch of the sync has resolved."),
                     "after": {"type": "string", "pattern": "^[0-9]{1,15}$", "description": "nextAfter of the page before."},
-                    "limit": {"type": "integer", "minimum": 1, "maximum": PAGE_ITEMS, "default": PAGE_ITEMS_DEFAULT},
+                    "limit": {"type": "integer", "minimum": 1, "maximum": PAGE_ITEMS, "default": PAGE_ITEMS_DEFAULT, "description": "Items of a page."},
                 }),
                 &[],
             ),
@@ -193,26 +195,31 @@ fn idempotency_key() -> Value {
     })
 }
 
-/// A field as it is declared, and as it is read.
-fn field_properties() -> Value {
+/// The column of a contact that a field fills.
+fn semantic() -> Value {
+    one_of(
+        &Semantic::ALL.map(Semantic::as_str),
+        "The contact's column that the field fills; left out of a field that fills none of these.",
+    )
+}
+
+/// A field as it is declared; read, it has the same properties.
+fn field_properties(semantic: Value) -> Value {
     let types = FieldType::ALL.map(FieldType::as_str);
-    let semantics: Vec<Value> =
-        Semantic::ALL.iter().map(|semantic| json!(semantic.as_str())).chain([Value::Null]).collect();
     json!({
         "key": {"type": "string", "minLength": 1, "description": "What records call the field; case-sensitive."},
         "label": text("What people call it; the key when left out."),
         "type": one_of(&types, "How values are read; text when left out."),
-        "options": described(list(json!({"type": "string"})), "The choices of a choice field."),
-        "semantic": {"enum": semantics, "description": "The contact's column that the field fills, if it is one of these."},
+        "options": described(list(text("A choice.")), "The choices of a choice field; without any it takes any text."),
+        "semantic": semantic,
     })
 }
 
 fn declared_fields() -> Value {
-    json!({"type": "array", "maxItems": DECLARED_FIELDS, "items": object(field_properties(), &["key"])})
+    json!({"type": "array", "maxItems": DECLARED_FIELDS, "items": object(field_properties(semantic()), &["key"])})
 }
 
 fn records() -> Value {
-    let value = json!({"type": ["string", "number", "boolean", "null"]});
     let properties = json!({
         "external_id": {
             "type": "string", "minLength": 1, "maxLength": EXTERNAL_ID_CHARS,
@@ -221,8 +228,8 @@ fn records() -> Value {
         "op": one_of(&["upsert", "delete"], "upsert, the default, makes or changes the contact; delete removes it."),
         "fields": {
             "type": "object",
-            "additionalProperties": value,
-            "description": "Values by the key of a declared field. A field that is left out keeps its value; null blanks it.",
+            "additionalProperties": true,
+            "description": "Values by the key of a declared field: a text, a number, true, false or null. A field that is left out keeps its value; null blanks it.",
         },
     });
     json!({

@@ -48,7 +48,17 @@ pub(super) fn text(description: &str) -> Value {
 
 /// A text or null.
 pub(super) fn text_or_null(description: &str) -> Value {
-    json!({"type": ["string", "null"], "description": description})
+    or_null(text(description))
+}
+
+/// This or null. In two branches, each of one type: hosts that translate schemas for their models know no list of types.
+pub(super) fn or_null(mut schema: Value) -> Value {
+    let description = schema.as_object_mut().and_then(|schema| schema.remove("description"));
+    let mut either = json!({"anyOf": [schema, {"type": "null"}]});
+    if let Some(description) = description {
+        either["description"] = description;
+    }
+    either
 }
 
 /// A whole number, zero or more.

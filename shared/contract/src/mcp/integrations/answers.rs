@@ -3,9 +3,11 @@
 
 use serde_json::{Value, json};
 
-use super::{IntegrationTool, field_properties, sync_id};
+use super::{IntegrationTool, field_properties, semantic, sync_id};
 use crate::limits::WARNING_EXAMPLES;
-use crate::mcp::schema::{always_true, answer, count, list, object, one_of, text, text_or_null, yes_no};
+use crate::mcp::schema::{
+    always_true, answer, count, list, object, one_of, or_null, text, text_or_null, yes_no,
+};
 
 /// The schema of a tool's answer, failures included.
 pub(super) fn of(tool: IntegrationTool) -> Value {
@@ -30,16 +32,15 @@ fn status() -> Value {
         }),
         &["id", "name", "status", "setupComplete"],
     );
-    let open_sync = json!({
-        "type": ["object", "null"],
-        "properties": {
+    let open_sync = object(
+        json!({
             "id": sync_id("Its id."),
             "mode": mode(),
             "expiresAt": time("When it expires."),
             "batchesReceived": count("Batches that it received."),
-        },
-        "required": ["id", "mode", "expiresAt", "batchesReceived"],
-    });
+        }),
+        &["id", "mode", "expiresAt", "batchesReceived"],
+    );
     let limits = object(
         json!({
             "recordsPerBatch": count("Records in a batch."),
@@ -51,10 +52,10 @@ fn status() -> Value {
     );
     let properties = json!({
         "integration": integration,
-        "openSync": open_sync,
+        "openSync": or_null(open_sync),
         "limits": limits,
         "nextStep": text("What to call next."),
-        "fields": list(object(field_properties(), &["key", "label", "type", "semantic"])),
+        "fields": list(object(field_properties(or_null(semantic())), &["key", "label", "type", "semantic"])),
     });
     object(properties, &["integration", "openSync", "limits", "nextStep", "fields"])
 }
@@ -149,6 +150,7 @@ fn rejections_page() -> Value {
             "code": text("Why."),
             "field": text_or_null("The field at fault."),
             "message": text("What is wrong, in a sentence."),
+            "resolved": yes_no("True when a later batch of the sync accepted the record, or a value for the field."),
         }),
         &["id", "batch", "index", "externalId", "code", "field", "message"],
     );

@@ -97,8 +97,22 @@ impl Response {
             _ => Value::from(answer.text.as_str()),
         };
         let validator = self.validator.get_or_init(|| validator(&content["schema"]));
-        validator.iter_errors(&body).next().map(|error| format!("{} at {}", error, error.instance_path()))
+        let fault = validator.iter_errors(&body).next();
+        let fault = fault.map(|error| format!("{} at {}", error, error.instance_path()));
+        fault.or_else(|| code_fault(&content["examples"], &body))
     }
+}
+
+/// A failure has a code that its status is documented with, and the details of that code.
+fn code_fault(examples: &Value, body: &Value) -> Option<String> {
+    let examples = examples.as_object()?;
+    let error = body.get("error").unwrap_or(body);
+    let Some(example) = examples.get(error["code"].as_str().unwrap_or_default()) else {
+        return Some(format!("{} is not documented with this status", error["code"]));
+    };
+    let details = example["value"]["error"]["details"].as_object().into_iter().flatten();
+    let missing = details.map(|(name, _)| name).find(|name| error["details"].get(name.as_str()).is_none());
+    missing.map(|name| format!("{} comes without {name}", error["code"]))
 }
 
 /// Of a schema that may name those of the document.
@@ -150,6 +164,8 @@ mod tests {
         assert!(fault_of(429, &[("retry-after", "soon")], &limited).unwrap().contains("Retry-After"));
         let other = json!({"error": {"code": "no_such_code", "message": "Wait."}});
         assert!(fault_of(429, &[("retry-after", "60")], &other).is_some());
+        let of_another_status = json!({"error": {"code": "invalid_key", "message": "No."}});
+        assert!(fault_of(429, &[("retry-after", "60")], &of_another_status).unwrap().contains("invalid_key"));
         let bare = answer(200, &[("content-type", "application/json")], &json!({"sync": null}));
         assert!(fault(&Method::GET, URL, &bare).unwrap().contains("X-Request-Id"));
         assert!(fault(&Method::DELETE, URL, &bare).unwrap().contains("delete"));

@@ -31,6 +31,7 @@ use service::measure::measured;
 use service::{Config, Process};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
+use tower_http::normalize_path::NormalizePath;
 
 use crate::admission::{Gate, RateGroup};
 use crate::answers::Answers;
@@ -79,7 +80,8 @@ pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()
     }
     let is_working = process.is_working.clone();
     let gateway = Gateway::start(process)?;
-    let serving = service::http::serve(listener, measured(router(gateway.clone())), limits, shutdown);
+    let router = without_trailing_slashes(measured(router(gateway.clone())));
+    let serving = service::http::serve(listener, router, limits, shutdown);
     // A load balancer sends nothing before calls have their channels: they would be refused.
     let starting = async {
         gateway.opened().await;
@@ -148,17 +150,22 @@ fn connection_limits(config: &Config, grace: Duration) -> Limits {
     }
 }
 
+/// A path with a slash behind it is the path: clients that join URLs end up there, and find the errors that are documented.
+fn without_trailing_slashes(router: Router) -> Router {
+    Router::new().fallback_service(NormalizePath::trim_trailing_slash(router))
+}
+
 fn router(gateway: Gateway) -> Router {
     Router::new()
         .route("/api/v1/recipients", post(recipients::post).fallback(method_not_allowed))
-        .route("/api/v1/scans", get(scan::feed::get))
+        .route("/api/v1/scans", get(scan::feed::get).fallback(only_get))
         .route(requests::PATH, get(requests::get).fallback(only_get))
         .nest(push::BASE_PATH, push::router())
         .route(mcp::FORMULAS_PATH, mcp::route(mcp::Server::Formulas))
         .route("/q/{code}", get(scan::get).head(scan::head).fallback(scan::method_not_allowed))
         .route_layer(from_fn_with_state(gateway.clone(), answers::hold))
         // The same bytes for everybody, which nobody's answer makes more.
-        .merge(api::router())
+        .merge(api::router(&gateway.process.config.gateway.public_url))
         .fallback(not_found)
         .with_state(gateway)
 }

@@ -141,6 +141,8 @@ pub struct Shutdown {
 pub struct Gateway {
     /// Address and port.
     pub listen: String,
+    /// Where clients reach the gateways, for the OpenAPI document; empty for where it was asked.
+    pub public_url: String,
     /// Networks whose `X-Forwarded-For` is believed. In the environment: separated by commas.
     #[serde(deserialize_with = "networks")]
     pub trusted_proxies: Vec<IpNet>,

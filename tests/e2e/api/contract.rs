@@ -117,25 +117,20 @@ fn types(schema: &Value) -> Vec<String> {
 fn failures(operation: &Value) -> Vec<String> {
     let responses = operation["responses"].as_object().unwrap();
     let told = |(status, response): (&String, &Value)| {
-        let schema = &response["content"]["application/json"]["schema"];
-        let error =
-            if schema["properties"]["error"].is_null() { schema } else { &schema["properties"]["error"] };
-        let codes = list(&error["properties"]["code"]["oneOf"]).map(|code| text(&code["const"]));
+        let examples = response["content"]["application/json"]["examples"].as_object().into_iter().flatten();
         let told: Vec<String> =
-            codes.map(|code| format!("{status} {code}{}", details(error, code))).collect();
+            examples.map(|(code, example)| format!("{status} {code}{}", details(example))).collect();
         if told.is_empty() { vec![status.clone()] } else { told }
     };
     sorted(responses.iter().filter(|(status, _)| *status != "200").flat_map(told))
 }
 
 /// What a code must come with.
-fn details(error: &Value, code: &str) -> String {
-    let rule = list(&error["allOf"]).find(|rule| rule["if"]["properties"]["code"]["const"] == code);
-    let Some(rule) = rule else { return String::new() };
-    let names =
-        sorted(list(&rule["then"]["properties"]["details"]["required"]).map(|name| text(name).to_owned()));
-    let types = &error["properties"]["details"]["properties"];
-    assert!(names.iter().all(|name| types[name]["type"].is_string()), "{code} {types}");
+fn details(example: &Value) -> String {
+    let Some(details) = example["value"]["error"]["details"].as_object() else { return String::new() };
+    let names = sorted(details.keys().cloned());
+    let types = &api_document()["components"]["schemas"]["PushErrorDetails"]["properties"];
+    assert!(names.iter().all(|name| types[name]["type"].is_string()), "{names:?} {types}");
     format!(" {{{}}}", names.join(", "))
 }
 
@@ -188,10 +183,7 @@ fn every_word_of_the_contract_is_there_and_no_other() {
             None => &api_document()["components"]["schemas"][*name],
         };
         let alone = schema.get("const").into_iter();
-        let words = list(&schema["enum"]).chain(list(&schema["oneOf"]).flat_map(|word| {
-            let several = list(&word["enum"]);
-            word.get("const").into_iter().chain(several)
-        }));
+        let words = list(&schema["enum"]);
         let expected: Vec<&str> = expected.split_whitespace().collect();
         assert_eq!(
             sorted(
@@ -235,8 +227,69 @@ fn every_header_of_the_contract_is_there() {
         }
     }
     let event = &api_document()["webhooks"]["qr.scanned"]["post"];
-    assert_eq!(parameters(event), ["header webhook-id!", "header webhook-timestamp!"]);
+    assert_eq!(
+        parameters(event),
+        ["header webhook-id!", "header webhook-signature", "header webhook-timestamp!"],
+        "the signature is an addition"
+    );
     assert_eq!(types(&event["requestBody"]["content"]["application/json"]["schema"]), ["QrScanned"]);
+}
+
+/// Visits every schema and every other object of the document.
+fn each_object(value: &Value, visit: &mut impl FnMut(&serde_json::Map<String, Value>)) {
+    match value {
+        Value::Object(object) => {
+            visit(object);
+            object.values().for_each(|value| each_object(value, visit));
+        }
+        Value::Array(items) => items.iter().for_each(|item| each_object(item, visit)),
+        _ => {}
+    }
+}
+
+#[test]
+fn generators_find_words_as_enum_one_schema_for_each_error_and_names_that_are_one_of_a_kind() {
+    let document = api_document();
+    each_object(document, &mut |object| {
+        let mut alternatives = object.get("oneOf").into_iter().flat_map(list);
+        assert!(alternatives.all(|one| one.get("const").is_none()), "{object:?}");
+        let meanings = object.get("x-enum-descriptions").and_then(Value::as_array).map(Vec::len);
+        assert!(meanings.is_none_or(|count| list(&object["enum"]).count() == count), "{object:?}");
+    });
+    let (mut ids, mut tags) = (Vec::new(), Vec::new());
+    for part in ["paths", "webhooks"] {
+        let under =
+            document[part].as_object().unwrap().values().flat_map(|methods| methods.as_object().unwrap());
+        let operations: Vec<&Value> = under.map(|(_, operation)| operation).collect();
+        ids.extend(operations.iter().map(|operation| text(&operation["operationId"]).to_owned()));
+        let mut own: Vec<&str> = operations.iter().map(|operation| text(&operation["tags"][0])).collect();
+        own.sort_unstable();
+        own.dedup();
+        tags.extend(own);
+        for operation in operations {
+            let failures = operation["responses"]
+                .as_object()
+                .unwrap()
+                .iter()
+                .filter(|(status, _)| status.starts_with(['4', '5']));
+            for (status, response) in failures {
+                let schema = &response["content"]["application/json"]["schema"];
+                let is_shared = ["#/components/schemas/Error", "#/components/schemas/PushFailure"]
+                    .contains(&text(&schema["$ref"]));
+                assert!(is_shared || response["content"].get("text/html").is_some(), "{status} {schema}");
+            }
+        }
+    }
+    let told: Vec<String> = list(&document["tags"]).map(|tag| text(&tag["name"]).to_owned()).collect();
+    assert_eq!(
+        sorted(tags.into_iter().map(str::to_owned)),
+        sorted(told),
+        "none twice, and none in both parts"
+    );
+    let count = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), count);
 }
 
 #[test]

@@ -170,7 +170,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         name: "GET /api/integrations/push/v1/sync/rejections",
-        parameters: &["query syncId", "query type", "query after", "query limit"],
+        parameters: &["query syncId", "query type", "query resolved +", "query after", "query limit"],
         body: "",
         answers: &["RejectionsAnswer"],
         failures: &[
@@ -292,7 +292,11 @@ pub(super) const FIELDS: &[(&str, &str)] = &[
     ("Rejection", "index! externalId! code! field message!"),
     ("WarningGroup", "index! externalId! code! field! message! count! externalIds!"),
     ("RejectionsAnswer", "syncId! type! items! nextAfter!"),
-    ("RejectionItem", "id! batch! index! externalId! code! field! message!"),
+    ("RejectionItem", "id! batch! index! externalId! code! field! message! resolved+"),
+    ("Error", "code! message!"),
+    ("PushFailure", "error!"),
+    ("PushError", "code! message! details"),
+    ("PushErrorDetails", "count+ expiresAt fields limit mode received share+ syncId"),
     ("QrScanned", "event! id! test scanned_at! campaign! recipient! location! destination! automated+"),
     ("EventCampaign", "id! name!"),
     ("EventRecipient", "first_name! last_name! email! phone! address_1! address_2! city! state! zip!"),

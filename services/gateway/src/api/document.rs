@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::operation::error_schemas;
 use super::types::Types;
 use super::{mcp, push, scan, send};
 
@@ -18,6 +19,8 @@ pub(super) fn build() -> Value {
         path[operation.method] = operation.to_json();
     }
     let webhook = scan::webhook(&mut types);
+    let mut schemas = types.into_schemas();
+    schemas.extend(error_schemas(&operations).map(|(name, schema)| (name.to_owned(), schema)));
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -27,12 +30,20 @@ pub(super) fn build() -> Value {
             "description": ABOUT,
             "license": {"name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0"},
         },
-        "servers": [{"url": "/"}],
+        "servers": servers(""),
         "tags": tags(),
         "paths": paths,
         "webhooks": {"qr.scanned": webhook},
-        "components": {"schemas": types.into_schemas(), "securitySchemes": security_schemes()},
+        "components": {"schemas": schemas, "securitySchemes": security_schemes()},
     })
+}
+
+/// Where the operations are: at this URL, or where the document came from when there is none.
+pub(super) fn servers(public_url: &str) -> Value {
+    match public_url.trim_end_matches('/') {
+        "" => json!([{"url": "/", "description": "Where this document came from."}]),
+        url => json!([{"url": url}]),
+    }
 }
 
 const ABOUT: &str = "Send recipients to a campaign and mail them; keep the contacts of a CRM in step; hear of scans. Changes within \
@@ -46,6 +57,7 @@ fn tags() -> Value {
         {"name": send::TAG, "description": "With a Full access key: recipients in, cards out. 60 requests a minute for each key and each source address. \
                                             Failures are `{code, message}`."},
         {"name": scan::TAG, "description": "What happens when a phone scans a QR code, and how a team gets to know."},
+        {"name": scan::EVENTS_TAG, "description": "What is posted to the endpoints of a team."},
         {"name": push::TAG, "description": "With an integration's key: declare fields, begin a sync, push records, complete it. \
                                             About 120 requests a minute for each source address. \
                                             Failures are `{error: {code, message, details?}}`."},

@@ -89,15 +89,14 @@ fn response(types: &mut Types) -> Value {
         (RpcError::InvalidParams(""), "The parameters cannot be used."),
         (RpcError::NotCompleted, "The call could not be completed; nothing changed."),
     ];
-    let code =
-        |(error, description): &(RpcError, &str)| json!({"const": error.code(), "description": description});
-    let codes: Vec<Value> = codes.iter().map(code).collect();
+    let (codes, meanings): (Vec<i32>, Vec<&str>) =
+        codes.iter().map(|(error, meaning)| (error.code(), meaning)).unzip();
     let error = json!({
         "description": "Why there is no result.",
         "type": "object",
         "required": ["code", "message"],
         "properties": {
-            "code": {"type": "integer", "oneOf": codes, "description": "What is wrong."},
+            "code": {"type": "integer", "enum": codes, "x-enum-descriptions": meanings, "description": "What is wrong."},
             "message": {"type": "string", "description": "The same in a sentence."},
         },
     });

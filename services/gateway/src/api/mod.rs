@@ -43,10 +43,6 @@ const POLICY: &str =
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(document::build);
 
-// A value without keys other than texts can always be written.
-static DOCUMENT_BYTES: LazyLock<Bytes> =
-    LazyLock::new(|| serde_json::to_vec(api_document()).map(Bytes::from).unwrap_or_default());
-
 // A page is written into memory.
 static PAGE_BYTES: LazyLock<Bytes> =
     LazyLock::new(|| page::Page::of(api_document()).render().map(Bytes::from).unwrap_or_default());
@@ -56,9 +52,18 @@ pub fn api_document() -> &'static Value {
     &DOCUMENT
 }
 
+/// The document of a gateway that clients reach at this URL; empty when that is not known.
+fn document_at(public_url: &str) -> Bytes {
+    let mut document = api_document().clone();
+    document["servers"] = document::servers(public_url);
+    // A value without keys other than texts can always be written.
+    serde_json::to_vec(&document).map(Bytes::from).unwrap_or_default()
+}
+
 /// The routes of the description.
-pub(crate) fn router() -> Router<Gateway> {
-    let document = || async { answer("application/json", DOCUMENT_BYTES.clone()) };
+pub(crate) fn router(public_url: &str) -> Router<Gateway> {
+    let document = document_at(public_url);
+    let document = move || async move { answer("application/json", document) };
     let page = || async { answer("text/html; charset=utf-8", PAGE_BYTES.clone()) };
     let style = || async { answer("text/css; charset=utf-8", Bytes::from_static(STYLE.as_bytes())) };
     Router::new()

@@ -144,15 +144,11 @@ pub(super) fn failed(envelope: Envelope, failures: Vec<Failure>) -> BTreeMap<u16
 }
 
 fn response(envelope: Envelope, status: u16, failures: &[Failure]) -> Value {
-    let schema = match envelope {
-        Envelope::Flat => error(failures),
-        Envelope::Nested => {
-            let error = with_details(error(failures), failures);
-            json!({"type": "object", "required": ["error"], "properties": {"error": error}})
-        }
-    };
     let names: Vec<String> = failures.iter().map(|failure| format!("`{}`", failure.code)).collect();
+    let schema = json!({"$ref": format!("#/components/schemas/{}", envelope.schema())});
     let mut response = answered(&names.join(", "), schema);
+    let example = |failure: &Failure| (failure.code.to_owned(), example(envelope, failure));
+    response["content"]["application/json"]["examples"] = failures.iter().map(example).collect();
     if status == StatusCode::TOO_MANY_REQUESTS.as_u16() {
         response = waiting(response);
     }
@@ -162,38 +158,91 @@ fn response(envelope: Envelope, status: u16, failures: &[Failure]) -> Value {
     response
 }
 
-/// `{code, message}`.
-fn error(failures: &[Failure]) -> Value {
-    let codes: Vec<Value> = failures.iter().map(code).collect();
-    let code = json!({"type": "string", "oneOf": codes});
-    let message = json!({"type": "string", "description": "What is wrong, in a sentence for people."});
-    json!({"type": "object", "required": ["code", "message"], "properties": {"code": code, "message": message}})
-}
-
-fn code(failure: &Failure) -> Value {
+/// The body of a failure, under its code: what a status can be answered with is told by its examples.
+fn example(envelope: Envelope, failure: &Failure) -> Value {
     let names: Vec<String> = entries(failure.details.as_ref()).map(|(name, _)| format!("`{name}`")).collect();
     let details = if names.is_empty() { String::new() } else { format!(" Details: {}.", names.join(", ")) };
-    json!({"const": failure.code, "description": format!("{}{details}", failure.message)})
+    let mut error = json!({"code": failure.code, "message": failure.message});
+    if let Some(details) = &failure.details {
+        error["details"] = details.clone();
+    }
+    let value = match envelope {
+        Envelope::Flat => error,
+        Envelope::Nested => json!({"error": error}),
+    };
+    json!({"summary": format!("{}{details}", failure.message), "value": value})
 }
 
-/// Adds `details`: what types they have, and with which code they come.
-fn with_details(mut error: Value, failures: &[Failure]) -> Value {
-    let mut types = Map::new();
-    let mut rules = Vec::new();
-    for failure in failures.iter().filter(|failure| failure.details.is_some()) {
-        types.extend(entries(failure.details.as_ref()).map(|(name, value)| (name.clone(), type_of(value))));
-        let names: Vec<&String> = entries(failure.details.as_ref()).map(|(name, _)| name).collect();
-        rules.push(json!({
-            "if": {"properties": {"code": {"const": failure.code}}},
-            "then": {"required": ["details"], "properties": {"details": {"required": names}}},
-        }));
+impl Envelope {
+    /// The name of its schema, which all its failures share: generators make a class of each schema.
+    const fn schema(self) -> &'static str {
+        match self {
+            Self::Flat => "Error",
+            Self::Nested => "PushFailure",
+        }
     }
-    if !rules.is_empty() {
-        error["properties"]["details"] =
-            json!({"type": "object", "description": "What some codes come with.", "properties": types});
-        error["allOf"] = Value::from(rules);
+}
+
+/// The schemas of both envelopes, with every code that these operations fail with.
+pub(super) fn error_schemas(operations: &[Operation]) -> [(&'static str, Value); 4] {
+    let (mut flat, mut nested, mut details) = (BTreeMap::new(), BTreeMap::new(), Map::new());
+    for (code, example) in operations.iter().flat_map(examples) {
+        let meaning = example["summary"].clone();
+        match example["value"].get("error") {
+            None => flat.insert(code, meaning),
+            Some(error) => {
+                entries(error.get("details")).for_each(|(name, value)| add_type(&mut details, name, value));
+                nested.insert(code, meaning)
+            }
+        };
     }
-    error
+    let message = json!({"type": "string", "description": "What is wrong, in a sentence for people."});
+    let error = json!({
+        "description": "Why a request failed.",
+        "type": "object",
+        "required": ["code", "message"],
+        "properties": {"code": words(flat), "message": message},
+    });
+    let push_error = json!({
+        "description": "Why a request failed.",
+        "type": "object",
+        "required": ["code", "message"],
+        "properties": {
+            "code": words(nested),
+            "message": message,
+            "details": {"$ref": "#/components/schemas/PushErrorDetails"},
+        },
+    });
+    let failure = json!({
+        "description": "A failure of the push API and of the MCP servers.",
+        "type": "object",
+        "required": ["error"],
+        "properties": {"error": {"$ref": "#/components/schemas/PushError"}},
+    });
+    let details =
+        json!({"description": "What some codes come with.", "type": "object", "properties": details});
+    [("Error", error), ("PushError", push_error), ("PushErrorDetails", details), ("PushFailure", failure)]
+}
+
+/// Codes and examples of an operation's failures.
+fn examples(operation: &Operation) -> impl Iterator<Item = (String, &Value)> {
+    let of = |response| entries(Value::pointer(response, "/content/application~1json/examples"));
+    operation.responses.values().flat_map(of).map(|(code, example)| (code.clone(), example))
+}
+
+/// A text that is one of these words, each with its meaning.
+fn words(words: BTreeMap<String, Value>) -> Value {
+    let (words, meanings): (Vec<String>, Vec<Value>) = words.into_iter().unzip();
+    json!({"type": "string", "description": "What a program branches on.", "enum": words, "x-enum-descriptions": meanings})
+}
+
+/// Adds the type of a detail. Numbers of one name meet as numbers.
+fn add_type(types: &mut Map<String, Value>, name: &str, value: &Value) {
+    let found = type_of(value);
+    match types.get(name) {
+        Some(known) if *known != found => types.insert(name.to_owned(), json!({"type": "number"})),
+        _ => types.insert(name.to_owned(), found),
+    };
 }
 
 fn entries(object: Option<&Value>) -> impl Iterator<Item = (&String, &Value)> {
@@ -220,33 +269,44 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_with_details_must_come_with_them() {
-        let details = json!({"limit": 3, "share": 0.5, "fields": ["a"]});
-        let failures = [("full", Some(details)), ("bad", None)].map(|(code, details)| Failure {
-            status: StatusCode::CONFLICT,
-            code,
-            message: "No.".to_owned(),
-            details,
-        });
-        let error = with_details(error(&failures), &failures);
+    fn a_status_lists_its_codes_and_all_share_one_schema() {
+        let failures = |details: &[Value]| {
+            let failure = |details: &Value| Failure {
+                status: StatusCode::CONFLICT,
+                code: if details.is_null() { "bad" } else { "full" },
+                message: "No.".to_owned(),
+                details: Some(details.clone()).filter(|details| !details.is_null()),
+            };
+            failed(Envelope::Nested, details.iter().map(failure).collect())
+        };
+        let operation = |details: &[Value]| Operation {
+            method: "get",
+            path: String::new(),
+            id: "",
+            tag: "",
+            summary: "",
+            description: Cow::default(),
+            parameters: Vec::new(),
+            body: None,
+            opened_by: &[],
+            responses: failures(details),
+        };
+        let one = operation(&[json!({"limit": 3, "fields": ["a"]}), Value::Null]);
+        let content = &one.responses[&409]["content"]["application/json"];
+        assert_eq!(content["schema"], json!({"$ref": "#/components/schemas/PushFailure"}));
         assert_eq!(
-            error["properties"]["code"]["oneOf"][0]["description"],
-            "No. Details: `fields`, `limit`, `share`."
-        );
-        assert_eq!(
-            error["properties"]["details"]["properties"],
+            content["examples"]["full"],
             json!({
-                "fields": {"type": "array", "items": {"type": "string"}},
-                "limit": {"type": "integer"},
-                "share": {"type": "number"},
+                "summary": "No. Details: `fields`, `limit`.",
+                "value": {"error": {"code": "full", "message": "No.", "details": {"limit": 3, "fields": ["a"]}}},
             })
         );
+        let schemas = error_schemas(&[one, operation(&[json!({"limit": 0.5})])]);
+        let named = |name: &str| schemas.iter().find(|(known, _)| *known == name).unwrap().1.clone();
+        assert_eq!(named("PushError")["properties"]["code"]["enum"], json!(["bad", "full"]));
         assert_eq!(
-            error["allOf"],
-            json!([{
-                "if": {"properties": {"code": {"const": "full"}}},
-                "then": {"required": ["details"], "properties": {"details": {"required": ["fields", "limit", "share"]}}},
-            }])
+            named("PushErrorDetails")["properties"],
+            json!({"fields": {"type": "array", "items": {"type": "string"}}, "limit": {"type": "number"}})
         );
     }
 }

@@ -150,9 +150,11 @@ fn parameter(described: &Value) -> Parameter {
 
 fn response((status, described): (&String, &Value)) -> Response {
     let schema = &described["content"]["application/json"]["schema"];
-    let code = |properties: &Value| words(&properties["code"]);
-    let mut codes = code(&schema["properties"]);
-    codes.extend(code(&schema["properties"]["error"]["properties"]));
+    let code = |(code, example): (&String, &Value)| Word {
+        word: code.clone(),
+        meaning: pieces(example["summary"].as_str().unwrap_or_default()),
+    };
+    let codes: Vec<Word> = entries(&described["content"]["application/json"]["examples"]).map(code).collect();
     let bodies = match schema["oneOf"].as_array() {
         Some(several) => several.iter().map(kind).collect(),
         None => vec![kind(schema)],

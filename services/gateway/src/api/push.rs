@@ -229,6 +229,9 @@ fn push(types: &mut Types) -> Operation {
     }
 }
 
+const RESOLVED: &str =
+    "`false` leaves out what a later batch of the sync has resolved. Any other value is ignored.";
+
 fn rejections(types: &mut Types) -> Operation {
     let mut responses = failures(vec![
         PushError::InvalidSyncId,
@@ -245,6 +248,7 @@ fn rejections(types: &mut Types) -> Operation {
         parameters: vec![
             parameter("query", "syncId", uuid(), "The latest sync unless it is given."),
             parameter("query", "type", kind, "What to list."),
+            parameter("query", "resolved", json!({"type": "string"}), RESOLVED),
             parameter("query", "after", after, "The `nextAfter` of the page before."),
             limit(),
         ],

@@ -15,6 +15,9 @@ use crate::scan::feed::{EVENTS, MOST_WAIT_SECONDS, ScansAnswer};
 /// The tag of these operations.
 pub(super) const TAG: &str = "Scans";
 
+/// The tag of what is posted to endpoints: one of its own, for generators make a module of each tag.
+pub(super) const EVENTS_TAG: &str = "Webhooks";
+
 /// All of them.
 pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
     vec![follow("get"), follow("head"), feed(types)]
@@ -94,21 +97,27 @@ fn feed(types: &mut Types) -> Operation {
 
 const ID: &str = "The event's id, the same on every retry and redelivery: know by it what came before.";
 
+const SIGNATURE: &str = "Only from an endpoint with keys to sign with: `v1,` and the base64 of an HMAC-SHA256 over \
+                         `{webhook-id}.{webhook-timestamp}.{body}`; while a key is replaced one for each, with blanks between.";
+
 /// The event that is posted to endpoints.
 pub(super) fn webhook(types: &mut Types) -> Value {
     let seconds = json!({"type": "string", "pattern": "^[0-9]+$"});
     json!({"post": {
         "operationId": "qrScanned",
-        "tags": [TAG],
+        "tags": [EVENTS_TAG],
         "summary": "A QR code was scanned",
         "description": "Posted to each active endpoint of the team whose scope the campaign is in, for each recorded scan. Answer \
                         at once and work afterwards. A failed delivery is retried after about 5 minutes, 15 minutes, 1 hour and \
-                        6 hours; redirects are not followed. Deliveries are not signed: give the endpoint's URL a long \
-                        random path.",
+                        6 hours; redirects are not followed. A delivery carries no signature and cannot prove where it \
+                        comes from, unless the endpoint was given keys to sign with: give its URL a long random path, and take \
+                        the body for what a stranger may have sent. With keys there is one header more, `webhook-signature`, as \
+                        Standard Webhooks has it.",
         "security": [],
         "parameters": [
             required(parameter("header", "webhook-id", json!({"type": "string"}), ID)),
             required(parameter("header", "webhook-timestamp", seconds, "Unix seconds at which this attempt was sent.")),
+            parameter("header", "webhook-signature", json!({"type": "string"}), SIGNATURE),
         ],
         "requestBody": {"required": true, "content": {"application/json": {"schema": types.written::<QrScanned<'_>>()}}},
         "responses": {"2XX": {"description": "Delivered. Anything else, or no answer within 10 seconds, is retried."}},

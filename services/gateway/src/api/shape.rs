@@ -107,11 +107,9 @@ pub(super) struct Declaration {
 /// A field as it is declared. Two fields of one declaration have neither one key nor one semantic.
 #[derive(Deserialize, JsonSchema)]
 #[schemars(extend("if" = {"required": ["type"], "properties": {"type": {"const": "choice"}}}))]
-#[schemars(extend("then" = {"required": ["options"], "properties": {"options": {
-    "type": "array",
-    "minItems": 1,
+#[schemars(extend("then" = {"properties": {"options": {
     "maxItems": OPTIONS_PER_FIELD,
-    "items": {"type": "string", "maxLength": OPTION_CHARS, "pattern": STORABLE},
+    "items": {"maxLength": OPTION_CHARS, "pattern": STORABLE},
 }}}))]
 struct DeclaredField {
     /// What records call it; case-sensitive.
@@ -123,7 +121,8 @@ struct DeclaredField {
     /// `text` unless it is given.
     #[serde(rename = "type")]
     field_type: Option<FieldType>,
-    /// The choices of a `choice` field, 1 to 1000 of at most 200 characters; of no meaning for the others.
+    /// The choices of a `choice` field, at most 1000 of at most 200 characters; of no meaning for the others. Without any the
+    /// field takes any text.
     options: Option<Vec<String>>,
     /// The contact column that it fills.
     semantic: Option<Semantic>,

@@ -47,8 +47,42 @@ impl Types {
         schemas.values_mut().for_each(never_null_where_absent);
         schemas.extend(self.read.take_definitions(true));
         schemas.extend(self.named);
+        schemas.values_mut().for_each(words_as_enum);
         schemas
     }
+}
+
+/// Words that are described one by one are alternatives of one constant each to the maker of schemas. Generators know an
+/// `enum`; the meanings stand beside it.
+fn words_as_enum(schema: &mut Value) {
+    match schema {
+        Value::Array(items) => items.iter_mut().for_each(words_as_enum),
+        Value::Object(object) => {
+            object.values_mut().for_each(words_as_enum);
+            if let Some(words) = object.get("oneOf").and_then(described_words) {
+                object.remove("oneOf");
+                object.extend(words);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The words of alternatives that are nothing but words.
+fn described_words(alternatives: &Value) -> Option<Map<String, Value>> {
+    let (mut words, mut meanings, mut kind) = (Vec::new(), Vec::new(), Value::Null);
+    for alternative in alternatives.as_array()? {
+        let own = match (alternative.get("const"), alternative["enum"].as_array()) {
+            (Some(word), _) => vec![word.clone()],
+            (None, Some(words)) => words.clone(),
+            (None, None) => return None,
+        };
+        kind = alternative["type"].clone();
+        meanings.extend(own.iter().map(|_| json!(alternative["description"].as_str().unwrap_or_default())));
+        words.extend(own);
+    }
+    let described = [("type", kind), ("enum", words.into()), ("x-enum-descriptions", meanings.into())];
+    Some(described.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
 }
 
 /// What an answer may lack is left out of it and never null, which a type alone does not say.

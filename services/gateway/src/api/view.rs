@@ -57,9 +57,6 @@ pub(super) fn kind(schema: &Value) -> Type {
     }
     for several in ["anyOf", "oneOf"] {
         let Some(kinds) = schema[several].as_array() else { continue };
-        if kinds.iter().all(|kind| kind.get("const").is_some()) {
-            break;
-        }
         let named = kinds.iter().map(kind).find(|kind| kind.schema.is_some());
         let is_nullable = kinds.iter().any(|kind| kind["type"] == "null");
         if let Some(named) = named {
@@ -86,20 +83,9 @@ pub(super) fn words(schema: &Value) -> Vec<Word> {
     if let Some(only) = schema.get("const") {
         return vec![Word { word: word(only), meaning: Vec::new() }];
     }
-    if let Some(values) = schema["enum"].as_array() {
-        return values.iter().map(|value| Word { word: word(value), meaning: Vec::new() }).collect();
-    }
-    let Some(kinds) = schema["oneOf"].as_array() else { return Vec::new() };
-    let mut words = Vec::new();
-    for kind in kinds {
-        if let Some(value) = kind.get("const") {
-            words.push(Word { word: word(value), meaning: meaning(kind) });
-        }
-        for value in kind["enum"].as_array().into_iter().flatten() {
-            words.push(Word { word: word(value), meaning: Vec::new() });
-        }
-    }
-    words
+    let Some(values) = schema["enum"].as_array() else { return Vec::new() };
+    let meaning = |at: usize| pieces(schema["x-enum-descriptions"][at].as_str().unwrap_or_default());
+    values.iter().enumerate().map(|(at, value)| Word { word: word(value), meaning: meaning(at) }).collect()
 }
 
 /// The fields of an object, those that must be there first.

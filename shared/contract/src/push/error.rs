@@ -46,16 +46,16 @@ fn locked_sentence(fields: &[LockedField]) -> String {
 }
 
 fn in_progress_sentence(open: &OpenSync) -> String {
-    let completing = match open.mode {
-        SyncMode::Full => {
-            "Completing it removes every contact that it has not received, so push all of them into it before you do; or wait"
-        }
-        SyncMode::Delta => "Push into it and complete it, or wait",
-    };
-    let (mode, expires_at) = (open.mode.as_str(), open.expires_at.format("%Y-%m-%d %H:%M"));
-    format!(
-        "A {mode} sync is open already. {completing} until it expires, at {expires_at} UTC, and removes nothing."
-    )
+    let expires_at = open.expires_at.format("%Y-%m-%d %H:%M");
+    match open.mode {
+        SyncMode::Full => format!(
+            "A full sync is open already. Completing it removes every contact that it has not received: push all of them into it \
+             before you do. Left alone it expires at {expires_at} UTC and removes nothing."
+        ),
+        SyncMode::Delta => format!(
+            "A delta sync is open already. Push into it and complete it, or wait until it expires at {expires_at} UTC."
+        ),
+    }
 }
 
 /// A request that failed as a whole: it changed nothing. Only [`PushError::DeadlinePassed`] leaves that open,

@@ -30,7 +30,7 @@ missing_test_packages() {
     [[ -x /usr/sbin/haproxy ]] || echo haproxy
     [[ -x /usr/sbin/pgbouncer ]] || echo pgbouncer
     command -v ip >/dev/null || echo iproute2
-    # Python and Node.js run the official MCP clients, the check of the manifests, and Schemathesis.
+    # Python and Node.js run the official MCP clients, the check of the manifests, Schemathesis, and generators of clients.
     python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
     command -v npm >/dev/null || echo npm
     # A browser and what drives it, of one version.
@@ -74,6 +74,15 @@ install_schemathesis() {
         export PILLARBOX_SCHEMATHESIS=$state/schemathesis
     else
         echo "Schemathesis could not be installed: its test will fail" >&2
+    fi
+}
+
+install_generators() {
+    step "install generators of clients"
+    if tests/generators/install.sh "$state/generators" >&2; then
+        export PILLARBOX_GENERATORS=$state/generators
+    else
+        echo "the generators of clients could not be installed: their tests will fail" >&2
     fi
 }
 

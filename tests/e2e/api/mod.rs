@@ -2,6 +2,7 @@
 
 mod contract;
 mod facts;
+mod generators;
 mod schemathesis;
 
 use std::collections::HashSet;
@@ -73,6 +74,11 @@ async fn the_page_shows_every_operation_type_and_code_and_its_links_lead_somewhe
         let is_shown = match (key, value.as_str()) {
             ("operationId", Some(id)) => ids.contains(id),
             ("const", Some(word)) => shown.contains(word),
+            ("enum", _) => {
+                value.as_array().into_iter().flatten().all(|word| {
+                    shown.contains(&word.as_str().map_or_else(|| word.to_string(), str::to_owned))
+                })
+            }
             ("$ref", Some(reference)) => ids.contains(&reference.replace("#/components/schemas/", "type-")),
             _ => true,
         };

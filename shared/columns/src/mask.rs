@@ -39,7 +39,7 @@ fn masked(text: &str) -> String {
         if !character.is_alphanumeric() {
             shown.push(character);
         } else if !is_inside {
-            shown.extend(Some(character).filter(|character| character.is_alphabetic()));
+            shown.extend(Some(character).filter(|one| one.is_alphabetic() && !one.is_numeric()));
             shown.push(REST);
         }
         is_inside = character.is_alphanumeric();

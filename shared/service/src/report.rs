@@ -85,7 +85,7 @@ async fn report_serials(process: &Process) {
     match process.store.print_serials_used(process.clock.now()).await {
         Ok(SerialsUsed { used, serials }) => show_serials(used as f64 / serials.max(1) as f64),
         Err(error) => {
-            tracing::warn!(%error, "cannot report how many serial numbers are used");
+            tracing::warn!(error = &error as &dyn Error, "cannot report how many serial numbers are used");
             show_serials(f64::NAN);
         }
     }

@@ -89,10 +89,10 @@ impl StatementName {
 static TABLES: LazyLock<HashSet<String>> = LazyLock::new(|| {
     let mut tables = HashSet::from(["refinery_schema_history".to_owned()]);
     for sql in migrations() {
-        let words: Vec<&str> = words(&sql).map(|(word, _)| word).collect();
+        let words: Vec<&str> = words(&sql).collect();
         for (at, word) in words.iter().enumerate() {
-            let before = ["TABLE", "TABLE IF NOT EXISTS", "RENAME TO"];
-            if !word.eq_ignore_ascii_case("IF") && before.iter().any(|text| end_with(&words[..at], text)) {
+            let before = ["CREATE TABLE", "CREATE UNLOGGED TABLE", "ALTER TABLE", "RENAME TO"];
+            if before.iter().any(|text| end_with(&words[..at], text)) {
                 tables.insert((*word).to_owned());
             }
         }
@@ -109,8 +109,8 @@ fn end_with(words: &[&str], text: &str) -> bool {
     })
 }
 
-/// The words of a statement outside of its texts and comments, each with the character that follows it.
-fn words(sql: &str) -> impl Iterator<Item = (&str, Option<char>)> {
+/// The words of a statement outside of its texts and comments.
+fn words(sql: &str) -> impl Iterator<Item = &str> {
     let mut rest = sql;
     std::iter::from_fn(move || {
         loop {
@@ -119,7 +119,7 @@ fn words(sql: &str) -> impl Iterator<Item = (&str, Option<char>)> {
                 let end = rest.find(|letter| !is_of_word(letter)).unwrap_or(rest.len());
                 let (word, after) = rest.split_at(end);
                 rest = after;
-                return Some((word, after.chars().next()));
+                return Some(word);
             }
             let ending = match first {
                 '\'' => Some('\''),
@@ -139,21 +139,23 @@ fn is_of_word(letter: char) -> bool {
 }
 
 fn first_word(sql: &str) -> String {
-    words(sql).next().map_or_else(String::new, |(word, _)| word.to_ascii_uppercase())
+    words(sql).next().map_or_else(String::new, str::to_ascii_uppercase)
 }
 
-/// What a statement does to tables, each once. A table's name in front of a column's is not one more use of it.
+/// What a statement does to tables, each once. A column may be called as a table is, so the word before it counts, too.
 fn effects(sql: &str) -> Vec<Effect> {
     const OPERATIONS: [&str; 6] = ["SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "COPY"];
     // In "FOR UPDATE", "FOR NO KEY UPDATE", "DO UPDATE" and "THEN UPDATE" the operation is that of what stands before.
     const NO_OPERATION_AFTER: [&str; 4] = ["FOR", "KEY", "DO", "THEN"];
+    const BEFORE_A_TABLE: [&str; 6] = ["FROM", "JOIN", "INTO", "UPDATE", "USING", "COPY"];
     let (mut operation, mut previous) = ("SELECT", "");
     let mut effects: Vec<Effect> = Vec::new();
-    for (word, next) in words(sql) {
-        let is_new = !NO_OPERATION_AFTER.iter().any(|before| previous.eq_ignore_ascii_case(before));
+    for word in words(sql) {
+        let follows = |words: &[&str]| words.iter().any(|before| previous.eq_ignore_ascii_case(before));
         if let Some(known) = OPERATIONS.iter().find(|known| word.eq_ignore_ascii_case(known)) {
+            let is_new = !follows(&NO_OPERATION_AFTER);
             operation = if is_new { known } else { operation };
-        } else if let Some(table) = TABLES.get(word).filter(|_| next != Some('.'))
+        } else if let Some(table) = TABLES.get(word).filter(|_| follows(&BEFORE_A_TABLE))
             && !effects.contains(&(operation, table))
         {
             effects.push((operation, table));

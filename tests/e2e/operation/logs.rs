@@ -59,7 +59,7 @@ async fn each_request_has_a_line_and_so_has_the_work_for_it() {
     for (name, value) in expected.as_object().unwrap() {
         assert_eq!(work[name], *value, "{name} in {work}");
     }
-    assert_eq!(work["not_mailed"], "duplicate_recent 1, undeliverable_address 1");
+    assert_eq!(work["not_mailed"], "duplicate_recent 1, invalid_address 1");
     assert!(work["amount_cents"].as_i64().is_some_and(|cents| cents > 0));
     fleet.push_contacts().await;
     let push = fleet.line("syncer", &json!({"message": "call", "kind": PUSH_V1})).await;

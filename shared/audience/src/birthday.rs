@@ -190,7 +190,7 @@ fn without_time(text: &str) -> &str {
 fn month_of(word: &str) -> Option<u32> {
     let word = word.to_ascii_lowercase();
     let is_named = |month: &&str| word.len() >= 3 && month.starts_with(&word);
-    let at = if word == "sept" { Some(8) } else { MONTHS.iter().position(|month| is_named(month)) };
+    let at = if word == "sept" { Some(8) } else { MONTHS.iter().position(is_named) };
     at.and_then(|at| u32::try_from(at + 1).ok())
 }
 

@@ -40,7 +40,12 @@ impl World {
         let servers = Servers::start().await;
         let mut settings = servers.settings().to_vec();
         settings.extend(behind_a_balancer());
-        settings.push(("CONSOLE__SECURE_COOKIES", "false".to_owned()));
+        let files = std::env::temp_dir().join("pillarbox-test-files").display().to_string();
+        settings.extend([
+            ("CONSOLE__SECURE_COOKIES", "false".to_owned()),
+            ("OUTBOUND__ALLOWED_NETWORKS", "127.0.0.0/8".to_owned()),
+            ("STORAGE__FOLDER", files),
+        ]);
         let sink = Sink::start().await;
         let (stack, codes) = with_qr_codes_on(settings, &sink, &[person(1)]).await;
         let integration = json!({"name": "CRM", "keys": [{"name": "k", "key": INTEGRATION_KEY}]});

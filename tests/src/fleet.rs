@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::logs::KeptLog;
 use crate::processes::{Spawned, free_port};
 use crate::stack::eventually;
 
@@ -18,6 +19,7 @@ pub struct Member {
     pub admin: u16,
     settings: HashMap<String, String>,
     process: Spawned,
+    log: KeptLog,
 }
 
 impl Member {
@@ -30,8 +32,8 @@ impl Member {
             settings.insert(format!("PILLARBOX__{part}__LISTEN"), format!("127.0.0.1:{port}"));
         }
         settings.insert("PILLARBOX__CONSOLE__URL".to_owned(), format!("http://127.0.0.1:{port}"));
-        let process = Spawned::start(name, &settings, None);
-        Self { name, port, admin, settings, process }
+        let (process, log) = Spawned::start_logged(name, &settings);
+        Self { name, port, admin, settings, process, log }
     }
 
     /// Where it listens.
@@ -71,19 +73,19 @@ impl Member {
 
     /// What it has written to its log since its last start.
     pub fn log(&self) -> String {
-        self.process.log()
+        self.log.text()
     }
 
     /// Kills it, and starts it again at the same place.
     pub fn crash(&mut self) {
         tokio::task::block_in_place(|| self.process.kill());
-        self.process = Spawned::start(self.name, &self.settings, None);
+        (self.process, self.log) = Spawned::start_logged(self.name, &self.settings);
     }
 
     /// Stops it in order and starts it again at the same place. True when it ended well.
     pub fn restart_without_waiting(&mut self) -> bool {
         let ended_well = tokio::task::block_in_place(|| self.process.terminate());
-        self.process = Spawned::start(self.name, &self.settings, None);
+        (self.process, self.log) = Spawned::start_logged(self.name, &self.settings);
         ended_well
     }
 

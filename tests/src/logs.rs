@@ -1,7 +1,7 @@
 //! Where the logs of tests go: to files in the folder that PILLARBOX_TEST_LOGS names, else nowhere.
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -20,10 +20,6 @@ impl KeptLog {
     pub(crate) fn new(name: &str) -> (File, Self) {
         let (file, path) = new_file(folder().unwrap_or_else(std::env::temp_dir), name);
         (file, Self { path })
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// All of it.
@@ -52,9 +48,9 @@ fn folder() -> Option<PathBuf> {
     std::env::var_os("PILLARBOX_TEST_LOGS").map(PathBuf::from)
 }
 
-/// A new file for the log of a process, and where it is.
-pub(crate) fn log_file(name: &str) -> Option<(File, PathBuf)> {
-    Some(new_file(folder()?, name))
+/// A new file for the log of a process.
+pub(crate) fn log_file(name: &str) -> Option<File> {
+    Some(new_file(folder()?, name).0)
 }
 
 fn new_file(folder: PathBuf, name: &str) -> (File, PathBuf) {
@@ -69,7 +65,7 @@ fn new_file(folder: PathBuf, name: &str) -> (File, PathBuf) {
 pub(crate) fn keep_logs_of_this_process() {
     static START: Once = Once::new();
     START.call_once(|| {
-        let Some((file, _)) = log_file("tests") else { return };
+        let Some(file) = log_file("tests") else { return };
         let filter = EnvFilter::new("info,lapin=warn");
         let lines = service::log::lines("tests", LogFormat::Json, filter, file);
         let _ = tracing_subscriber::registry().with(lines).try_init();

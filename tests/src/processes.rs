@@ -91,7 +91,6 @@ impl Drop for Server {
 /// A process of ours; it is killed at the end.
 pub struct Spawned {
     child: Child,
-    log: Option<PathBuf>,
 }
 
 impl Spawned {
@@ -115,7 +114,7 @@ impl Spawned {
     /// Starts the binary `name` with these settings, and keeps its log.
     pub fn start_logged(name: &str, settings: &HashMap<String, String>) -> (Self, KeptLog) {
         let (file, log) = KeptLog::new(name);
-        (Self::spawn(name, &[], settings, None, Some((file, log.path().to_owned()))), log)
+        (Self::spawn(name, &[], settings, None, Some(file)), log)
     }
 
     fn spawn(
@@ -123,7 +122,7 @@ impl Spawned {
         arguments: &[&str],
         settings: &HashMap<String, String>,
         fail_point: Option<&str>,
-        log: Option<(File, PathBuf)>,
+        log: Option<File>,
     ) -> Self {
         let mut command = Command::new(binaries().join(name));
         command
@@ -134,20 +133,12 @@ impl Spawned {
             .env("MALLOC_ARENA_MAX", "2")
             .env("MALLOC_MMAP_THRESHOLD_", "131072")
             .envs(settings_for(name, settings))
-            .stdin(Stdio::null());
-        let (output, log) = log.unzip();
-        command.stdout(output.map_or_else(Stdio::null, Stdio::from));
+            .stdin(Stdio::null())
+            .stdout(log.map_or_else(Stdio::null, Stdio::from));
         if let Some(point) = fail_point {
             command.env("PILLARBOX_FAIL_POINT", point);
         }
-        let child = command.spawn().unwrap_or_else(|error| panic!("{name} cannot be started: {error}"));
-        Self { child, log }
-    }
-
-    /// What it has logged. PILLARBOX_TEST_LOGS must name a folder for that.
-    pub fn log(&self) -> String {
-        let path = self.log.as_ref().expect("PILLARBOX_TEST_LOGS is set by ./dev test");
-        std::fs::read_to_string(path).expect("a log")
+        Self { child: command.spawn().unwrap_or_else(|error| panic!("{name} cannot be started: {error}")) }
     }
 
     /// Its process id.

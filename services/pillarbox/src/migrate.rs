@@ -27,7 +27,8 @@ pub(crate) async fn migrate(url: &str, patience: Duration, without_groups: bool)
                 (Ok(migrated), "the groups of the processes are not there yet".to_owned())
             }
             Err(error @ StoreError::Unavailable(_)) => {
-                let missing = error.to_string();
+                let error = anyhow::Error::from(error);
+                let missing = format!("{error:#}");
                 (Err(error), missing)
             }
             Err(error) => return Err(error.into()),

@@ -226,16 +226,19 @@ fn judge(found: Result<SchemaVersion, StoreError>) -> DatabaseState {
         Ok(SchemaVersion { applied, needed }) => DatabaseState::Unfit(format!(
             "the tables are of version {applied} and this program needs {needed}: run `pillarbox migrate`"
         )),
-        Err(error) if error.is_denied() => {
-            DatabaseState::Unfit(format!("the database refuses this process: {}", chain(error)))
+        Err(error) if error.denies_access() => {
+            DatabaseState::Unfit(format!("the database refuses this process: {}", told_by(&error)))
         }
-        Err(error) => DatabaseState::Away(chain(error)),
+        Err(error) => DatabaseState::Away(told_by(&error)),
     }
 }
 
-/// An error with its causes.
-fn chain(error: StoreError) -> String {
-    format!("{:#}", anyhow::Error::new(error))
+/// An error, and what the database says of it.
+fn told_by(error: &StoreError) -> String {
+    match error.database().and_then(|said| said.message()) {
+        Some(said) => format!("{error}: {said}"),
+        None => error.to_string(),
+    }
 }
 
 #[cfg(test)]

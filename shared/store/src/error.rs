@@ -99,7 +99,7 @@ impl StoreError {
 
     /// Whether the database does not let this process in, or not to what it needs: it has no such user, password, database or
     /// privilege. Waiting alone changes nothing about it.
-    pub fn is_denied(&self) -> bool {
+    pub fn denies_access(&self) -> bool {
         // Class 28: invalid authorization. Class 3D: no such database.
         let is_one = |code: &SqlState| {
             code.code().starts_with("28")

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tokio_postgres::Client;
 
+use crate::database_error::DatabaseError;
 use crate::error::{Result, StoreError};
 use crate::grant::grant;
 use crate::pool::Store;
@@ -82,7 +83,7 @@ pub async fn migrate(url: &str) -> Result<Migrated> {
     let connected = tokio::time::timeout(CONNECT_TIMEOUT, config.connect(tls)).await;
     let (mut client, connection) = connected
         .map_err(|_| StoreError::unavailable(format!("no answer within {CONNECT_TIMEOUT:?}")))?
-        .map_err(StoreError::unavailable)?;
+        .map_err(|error| StoreError::Unavailable(DatabaseError::new(error, None)))?;
     let connection = tokio::spawn(connection);
     let migrated = migrate_under_lock(&mut client).await;
     // The session's end gives the lock back.

@@ -27,12 +27,12 @@ pub struct Household {
 impl Household {
     /// `7 Main St Apt 2|21219`.
     pub fn read(text: &str) -> Self {
-        let (line, zip) = text.split_once('|').unwrap();
+        let (line, zip) = text.split_once('|').expect("a ZIP behind the line");
         let (line, unit) = match line.find(" Apt ") {
             Some(at) => (&line[..at], &line[at + 1..]),
             None => (line, ""),
         };
-        let (number, street) = line.split_once(' ').unwrap();
+        let (number, street) = line.split_once(' ').expect("a number before the street");
         let [number, street, unit, zip] = [number, street, unit, zip].map(str::to_owned);
         Self { number, street, unit, zip }
     }

@@ -164,11 +164,13 @@ async fn the_check_finds_each_rule_that_is_broken() {
 /// 2000 more charges with a card each, as sends leave them.
 const MANY: &str = "
     CREATE TEMP TABLE made AS SELECT gen_random_uuid() AS charge_id FROM generate_series(1, 2000);
-    INSERT INTO charges SELECT (jsonb_populate_record(charge, jsonb_build_object('charge_id', made.charge_id))).*
-        FROM (SELECT * FROM charges LIMIT 1) charge, made;
-    INSERT INTO pieces SELECT (jsonb_populate_record(piece, jsonb_build_object('charge_id', made.charge_id,
+    INSERT INTO charges
+        SELECT (jsonb_populate_record(NULL::charges, charge.was || jsonb_build_object('charge_id', made.charge_id))).*
+        FROM (SELECT to_jsonb(charges) AS was FROM charges LIMIT 1) charge, made;
+    INSERT INTO pieces
+        SELECT (jsonb_populate_record(NULL::pieces, piece.was || jsonb_build_object('charge_id', made.charge_id,
             'piece_id', gen_random_uuid(), 'address_id', gen_random_uuid(), 'entry_id', gen_random_uuid(), 'code', NULL))).*
-        FROM (SELECT * FROM pieces LIMIT 1) piece, made;
+        FROM (SELECT to_jsonb(pieces) AS was FROM pieces LIMIT 1) piece, made;
     INSERT INTO ledger_transactions (team_id, transaction_id, kind, charge_id, created_at)
         SELECT team_id, made.charge_id, 'charge', made.charge_id, now() FROM made, (SELECT team_id FROM charges LIMIT 1) charge;
     INSERT INTO ledger_entries

@@ -17,7 +17,9 @@ async fn stack() -> Stack {
     let (stack, _) = with_qr_codes(Options { syncers: 1, ..Options::default() }).await;
     let campaign =
         json!({"id": "PA-7XK2QD", "name": "Example", "steps": [{"design": "Codes", "postage": "standard"}]});
-    stack.apply(json!({"teams": [{"name": "Test", "campaigns": [campaign]}]})).await;
+    // Only a team that has it switched on has its keys read.
+    let team = json!({"name": "Test", "idempotency_keys": true, "campaigns": [campaign]});
+    stack.apply(json!({"teams": [team]})).await;
     assert_eq!(stack.send(&people(1..4)).await.status, 200);
     let crm = Crm::on(stack, INTEGRATION_KEY);
     crm.integration(json!({})).await;

@@ -163,7 +163,7 @@ impl Fleet {
             .await;
         let (status, text) = call(Method::POST, "/sync", &json!({"mode": "full"})).await;
         assert_eq!(status, 200, "{text}");
-        let records = json!({"records": [{"externalId": "1", "fields": {"first": "Pat"}}]});
+        let records = json!({"records": [{"external_id": "1", "fields": {"first": "Pat"}}]});
         let (status, text) = call(Method::POST, "/records", &records).await;
         assert_eq!(status, 200, "{text}");
     }

@@ -216,7 +216,12 @@ fn field_properties(semantic: Value) -> Value {
 }
 
 fn declared_fields() -> Value {
-    json!({"type": "array", "maxItems": DECLARED_FIELDS, "items": object(field_properties(semantic()), &["key"])})
+    json!({
+        "type": "array",
+        "maxItems": DECLARED_FIELDS,
+        "items": object(field_properties(semantic()), &["key"]),
+        "description": "The fields that records bring, each with a key of its own.",
+    })
 }
 
 fn records() -> Value {

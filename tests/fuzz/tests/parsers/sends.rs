@@ -41,9 +41,10 @@ fn written(recipients: &[Recipient<'_>]) -> Vec<u8> {
     json!({"recipients": recipients.iter().map(object).collect::<Vec<_>>()}).to_string().into_bytes()
 }
 
-/// The fields by name: JSON objects keep no order.
-fn sorted(mut recipient: Recipient<'_>) -> Recipient<'_> {
+/// What is kept of a recipient, by name: JSON objects keep no order, and names that are too long are left out.
+fn kept(mut recipient: Recipient<'_>) -> Recipient<'_> {
     recipient.fields.sort();
+    recipient.long_names = 0;
     recipient
 }
 
@@ -74,8 +75,8 @@ fn fuzz_send_request() {
         let again = parse(&again).unwrap().recipients;
         let campaign: CampaignId = "PA-7K2M9Q".parse().unwrap();
         prop_assert_eq!(fingerprint(&campaign, &again), fingerprint(&campaign, &request.recipients));
-        let before: Vec<_> = request.recipients.into_iter().map(sorted).collect();
-        prop_assert_eq!(again.into_iter().map(sorted).collect::<Vec<_>>(), before);
+        let before: Vec<_> = request.recipients.into_iter().map(kept).collect();
+        prop_assert_eq!(again.into_iter().map(kept).collect::<Vec<_>>(), before);
         Ok(())
     });
 }

@@ -113,7 +113,13 @@ async fn answered_before(mailer: &Mailer, asked: Asked<'_>, refusal: SendError) 
     let Some(campaign_id) = &asked.request.campaign_id else { return Err(refusal) };
     match hold(mailer, asked, campaign_id, IfNew::LeaveAlone).await? {
         Some(Held::Finished(answer)) => Ok(answer),
-        Some(Held::Open(reserved)) => settle(mailer, &reserved, None).await.map(Answer::New),
+        Some(Held::Open(reserved)) => {
+            // Paused or not: its later steps are planned with the charge.
+            let store = &mailer.process.store;
+            let campaign =
+                store.campaign_get(asked.incoming.team_id, &reserved.campaign_id).await.map_err(internal)?;
+            settle(mailer, &reserved, campaign.as_ref()).await.map(Answer::New)
+        }
         Some(Held::New(_)) | None => Err(refusal),
     }
 }

@@ -146,18 +146,21 @@ impl<W> Lanes<W> {
         let mut blocked = 0;
         while blocked < self.turns.len() && self.busy_slots < self.limits.slots {
             let Some(team) = self.turns.pop_front() else { break };
-            match self.start_one(team) {
+            let begun = self.start_one(team);
+            if let Some(lane) = self.lanes.get_mut(&team) {
+                lane.has_turn = false;
+            }
+            let is_back_in_line = self.line_up(team);
+            self.forget_if_empty(team);
+            match begun {
                 Some(waker) => {
                     blocked = 0;
                     started.extend(waker);
                 }
-                None => blocked += 1,
+                // A team that has nothing left to begin is gone from the line, and blocks nobody.
+                None if is_back_in_line => blocked += 1,
+                None => {}
             }
-            if let Some(lane) = self.lanes.get_mut(&team) {
-                lane.has_turn = false;
-            }
-            self.line_up(team);
-            self.forget_if_empty(team);
         }
         started
     }
@@ -223,13 +226,15 @@ impl<W> Lanes<W> {
         self.forget_if_empty(call.team);
     }
 
-    /// Puts a team that wants a slot behind all others that do.
-    fn line_up(&mut self, team: Uuid) {
-        let Some(lane) = self.lanes.get_mut(&team) else { return };
-        if lane.wants_slot() && !lane.has_turn {
+    /// Puts a team that wants a slot behind all others that do; true when it was put there.
+    fn line_up(&mut self, team: Uuid) -> bool {
+        let Some(lane) = self.lanes.get_mut(&team) else { return false };
+        let has_to_wait = lane.wants_slot() && !lane.has_turn;
+        if has_to_wait {
             lane.has_turn = true;
             self.turns.push_back(team);
         }
+        has_to_wait
     }
 
     fn forget_if_empty(&mut self, team: Uuid) {

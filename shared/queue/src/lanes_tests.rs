@@ -120,6 +120,19 @@ fn a_lone_team_has_its_thousand_calls_wait() {
     assert_eq!(refused, [newest]);
 }
 
+#[test]
+fn a_team_that_waits_no_more_holds_up_nobody_behind_it() {
+    let mut lanes = Numbers::new(LIMITS);
+    let running: Vec<_> = (0..4).map(|of| arrive(&mut lanes, of, SMALL).0).collect();
+    assert_eq!(lanes.start(), running);
+    let given_up = arrive(&mut lanes, 10, SMALL).0;
+    let next = arrive(&mut lanes, 11, SMALL).0;
+    assert_eq!(lanes.start(), [0; 0], "no slot is free");
+    lanes.end(given_up);
+    lanes.end(running[0]);
+    assert_eq!(lanes.start(), [next]);
+}
+
 #[derive(Debug, Clone)]
 enum Step {
     Arrive(u128, usize),

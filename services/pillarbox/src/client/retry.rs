@@ -91,9 +91,10 @@ impl Course {
                 Step::Again(retry_after.unwrap_or(RATE_WINDOW).min(LONGEST_RATE_WAIT))
             }
             // Nothing was done (contract: Errors); 409 in_progress is our own earlier attempt, still running.
-            Attempt::Answered { status: 500 | 502 | 503, .. } => self.fail(),
+            Attempt::Answered { status: 500 | 503, .. } => self.fail(),
             Attempt::Answered { status: 409, body, .. } if is_in_progress(body) => self.fail(),
-            Attempt::Answered { status: 408 | 504, .. } | Attempt::Lost(_) => {
+            // 502: a balancer lost its connection to whoever was doing it.
+            Attempt::Answered { status: 408 | 502 | 504, .. } | Attempt::Lost(_) => {
                 self.has_lost_an_answer = true;
                 self.fail()
             }

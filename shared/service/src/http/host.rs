@@ -33,6 +33,8 @@ fn is_host(text: &str) -> bool {
     text.is_empty()
         || text.parse::<Authority>().is_ok_and(|authority| {
             let host = authority.host();
+            // A comma may stand in a name by RFC 3986. Here it is two headers that somebody has joined.
+            let is_one = !host.is_empty() && !host.contains(',');
             let rest = authority.as_str().strip_prefix(host);
             let is_port = |rest: &str| {
                 rest.is_empty()
@@ -40,7 +42,7 @@ fn is_host(text: &str) -> bool {
                         .strip_prefix(':')
                         .is_some_and(|port| port.is_empty() || port.parse::<u16>().is_ok())
             };
-            !host.is_empty() && rest.is_some_and(is_port)
+            is_one && rest.is_some_and(is_port)
         })
 }
 

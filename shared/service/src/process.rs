@@ -55,6 +55,8 @@ pub struct Process {
     pub(crate) condition: Arc<Condition>,
     /// Cancelled when the process is to stop: take nothing new, finish what has begun.
     pub shutdown: CancellationToken,
+    /// Cancelled when those who still wait have to be answered.
+    last_moment: CancellationToken,
     /// Cancelled when all work has ended: the broker's connection and what else work needs to finish.
     pub background: CancellationToken,
 }
@@ -82,7 +84,22 @@ impl Process {
         let (is_working, is_leaving) = (Arc::default(), Arc::default());
         let (id, config) = (Uuid::now_v7(), Arc::new(config));
         let condition = Arc::default();
-        Ok(Self { id, config, clock, store, broker, is_working, is_leaving, condition, shutdown, background })
+        let last_moment = CancellationToken::new();
+        let process = Self {
+            id,
+            config,
+            clock,
+            store,
+            broker,
+            is_working,
+            is_leaving,
+            condition,
+            shutdown,
+            last_moment,
+            background,
+        };
+        process.note_last_moment();
+        Ok(process)
     }
 
     /// Takes or keeps a duty: work that one process does for all, and another one when it has been silent for `lease`.
@@ -109,9 +126,17 @@ impl Process {
 
     /// Ends at the last moment after the stop at which a request that waits for somebody can still be answered.
     pub async fn last_moment(&self) {
-        self.shutdown.cancelled().await;
-        let grace = self.grace();
-        tokio::time::sleep(grace - grace / LAST_ANSWERS_PART).await;
+        self.last_moment.cancelled().await;
+    }
+
+    /// The time runs from the stop, for those who begin to wait after it, too.
+    fn note_last_moment(&self) {
+        let (shutdown, last_moment, grace) = (self.shutdown.clone(), self.last_moment.clone(), self.grace());
+        tokio::spawn(async move {
+            shutdown.cancelled().await;
+            tokio::time::sleep(grace - grace / LAST_ANSWERS_PART).await;
+            last_moment.cancel();
+        });
     }
 }
 

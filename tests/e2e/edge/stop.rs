@@ -1,55 +1,47 @@
 //! A stop while calls are pending, or bodies on their way.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use pillarbox_tests::{CAMPAIGN, Gate, KEY, Options, Spawned, Stack, eventually, free_port, people};
+use reqwest::{Response, Result};
 use serde_json::{Value, json};
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use super::{PATIENCE, said};
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_gateway_told_to_stop_answers_what_nobody_has_answered_by_then() {
-    let gate = Arc::new(Gate::default());
-    let settings = vec![("SHUTDOWN__GRACE_MS", "3000".to_owned())];
-    let options = Options { settings, verifier: Some(gate.clone()), ..Options::default() };
-    let mut stack = Stack::with(options).await;
-    stack.campaign(json!({})).await;
-    let (port, admin) = (free_port(), free_port());
-    stack.settings.insert("PILLARBOX__GATEWAY__LISTEN".to_owned(), format!("127.0.0.1:{port}"));
-    stack.settings.insert("PILLARBOX__ADMIN__LISTEN".to_owned(), format!("127.0.0.1:{admin}"));
-    let mut gateway = Spawned::start("gateway", &stack.settings, None);
-    let url = format!("http://127.0.0.1:{port}");
-    let send = async |body: Value| {
-        let request =
-            reqwest::Client::new().post(format!("{url}/api/v1/recipients")).header("x-api-key", KEY);
-        request.body(body.to_string()).send().await
-    };
-    eventually("the gateway finds a mailer", async || {
-        let nobody = send(json!({"campaign_id": "PA-NOBODY", "recipients": [{}]})).await;
-        nobody.is_ok_and(|answer| answer.status() == 404)
-    })
-    .await;
-    let head = format!(
-        "POST /api/v1/recipients HTTP/1.1\r\nhost: x\r\nx-api-key: {KEY}\r\ncontent-length: 1000\r\n\r\n{{"
-    );
-    let mut half = said(&url, head.as_bytes()).await;
-    let asked = gate.asked();
-    let (pending, ended_well) =
-        tokio::join!(send(json!({"campaign_id": CAMPAIGN, "recipients": people(1..3)})), async {
-            eventually("a mailer works on the send", async || gate.asked() > asked).await;
-            tokio::task::block_in_place(|| gateway.terminate())
-        });
-    let pending = pending.expect("an answer, and no connection that is cut");
-    let request_id = pending.headers()["x-request-id"].to_str().unwrap().to_owned();
-    let status = pending.status().as_u16();
-    let body: Value = pending.json().await.unwrap();
-    assert_eq!((status, body["code"].as_str()), (504, Some("timeout")), "{body}");
-    assert!(ended_well);
-    let mut answer = String::new();
-    tokio::time::timeout(PATIENCE, half.read_to_string(&mut answer)).await.expect("its end").unwrap();
-    assert!(answer.starts_with("HTTP/1.1 500") && answer.contains("internal_error"), "{answer}");
-    // What became of it can be asked for by that id.
+/// A process of the gateway whose mailer works until its gate is opened.
+struct Stopping {
+    stack: Stack,
+    gate: Arc<Gate>,
+    gateway: Spawned,
+    url: String,
+}
+
+impl Stopping {
+    async fn start(grace_ms: &str) -> Self {
+        let gate = Arc::new(Gate::default());
+        let settings = vec![("SHUTDOWN__GRACE_MS", grace_ms.to_owned())];
+        let options = Options { settings, verifier: Some(gate.clone()), ..Options::default() };
+        let mut stack = Stack::with(options).await;
+        stack.campaign(json!({})).await;
+        let (port, admin) = (free_port(), free_port());
+        stack.settings.insert("PILLARBOX__GATEWAY__LISTEN".to_owned(), format!("127.0.0.1:{port}"));
+        stack.settings.insert("PILLARBOX__ADMIN__LISTEN".to_owned(), format!("127.0.0.1:{admin}"));
+        let gateway = Spawned::start("gateway", &stack.settings, None);
+        let url = format!("http://127.0.0.1:{port}");
+        eventually("the gateway finds a mailer", async || {
+            let nobody = send(&url, json!({"campaign_id": "PA-NOBODY", "recipients": [{}]})).await;
+            nobody.is_ok_and(|answer| answer.status() == 404)
+        })
+        .await;
+        Self { stack, gate, gateway, url }
+    }
+}
+
+/// What became of a request can be asked for by its id.
+async fn until_done(stack: &Stack, gate: &Gate, request_id: &str) {
     gate.open();
     let path = format!("{}/api/v1/requests/{request_id}", stack.url);
     eventually("the request is done", async || {
@@ -57,4 +49,62 @@ async fn a_gateway_told_to_stop_answers_what_nobody_has_answered_by_then() {
         status.json()["status"] == "done"
     })
     .await;
+}
+
+async fn send(url: &str, body: Value) -> Result<Response> {
+    let request = reqwest::Client::new().post(format!("{url}/api/v1/recipients")).header("x-api-key", KEY);
+    request.body(body.to_string()).send().await
+}
+
+/// The head of a send whose body has this length.
+fn head(key: Option<&str>, length: usize) -> String {
+    let key = key.map_or_else(String::new, |key| format!("x-api-key: {key}\r\n"));
+    format!("POST /api/v1/recipients HTTP/1.1\r\nhost: x\r\n{key}content-length: {length}\r\n\r\n")
+}
+
+async fn answer_on(mut stream: TcpStream) -> String {
+    let mut answer = String::new();
+    tokio::time::timeout(PATIENCE, stream.read_to_string(&mut answer)).await.expect("its end").unwrap();
+    answer
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gateway_told_to_stop_answers_what_nobody_has_answered_by_then() {
+    let mut stopping = Stopping::start("3000").await;
+    let half = said(&stopping.url, format!("{}{{", head(Some(KEY), 1000)).as_bytes()).await;
+    let asked = stopping.gate.asked();
+    let body = json!({"campaign_id": CAMPAIGN, "recipients": people(1..3)});
+    let (pending, ended_well) = tokio::join!(send(&stopping.url, body), async {
+        eventually("a mailer works on the send", async || stopping.gate.asked() > asked).await;
+        tokio::task::block_in_place(|| stopping.gateway.terminate())
+    });
+    let pending = pending.expect("an answer, and no connection that is cut");
+    let request_id = pending.headers()["x-request-id"].to_str().unwrap().to_owned();
+    let status = pending.status().as_u16();
+    let body: Value = pending.json().await.unwrap();
+    assert_eq!((status, body["code"].as_str()), (504, Some("timeout")), "{body}");
+    assert!(ended_well);
+    let answer = answer_on(half).await;
+    assert!(answer.starts_with("HTTP/1.1 500") && answer.contains("internal_error"), "{answer}");
+    until_done(&stopping.stack, &stopping.gate, &request_id).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_begins_after_the_stop_is_answered_within_its_grace() {
+    let stopping = Stopping::start("10000").await;
+    let body = json!({"campaign_id": CAMPAIGN, "recipients": people(1..3)}).to_string();
+    let (begin, end) = body.split_at(1);
+    let mut half = said(&stopping.url, format!("{}{begin}", head(Some(KEY), body.len())).as_bytes()).await;
+    let mut gateway = stopping.gateway;
+    let ending = tokio::task::spawn_blocking(move || gateway.terminate());
+    let address = stopping.url.trim_start_matches("http://");
+    eventually("the gateway takes nothing new", async || TcpStream::connect(address).await.is_err()).await;
+    // Four fifths of the grace are more than what is left of it from here.
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    half.write_all(end.as_bytes()).await.unwrap();
+    let answer = answer_on(half).await;
+    assert!(answer.starts_with("HTTP/1.1 504") && answer.contains("timeout"), "{answer}");
+    assert!(ending.await.unwrap());
+    let request_id = answer.lines().find_map(|line| line.strip_prefix("x-request-id: ")).expect("its id");
+    until_done(&stopping.stack, &stopping.gate, request_id).await;
 }

@@ -91,14 +91,13 @@ impl Gate {
         Ok(())
     }
 
-    /// Counts a request for its source and its key, and finds the key, in one round trip. `too_large` tells
-    /// that the body is known to be over the limit. The contract's order of refusals: source 429, body 413,
-    /// key 401, key 429.
+    /// Counts a request for its source and its key, and finds the key, in one round trip. `refused` tells
+    /// why its body is known to be of no use. The contract's order of refusals: source 429, body 413, key 401, key 429.
     pub(crate) async fn admit(
         &self,
         source: IpAddr,
         key: Option<&PresentedKey>,
-        too_large: Option<Refusal>,
+        refused: Option<Refusal>,
     ) -> Result<AdmittedKey, Refusal> {
         let now = self.clock.now();
         let window_start = now.duration_trunc(WINDOW).unwrap_or(now);
@@ -119,7 +118,7 @@ impl Gate {
         if admitted.source_requests > self.group.per_source {
             return Err(self.limited(source_subject, window_start, now));
         }
-        if let Some(refusal) = too_large {
+        if let Some(refusal) = refused {
             return Err(refusal);
         }
         let key =

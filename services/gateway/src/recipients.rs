@@ -144,8 +144,9 @@ async fn receive(
         None => gateway.bodies.read_anonymous(source, body).await,
     };
     let key = body.as_ref().ok().and_then(|body| send::api_key_in(body));
-    let too_large = body.as_ref().err().filter(|refusal| **refusal == Refusal::BodyTooLarge).cloned();
-    let access = gateway.send_gate.admit(source, key.as_ref(), too_large).await?;
+    // Of a body that did not arrive whole nobody knows whether it holds a key.
+    let refused = body.as_ref().err().cloned();
+    let access = gateway.send_gate.admit(source, key.as_ref(), refused).await?;
     Ok((access.into(), body?))
 }
 

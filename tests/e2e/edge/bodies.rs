@@ -1,9 +1,10 @@
 //! Bodies that come slowly or never.
 
+use chrono::TimeDelta;
 use contract::limits::BODY_BYTES;
 use pillarbox_tests::{CAMPAIGN, Options, Stack, people};
 use serde_json::json;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::{FOR_EVER, PATIENCE, is_silent, other_tenant, said, sends_of_the_other_tenant, times};
@@ -132,4 +133,41 @@ async fn large_bodies_of_one_key_wait_for_each_other_and_all_come_through() {
     });
     let answers = tokio::time::timeout(PATIENCE, futures_util::future::join_all(sends)).await;
     assert_eq!(answers.expect("answers"), vec![["mailed"]; 6]);
+}
+
+/// The answer on a connection that is closed behind it.
+async fn answer_on(mut stream: TcpStream) -> String {
+    let mut answer = String::new();
+    tokio::time::timeout(PATIENCE, stream.read_to_string(&mut answer)).await.expect("its end").unwrap();
+    answer
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_is_late_is_told_so_with_a_key_and_without_and_counts() {
+    let settings = [
+        ("GATEWAY__BODY_TIMEOUT_MS", "1000".to_owned()),
+        ("GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE", "2".to_owned()),
+    ];
+    let stack = patient(&settings).await;
+    // The test does not run across a minute's end.
+    stack.clock.advance(TimeDelta::seconds(60 - stack.now().timestamp() % 60));
+    for key in [Some(pillarbox_tests::KEY), None] {
+        let answer = answer_on(begun(&stack, RECIPIENTS, key, 1, 1).await).await;
+        assert!(
+            answer.starts_with("HTTP/1.1 422") && answer.contains("invalid_payload"),
+            "{key:?}: {answer}"
+        );
+    }
+    let answer = answer_on(begun(&stack, RECIPIENTS, None, 1, 1).await).await;
+    assert!(answer.starts_with("HTTP/1.1 429"), "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_without_a_key_that_made_place_is_no_wrong_key() {
+    // Bodies without a key have room for one of the largest size.
+    let stack = patient(&[("GATEWAY__BODY_MEMORY_BYTES", BODY_BYTES.to_string())]).await;
+    let slow = begun(&stack, RECIPIENTS, None, 1, BODY_BYTES - 1).await;
+    let _newcomer = begun(&stack, RECIPIENTS, None, 2, BODY_BYTES - 1).await;
+    let answer = answer_on(slow).await;
+    assert!(answer.starts_with("HTTP/1.1 500") && answer.contains("internal_error"), "{answer}");
 }

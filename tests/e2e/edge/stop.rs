@@ -71,7 +71,8 @@ async fn answer_on(mut stream: TcpStream) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_gateway_told_to_stop_answers_what_nobody_has_answered_by_then() {
     let mut stopping = Stopping::start("3000").await;
-    let half = said(&stopping.url, format!("{}{{", head(Some(KEY), 1000)).as_bytes()).await;
+    let with_key = said(&stopping.url, format!("{}{{", head(Some(KEY), 1000)).as_bytes()).await;
+    let without = said(&stopping.url, format!("{}{{", head(None, 1000)).as_bytes()).await;
     let asked = stopping.gate.asked();
     let body = json!({"campaign_id": CAMPAIGN, "recipients": people(1..3)});
     let (pending, ended_well) = tokio::join!(send(&stopping.url, body), async {
@@ -84,8 +85,10 @@ async fn a_gateway_told_to_stop_answers_what_nobody_has_answered_by_then() {
     let body: Value = pending.json().await.unwrap();
     assert_eq!((status, body["code"].as_str()), (504, Some("timeout")), "{body}");
     assert!(ended_well);
-    let answer = answer_on(half).await;
-    assert!(answer.starts_with("HTTP/1.1 500") && answer.contains("internal_error"), "{answer}");
+    for half in [with_key, without] {
+        let answer = answer_on(half).await;
+        assert!(answer.starts_with("HTTP/1.1 500") && answer.contains("internal_error"), "{answer}");
+    }
     until_done(&stopping.stack, &stopping.gate, &request_id).await;
 }
 

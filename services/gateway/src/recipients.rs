@@ -33,6 +33,9 @@ use service::trace::RequestIdentity;
 /// Bodies up to this size are checked in place; larger ones on a thread of their own.
 const INLINE_CHECK_BYTES: usize = 64 * 1024;
 
+/// How long an answer that is there waits to be told with what it has cost.
+const COST_PATIENCE: Duration = Duration::from_secs(1);
+
 /// How often the stored response is looked for after the way of the reply was lost.
 const RESPONSE_POLL: Duration = Duration::from_millis(250);
 
@@ -94,7 +97,7 @@ pub(crate) async fn post(
 /// The answer to a send.
 struct Sent {
     answered: Answered,
-    /// What it has cost; `None` of a dry run, of a stored answer, and when the database cannot be asked.
+    /// What it has cost; `None` of a dry run, of a stored answer, and when the database does not say so in time.
     cost_cents: Option<i64>,
 }
 
@@ -266,13 +269,19 @@ fn answer(reply: Reply) -> Result<Answered, SendError> {
     }
 }
 
-/// What a send has cost. It is told in a header: the answer stays the stored one, byte for byte.
+/// What a send has cost. It is told in a header: the answer stays the stored one, byte for byte. `None` when
+/// the database does not say so within [`COST_PATIENCE`], or by the last moment of a stop.
 async fn cost(gateway: &Gateway, team_id: TeamId, request_id: RequestId) -> Option<i64> {
-    let cost = gateway.process.store.send_cost(team_id, request_id).await;
-    cost.inspect_err(|error| {
-        tracing::warn!(error = error as &dyn std::error::Error, %request_id, "cannot tell what a send has cost");
-    })
-    .ok()
+    tokio::select! {
+        cost = gateway.process.store.send_cost(team_id, request_id) => cost.inspect_err(|error| {
+            tracing::warn!(error = error as &dyn Error, %request_id, "cannot tell what a send has cost");
+        }).ok(),
+        () = tokio::time::sleep(COST_PATIENCE) => {
+            tracing::warn!(%request_id, "the database did not tell in time what a send has cost");
+            None
+        }
+        () = gateway.process.last_moment() => None,
+    }
 }
 
 /// The reply went with the connection, but not the work: its response will stand in the database.
@@ -282,20 +291,24 @@ async fn wait_for_response(
     identity: &RequestIdentity,
     deadline: Instant,
 ) -> Result<Answered, SendError> {
-    let last_moment = gateway.process.last_moment();
-    tokio::pin!(last_moment);
-    while Instant::now() < deadline {
-        tokio::select! {
-            () = tokio::time::sleep(RESPONSE_POLL) => {}
-            () = &mut last_moment => break,
+    let store = &gateway.process.store;
+    let stored = async {
+        loop {
+            tokio::time::sleep(RESPONSE_POLL).await;
+            match store.send_response(access.team_id, identity.request_id).await {
+                Ok(Some(finished)) => return Answered { body: finished.response, is_replayed: false },
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::warn!(error = &error as &dyn Error, "cannot look for the stored response");
+                }
+            }
         }
-        match gateway.process.store.send_response(access.team_id, identity.request_id).await {
-            Ok(Some(finished)) => return Ok(Answered { body: finished.response, is_replayed: false }),
-            Ok(None) => {}
-            Err(error) => tracing::warn!(error = &error as &dyn Error, "cannot look for the stored response"),
-        }
+    };
+    tokio::select! {
+        answered = stored => Ok(answered),
+        () = tokio::time::sleep_until(deadline.into()) => Err(SendError::DeadlinePassed),
+        () = gateway.process.last_moment() => Err(SendError::DeadlinePassed),
     }
-    Err(SendError::DeadlinePassed)
 }
 
 /// Answers a question about what the key's team has: one that is read, and changes nothing.

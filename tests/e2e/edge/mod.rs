@@ -4,6 +4,7 @@ mod answers;
 mod bodies;
 mod connections;
 mod hosts;
+mod silence;
 mod stop;
 
 use std::time::{Duration, Instant};

@@ -53,15 +53,18 @@ impl Answers {
 
 impl Gateway {
     /// A place for a stored response, before it is read from the database: the answer carries it to [`hold`]. Errors:
-    /// [`Refusal::Failed`] when none became free in time.
+    /// [`Refusal::Failed`] when none became free in time, or by the last moment of a stop.
     pub(crate) async fn reserve_answer(
         &self,
         peer: IpAddr,
         headers: &HeaderMap,
     ) -> Result<Reservation, Refusal> {
         let place = self.open_answer(peer, headers);
-        place.grow(STORED_BYTES, self.answers.patience).await.map_err(|_| Refusal::Failed)?;
-        Ok(place)
+        let grown = tokio::select! {
+            grown = place.grow(STORED_BYTES, self.answers.patience) => grown.is_ok(),
+            () = self.process.last_moment() => false,
+        };
+        if grown { Ok(place) } else { Err(Refusal::Failed) }
     }
 
     fn open_answer(&self, peer: IpAddr, headers: &HeaderMap) -> Reservation {

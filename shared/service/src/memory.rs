@@ -157,13 +157,19 @@ impl Reservation {
                 biased;
                 () = self.signal.evicted.cancelled() => return Err(Denied::Evicted),
                 () = self.signal.granted.notified() => return Ok(()),
-                () = &mut deadline => {
-                    let was_granted = self.join(|ledger, id, _| ledger.give_up(id));
-                    return if was_granted { Ok(()) } else { Err(Denied::TimedOut) };
-                }
+                () = &mut deadline => return self.give_up().await,
                 () = tokio::time::sleep(LOOK_INTERVAL) => self.budget.look(),
             }
         }
+    }
+
+    /// Waits no longer. What was granted meanwhile is kept, and the word of it taken: the next wait would take it for its own.
+    async fn give_up(&self) -> Result<(), Denied> {
+        if !self.join(|ledger, id, _| ledger.give_up(id)) {
+            return Err(Denied::TimedOut);
+        }
+        self.signal.granted.notified().await;
+        Ok(())
     }
 
     /// The peer has sent so much.
@@ -253,5 +259,25 @@ impl HttpBody for HeldAnswer {
 
     fn size_hint(&self) -> SizeHint {
         SizeHint::with_exact(self.left)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHORT: Duration = Duration::from_millis(1);
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[tokio::test]
+    async fn what_is_granted_as_the_deadline_strikes_is_granted_once() {
+        let budget = Budget::new("test", Limits { total_bytes: 200, largest_bytes: 100 });
+        let [oldest, second, third] = [(); 3].map(|()| budget.open_for_answer(Vec::new()));
+        assert_eq!((oldest.grow(100, LONG).await, second.grow(100, LONG).await), (Ok(()), Ok(())));
+        assert!(!third.join(|ledger, id, now| ledger.ask(id, 50, now)));
+        drop(second);
+        assert_eq!(third.give_up().await, Ok(()));
+        assert_eq!(third.grow(60, SHORT).await, Err(Denied::TimedOut), "only the oldest has room for more");
+        assert_eq!(budget.with(|ledger, _| ledger.figures().0), 150);
     }
 }

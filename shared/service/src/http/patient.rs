@@ -102,9 +102,12 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
 
 #[cfg(test)]
 mod tests {
-    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+    use tokio::time::timeout;
 
     use super::*;
+
+    const PAUSE: Duration = Duration::from_millis(20);
 
     #[tokio::test]
     async fn a_peer_that_takes_nothing_or_too_little_is_given_up() {
@@ -122,19 +125,27 @@ mod tests {
         assert!(trickle.await.is_ok());
     }
 
+    /// Writes until the peer takes no more.
+    async fn fill(patient: &mut Patient<DuplexStream>) {
+        let more = vec![0; 2 * STEP_BYTES];
+        assert!(timeout(PAUSE, patient.write_all(&more)).await.is_err(), "the peer has taken all");
+    }
+
     #[tokio::test]
-    async fn a_peer_that_reads_slowly_is_not_and_idleness_does_not_count() {
+    async fn the_time_of_a_peer_begins_anew_with_each_step_and_idleness_does_not_count() {
         let (stream, mut peer) = duplex(STEP_BYTES);
         let mut patient = Patient::new(stream, Duration::from_secs(30));
-        let reading = tokio::spawn(async move {
-            let (mut step, mut read) = (vec![0; STEP_BYTES], 0);
-            while read < 4 * STEP_BYTES {
-                sleep(Duration::from_millis(20)).await;
-                read += peer.read(&mut step).await.unwrap();
-            }
-        });
-        patient.write_all(&vec![0; 4 * STEP_BYTES]).await.unwrap();
+        fill(&mut patient).await;
+        peer.read_u8().await.unwrap();
+        fill(&mut patient).await;
+        assert_ne!(patient.waited, Duration::ZERO, "a byte is no step");
+        let mut step = vec![0; STEP_BYTES];
+        peer.read_exact(&mut step).await.unwrap();
+        patient.write_all(&step[1..]).await.unwrap();
+        assert_eq!(patient.waited, Duration::ZERO, "it has taken a step");
         assert!(patient.waiting.is_none(), "nothing to write is nothing to wait for");
-        reading.await.unwrap();
+        sleep(PAUSE).await;
+        patient.write_all(&step[..1]).await.unwrap();
+        assert_eq!(patient.waited, Duration::ZERO, "nobody was waited for");
     }
 }

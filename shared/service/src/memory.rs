@@ -20,7 +20,7 @@ use http_body_util::{BodyExt, Collected};
 use hyper::body::{Frame, SizeHint};
 use tokio::time::Instant;
 
-use self::ledger::{Ledger, Signal};
+use self::ledger::{Asked, Ledger, Signal};
 
 /// How often is looked whether somebody has become slow, while others wait.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
@@ -58,6 +58,9 @@ pub enum Denied {
     /// None became free in time.
     #[error("no memory became free in time")]
     TimedOut,
+    /// Too many of its account waited already.
+    #[error("too many of the same account waited for memory already")]
+    TurnedAway,
 }
 
 /// A budget. Clones share it.
@@ -147,8 +150,10 @@ impl Reservation {
         if self.signal.evicted.is_cancelled() {
             return Err(Denied::Evicted);
         }
-        if self.join(|ledger, id, now| ledger.ask(id, bytes, now)) {
-            return Ok(());
+        match self.join(|ledger, id, now| ledger.ask(id, bytes, now)) {
+            Asked::Granted => return Ok(()),
+            Asked::Waits => {}
+            Asked::TurnedAway => return Err(Denied::TurnedAway),
         }
         let deadline = tokio::time::sleep(patience);
         tokio::pin!(deadline);
@@ -274,7 +279,7 @@ mod tests {
         let budget = Budget::new("test", Limits { total_bytes: 200, largest_bytes: 100 });
         let [oldest, second, third] = [(); 3].map(|()| budget.open_for_answer(Vec::new()));
         assert_eq!((oldest.grow(100, LONG).await, second.grow(100, LONG).await), (Ok(()), Ok(())));
-        assert!(!third.join(|ledger, id, now| ledger.ask(id, 50, now)));
+        assert_eq!(third.join(|ledger, id, now| ledger.ask(id, 50, now)), Asked::Waits);
         drop(second);
         assert_eq!(third.give_up().await, Ok(()));
         assert_eq!(third.grow(60, SHORT).await, Err(Denied::TimedOut), "only the oldest has room for more");

@@ -1,7 +1,8 @@
 //! Who holds how much of a budget, who waits, and who has to make place: decided here, without waiting for anything.
 
+use std::cell::LazyCell;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +21,20 @@ const STALL: Duration = Duration::from_secs(2);
 
 /// How long somebody waits who holds less than others before the one who holds most makes place, slow or not.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Holders of an account that wait at a time; the next ones are turned away.
+const WAITERS_PER_ACCOUNT: usize = 1_024;
+
+/// What came of asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// It is granted.
+    Granted,
+    /// The signal will tell.
+    Waits,
+    /// Too many of its account wait already.
+    TurnedAway,
+}
 
 /// How a holder's task is told what was decided.
 #[derive(Default)]
@@ -42,6 +57,7 @@ pub(super) struct Ledger {
 struct Share {
     limit: usize,
     held: usize,
+    waiting: usize,
     holders: BTreeSet<u64>,
 }
 
@@ -71,7 +87,7 @@ impl Holder {
 }
 
 /// Why somebody has to wait.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Lack {
     /// The share of the account of this name is used up.
     Share(Vec<u8>),
@@ -102,7 +118,7 @@ impl Ledger {
         self.next += 1;
         for account in accounts {
             let limit = account.share_bytes;
-            let new = || Share { limit, held: 0, holders: BTreeSet::new() };
+            let new = || Share { limit, held: 0, waiting: 0, holders: BTreeSet::new() };
             self.shares.entry(account.name.clone()).or_insert_with(new).holders.insert(id);
         }
         let holder = Holder {
@@ -121,26 +137,33 @@ impl Ledger {
 
     /// Removes a holder, evicted or not, and gives what it had to those who wait.
     pub(super) fn close(&mut self, id: u64, now: Instant) {
+        let kept_room = self.keeps_room(id);
         self.remove(id);
-        self.settle(now);
+        if kept_room {
+            self.settle(now);
+        }
     }
 
-    /// Asks for memory. True when it is granted at once; else the signal tells.
-    pub(super) fn ask(&mut self, id: u64, bytes: usize, now: Instant) -> bool {
-        if self.lack(id, bytes).is_none() {
+    /// Asks for memory. One more who waits gives nobody else anything: the others are looked at when somebody has to make place for
+    /// this one.
+    pub(super) fn ask(&mut self, id: u64, bytes: usize, now: Instant) -> Asked {
+        let Some(lack) = self.lack(id, bytes) else {
             self.hold(id, bytes, now);
-            return true;
+            return Asked::Granted;
+        };
+        if self.shares_of(id).any(|share| share.waiting >= WAITERS_PER_ACCOUNT) {
+            return Asked::TurnedAway;
         }
-        if let Some(holder) = self.holders.get_mut(&id) {
-            holder.wanted = Some(Wanted { bytes, since: now });
+        self.note_wanted(id, Some(Wanted { bytes, since: now }));
+        if self.victim(&[(id, lack)], now).is_some() {
+            self.settle(now);
         }
-        self.settle(now);
-        false
+        Asked::Waits
     }
 
     /// Asks no longer. True when it has been granted meanwhile.
     pub(super) fn give_up(&mut self, id: u64) -> bool {
-        self.holders.get_mut(&id).is_some_and(|holder| holder.wanted.take().is_none())
+        self.holders.contains_key(&id) && self.note_wanted(id, None).is_none()
     }
 
     /// Has a holder hold exactly so much, at once: what it needs more than there is, others make place for, first those of its own
@@ -191,8 +214,7 @@ impl Ledger {
     pub(super) fn settle(&mut self, now: Instant) {
         loop {
             let pressed = self.grant_all(now);
-            let victim = pressed.iter().find_map(|(id, lack)| self.victim_for(*id, lack, now));
-            match victim {
+            match self.victim(&pressed, now) {
                 Some(victim) => self.evict(victim),
                 None => break,
             }
@@ -203,7 +225,7 @@ impl Ledger {
     fn grant_all(&mut self, now: Instant) -> Vec<(u64, Lack)> {
         let wanted = |(id, holder): (&u64, &Holder)| holder.wanted.map(|wanted| (*id, wanted.bytes));
         let mut waiting: Vec<(u64, usize)> = self.holders.iter().filter_map(wanted).collect();
-        waiting.sort_by_key(|(id, _)| (self.heaviest_share(*id), *id));
+        waiting.sort_by_cached_key(|(id, _)| (self.heaviest_share(*id), *id));
         let mut pressed = Vec::new();
         for (id, bytes) in waiting {
             if let Some(lack) = self.lack(id, bytes) {
@@ -211,8 +233,8 @@ impl Ledger {
                 continue;
             }
             self.hold(id, bytes, now);
-            if let Some(holder) = self.holders.get_mut(&id) {
-                holder.wanted = None;
+            self.note_wanted(id, None);
+            if let Some(holder) = self.holders.get(&id) {
                 holder.signal.granted.notify_one();
             }
         }
@@ -241,31 +263,52 @@ impl Ledger {
         (!fits(oldest, self.held, self.limits.total_bytes)).then_some(Lack::Total)
     }
 
-    /// Who makes place for somebody who waits: the slow one that holds most, of the account whose share is used up, or of all. And
-    /// when all is used up and the wait becomes long, of the account that holds most, and more than the one who waits would, the
-    /// holder that has most.
-    fn victim_for(&self, pressed: u64, lack: &Lack, now: Instant) -> Option<u64> {
-        let others = || self.holders.iter().filter(|(id, holder)| **id != pressed && holder.held > 0);
-        let is_in_the_way = |holder: &Holder| match lack {
-            Lack::Share(name) => holder.accounts.contains(name),
-            Lack::Total => true,
+    /// Who makes place for those who wait, of whom the first for whom somebody has to decides. For a lack it is the slow one that
+    /// holds most, of the account whose share is used up, or of all. And when all is used up and the wait becomes long, of the account
+    /// that holds most, and more than the one who waits would, the holder that has most. Each is looked for once, however many wait.
+    fn victim(&self, pressed: &[(u64, Lack)], now: Instant) -> Option<u64> {
+        let mut looked_at = HashSet::new();
+        let greediest = LazyCell::new(|| self.greediest());
+        pressed.iter().find_map(|(id, lack)| {
+            // Found for the first who has this lack, it would have been returned.
+            let slow = if looked_at.insert(lack) { self.slow_one(lack, now) } else { None };
+            slow.or_else(|| {
+                let (victim, share) = (*greediest)?;
+                (*lack == Lack::Total && self.is_owed(*id, share, now)).then_some(victim)
+            })
+        })
+    }
+
+    /// Of the slow ones in the way the one that holds most.
+    fn slow_one(&self, lack: &Lack, now: Instant) -> Option<u64> {
+        let most = |slow: &mut dyn Iterator<Item = (u64, &Holder)>| {
+            slow.filter(|(_, holder)| holder.held > 0 && holder.is_slow(now))
+                .max_by_key(|(_, holder)| holder.held)
+                .map(|(id, _)| id)
         };
-        let slow = others().filter(|(_, holder)| holder.is_slow(now) && is_in_the_way(holder));
-        if let Some((id, _)) = slow.max_by_key(|(_, holder)| holder.held) {
-            return Some(*id);
+        match lack {
+            Lack::Total => most(&mut self.holders.iter().map(|(id, holder)| (*id, holder))),
+            Lack::Share(name) => {
+                let ids = &self.shares.get(name)?.holders;
+                most(&mut ids.iter().filter_map(|id| Some((*id, self.holders.get(id)?))))
+            }
         }
-        if *lack != Lack::Total {
-            return None;
-        }
-        let wanted = self.holders.get(&pressed)?.wanted?;
-        if now.duration_since(wanted.since) < PATIENCE {
-            return None;
-        }
-        let fair = self.heaviest_share(pressed) + wanted.bytes;
-        others()
-            .filter(|(id, holder)| holder.is_with_peer && self.heaviest_share(**id) > fair)
-            .max_by_key(|(id, holder)| (self.heaviest_share(**id), holder.held, Reverse(**id)))
-            .map(|(id, _)| *id)
+    }
+
+    /// Of the account that holds most the holder that has most, and what the account holds.
+    fn greediest(&self) -> Option<(u64, usize)> {
+        let with_peer = self.holders.iter().filter(|(_, holder)| holder.held > 0 && holder.is_with_peer);
+        let (share, _, Reverse(id)) =
+            with_peer.map(|(id, holder)| (self.heaviest_share(*id), holder.held, Reverse(*id))).max()?;
+        Some((id, share))
+    }
+
+    /// Whether a holder has waited for long, and would hold less than this share with what it waits for.
+    fn is_owed(&self, id: u64, share: usize, now: Instant) -> bool {
+        let wanted = self.holders.get(&id).and_then(|holder| holder.wanted);
+        wanted.is_some_and(|wanted| {
+            now.duration_since(wanted.since) >= PATIENCE && self.heaviest_share(id) + wanted.bytes < share
+        })
     }
 
     /// Who makes place for somebody who cannot wait: in an account of its own that is over its share, else of all.
@@ -276,7 +319,7 @@ impl Ledger {
                 (self.holders[other].is_slow(now), self.heaviest_share(*other), Reverse(*other))
             })
         };
-        let over = self.shares_of(id).into_iter().filter(|share| share.held > share.limit);
+        let over = self.shares_of(id).filter(|share| share.held > share.limit);
         let mut own = over.flat_map(|share| share.holders.iter().copied().filter(with_peer));
         first(&mut own).or_else(|| {
             let is_over = self.held > self.limits.total_bytes;
@@ -284,14 +327,34 @@ impl Ledger {
         })
     }
 
-    fn shares_of(&self, id: u64) -> Vec<&Share> {
+    fn shares_of(&self, id: u64) -> impl Iterator<Item = &Share> {
         let accounts = self.holders.get(&id).map_or(&[][..], |holder| &holder.accounts);
-        accounts.iter().filter_map(|name| self.shares.get(name)).collect()
+        accounts.iter().filter_map(|name| self.shares.get(name))
+    }
+
+    /// Whether others get something when a holder goes: what it has, or the room that is kept for the oldest.
+    fn keeps_room(&self, id: u64) -> bool {
+        let is_oldest = self.holders.keys().next() == Some(&id);
+        is_oldest
+            || self.holders.get(&id).is_some_and(|holder| holder.held > 0)
+            || self.shares_of(id).any(|share| share.holders.first() == Some(&id))
     }
 
     /// What the account of a holder that has most holds.
     fn heaviest_share(&self, id: u64) -> usize {
-        self.shares_of(id).into_iter().map(|share| share.held).max().unwrap_or(0)
+        self.shares_of(id).map(|share| share.held).max().unwrap_or(0)
+    }
+
+    /// Notes what a holder waits for, or that it waits no longer. Returns what it waited for.
+    fn note_wanted(&mut self, id: u64, wanted: Option<Wanted>) -> Option<Wanted> {
+        let holder = self.holders.get_mut(&id)?;
+        let before = std::mem::replace(&mut holder.wanted, wanted);
+        for name in &holder.accounts {
+            if let Some(share) = self.shares.get_mut(name) {
+                share.waiting = share.waiting + usize::from(wanted.is_some()) - usize::from(before.is_some());
+            }
+        }
+        before
     }
 
     fn hold(&mut self, id: u64, bytes: usize, now: Instant) {
@@ -327,6 +390,7 @@ impl Ledger {
     fn remove(&mut self, id: u64) -> Option<Holder> {
         let held = self.holders.get(&id)?.held;
         self.release(id, held);
+        self.note_wanted(id, None);
         let holder = self.holders.remove(&id)?;
         for name in &holder.accounts {
             if let Some(share) = self.shares.get_mut(name) {

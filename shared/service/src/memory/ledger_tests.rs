@@ -27,6 +27,11 @@ fn answer(ledger: &mut Ledger, name: &str, bytes: usize, now: Instant) -> (u64, 
     (id, signal)
 }
 
+/// Asks; true when it is granted at once.
+fn gets(ledger: &mut Ledger, id: u64, bytes: usize, now: Instant) -> bool {
+    ledger.ask(id, bytes, now) == Asked::Granted
+}
+
 fn held(ledger: &Ledger, id: u64) -> Option<usize> {
     ledger.holders.get(&id).map(|holder| holder.held)
 }
@@ -36,13 +41,13 @@ fn an_account_waits_for_itself_and_its_oldest_comes_to_its_end() {
     let (mut ledger, now) = (ledger(1_000), Instant::now());
     let ids: Vec<u64> = (0..4).map(|_| sender(&mut ledger, &["greedy"], now).0).collect();
     for id in &ids {
-        ledger.ask(*id, 60, now);
+        gets(&mut ledger, *id, 60, now);
     }
     // The oldest has its own place, the others share what is left: 200 less the largest.
     assert_eq!(ids.iter().map(|id| held(&ledger, *id).unwrap()).collect::<Vec<_>>(), [60, 60, 0, 0]);
-    assert!(ledger.ask(ids[0], 40, now), "it is the oldest");
+    assert!(gets(&mut ledger, ids[0], 40, now), "it is the oldest");
     let (other, _) = sender(&mut ledger, &["other"], now);
-    assert!(ledger.ask(other, 90, now), "others do not wait for them");
+    assert!(gets(&mut ledger, other, 90, now), "others do not wait for them");
     ledger.close(ids[0], now);
     assert_eq!(held(&ledger, ids[2]), Some(60), "who waits gets what becomes free");
 }
@@ -54,8 +59,12 @@ fn in_an_account_the_slow_make_place_for_those_that_move() {
     let (foreign, foreign_signal) = sender(&mut ledger, &["other"], begun);
     let (second, _) = sender(&mut ledger, &["own"], begun);
     let (third, _) = sender(&mut ledger, &["own"], begun);
-    assert!(ledger.ask(slow, 100, begun) && ledger.ask(foreign, 100, begun) && ledger.ask(second, 80, begun));
-    assert!(!ledger.ask(third, 80, begun));
+    assert!(
+        gets(&mut ledger, slow, 100, begun)
+            && gets(&mut ledger, foreign, 100, begun)
+            && gets(&mut ledger, second, 80, begun)
+    );
+    assert!(!gets(&mut ledger, third, 80, begun));
     let later = begun + STALL;
     ledger.moved(second, STEP_BYTES, later);
     ledger.settle(later);
@@ -69,7 +78,7 @@ fn every_account_of_a_holder_has_its_share() {
     for (number, team) in ["a", "b", "c"].into_iter().enumerate() {
         let (id, _) = sender(&mut ledger, &[team, "source"], now);
         assert_eq!(
-            ledger.ask(id, 80, now),
+            gets(&mut ledger, id, 80, now),
             number < 2,
             "of a source with a share of 200, of which 100 are the oldest's"
         );
@@ -83,10 +92,10 @@ fn the_slow_make_place_for_others_as_soon_as_there_is_no_room() {
     let (large, large_signal) = sender(&mut ledger, &["b"], begun);
     let (moving, moving_signal) = sender(&mut ledger, &["c"], begun);
     for (id, bytes) in [(small, 20), (large, 100), (moving, 80)] {
-        assert!(ledger.ask(id, bytes, begun));
+        assert!(gets(&mut ledger, id, bytes, begun));
     }
     let (newcomer, signal) = sender(&mut ledger, &["d"], begun);
-    assert!(!ledger.ask(newcomer, 50, begun), "there is no room, and nobody is slow yet");
+    assert!(!gets(&mut ledger, newcomer, 50, begun), "there is no room, and nobody is slow yet");
     let later = begun + STALL;
     ledger.moved(moving, STEP_BYTES, later);
     ledger.settle(later);
@@ -104,10 +113,10 @@ fn who_holds_most_makes_place_when_others_have_waited_for_long() {
     let (mut ledger, begun) = (ledger(300), Instant::now());
     let senders: Vec<_> = ["a", "b", "c"].map(|name| sender(&mut ledger, &[name], begun)).into();
     for ((id, _), bytes) in senders.iter().zip([70, 100, 80]) {
-        assert!(ledger.ask(*id, bytes, begun));
+        assert!(gets(&mut ledger, *id, bytes, begun));
     }
     let (newcomer, _) = sender(&mut ledger, &["d"], begun);
-    assert!(!ledger.ask(newcomer, 50, begun));
+    assert!(!gets(&mut ledger, newcomer, 50, begun));
     let later = begun + PATIENCE;
     for (id, _) in &senders {
         ledger.moved(*id, STEP_BYTES, later);
@@ -123,11 +132,11 @@ fn what_has_come_whole_makes_place_for_nobody() {
     let (mut ledger, begun) = (ledger(200), Instant::now());
     let (whole, signal) = sender(&mut ledger, &["a"], begun);
     let (other, _) = sender(&mut ledger, &["b"], begun);
-    assert!(ledger.ask(whole, 100, begun) && ledger.ask(other, 90, begun));
+    assert!(gets(&mut ledger, whole, 100, begun) && gets(&mut ledger, other, 90, begun));
     ledger.rest(whole);
     ledger.rest(other);
     let (newcomer, _) = sender(&mut ledger, &["c"], begun);
-    ledger.ask(newcomer, 50, begun);
+    gets(&mut ledger, newcomer, 50, begun);
     ledger.settle(begun + 10 * PATIENCE);
     assert!(!signal.evicted.is_cancelled());
     assert_eq!(held(&ledger, newcomer), Some(0));
@@ -182,13 +191,16 @@ fn whatever_peers_do_the_budget_holds_and_somebody_gets_on() {
                             .get(&id)
                             .filter(|holder| holder.wanted.is_none() && holder.is_with_peer);
                         if let Some(left) = has.map(|holder| LARGEST - holder.held).filter(|left| *left > 0) {
-                            ledger.ask(id, 1 + random(left as u64) as usize, now);
+                            gets(&mut ledger, id, 1 + random(left as u64) as usize, now);
                         }
                     }
                 }
             }
             open.retain(|(_, signal)| !signal.evicted.is_cancelled());
             assert_sound(&ledger);
+            for later in [now, now + PATIENCE, now + STALL] {
+                assert_plain_choice(&ledger, later);
+            }
         }
         for (id, _) in open {
             ledger.close(id, begun);
@@ -202,8 +214,62 @@ fn assert_sound(ledger: &Ledger) {
     assert_eq!(in_all, ledger.held);
     assert!(ledger.held <= 300, "{}", ledger.held);
     assert!(ledger.shares.values().all(|share| share.held <= share.limit));
+    let pressed = pressed(ledger);
+    let waiting = ledger.holders.values().filter(|holder| holder.wanted.is_some());
+    assert_eq!(pressed.len(), waiting.count(), "what can be granted is");
     let oldest = ledger.holders.first_key_value();
     assert!(oldest.is_none_or(|(_, oldest)| oldest.wanted.is_none()), "the oldest never waits");
     let names: HashSet<&Vec<u8>> = ledger.holders.values().flat_map(|holder| &holder.accounts).collect();
     assert_eq!(names.len(), ledger.shares.len());
+}
+
+/// Those who have to wait, and why.
+fn pressed(ledger: &Ledger) -> Vec<(u64, Lack)> {
+    let wanted = ledger.holders.iter().filter_map(|(id, holder)| Some((*id, holder.wanted?.bytes)));
+    wanted.filter_map(|(id, bytes)| Some((id, ledger.lack(id, bytes)?))).collect()
+}
+
+/// Looking once for all who wait finds whom looking for each of them finds.
+fn assert_plain_choice(ledger: &Ledger, now: Instant) {
+    let pressed = pressed(ledger);
+    let plain = pressed.iter().find_map(|(id, lack)| plain_victim_for(ledger, *id, lack, now));
+    assert_eq!(ledger.victim(&pressed, now), plain);
+}
+
+/// Who makes place for one who waits, looked for among all.
+fn plain_victim_for(ledger: &Ledger, waits: u64, lack: &Lack, now: Instant) -> Option<u64> {
+    let others = || ledger.holders.iter().filter(|(id, holder)| **id != waits && holder.held > 0);
+    let is_in_the_way = |holder: &Holder| match lack {
+        Lack::Share(name) => holder.accounts.contains(name),
+        Lack::Total => true,
+    };
+    let slow = others().filter(|(_, holder)| holder.is_slow(now) && is_in_the_way(holder));
+    if let Some((id, _)) = slow.max_by_key(|(_, holder)| holder.held) {
+        return Some(*id);
+    }
+    let wanted = ledger.holders[&waits].wanted?;
+    if *lack != Lack::Total || now.duration_since(wanted.since) < PATIENCE {
+        return None;
+    }
+    let fair = ledger.heaviest_share(waits) + wanted.bytes;
+    others()
+        .filter(|(id, holder)| holder.is_with_peer && ledger.heaviest_share(**id) > fair)
+        .max_by_key(|(id, holder)| (ledger.heaviest_share(**id), holder.held, Reverse(**id)))
+        .map(|(id, _)| *id)
+}
+
+#[test]
+fn an_account_has_so_many_wait_and_others_wait_beside_them() {
+    let (mut ledger, now) = (ledger(1_000), Instant::now());
+    let ids: Vec<u64> =
+        (0..WAITERS_PER_ACCOUNT + 3).map(|_| sender(&mut ledger, &["greedy"], now).0).collect();
+    // The oldest in its own place, and the next in what the others share.
+    assert!(ids[..2].iter().all(|id| gets(&mut ledger, *id, 100, now)));
+    assert!(ids[2..ids.len() - 1].iter().all(|id| ledger.ask(*id, 100, now) == Asked::Waits));
+    let last = ids[ids.len() - 1];
+    assert_eq!(ledger.ask(last, 100, now), Asked::TurnedAway);
+    let (other, _) = sender(&mut ledger, &["other"], now);
+    assert!(gets(&mut ledger, other, 90, now), "it is another account");
+    ledger.give_up(ids[2]);
+    assert_eq!(ledger.ask(last, 100, now), Asked::Waits, "a place became free");
 }

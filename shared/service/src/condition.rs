@@ -49,7 +49,7 @@ pub(crate) enum Readiness {
     Starting,
     /// It answers clients in words of its own.
     Ready,
-    /// It has never been able to work with this database.
+    /// It was not ready yet when it met a database that it has never fitted.
     Unfit,
     /// It was told to stop.
     Leaving,
@@ -75,6 +75,7 @@ pub(crate) struct Trouble {
 pub(crate) struct Condition {
     begun: Instant,
     database: Mutex<DatabaseState>,
+    has_fitted: AtomicBool,
     has_started: AtomicBool,
 }
 
@@ -85,30 +86,48 @@ pub(crate) struct Facts {
     pub(crate) is_working: bool,
     pub(crate) has_broker: bool,
     pub(crate) database: DatabaseState,
-    /// It has worked with a database that fits.
+    /// The database has fitted it at some time.
+    has_fitted: bool,
+    /// It has been ready.
     has_started: bool,
     running_for: Duration,
 }
 
 impl Default for Condition {
     fn default() -> Self {
-        Self { begun: Instant::now(), database: Mutex::default(), has_started: AtomicBool::default() }
+        Self {
+            begun: Instant::now(),
+            database: Mutex::default(),
+            has_fitted: AtomicBool::default(),
+            has_started: AtomicBool::default(),
+        }
     }
 }
 
 impl Condition {
     fn note(&self, found: DatabaseState) {
+        if found == DatabaseState::Fits {
+            self.has_fitted.store(true, Ordering::Relaxed);
+        }
         *self.database() = found;
     }
 
     /// With what only the process knows of itself. Notes that the start is complete when it is.
     pub(crate) fn facts(&self, is_working: bool, is_leaving: bool, has_broker: bool) -> Facts {
-        let database = self.database().clone();
-        if is_working && database == DatabaseState::Fits {
+        let mut facts = Facts {
+            is_leaving,
+            is_working,
+            has_broker,
+            database: self.database().clone(),
+            has_fitted: self.has_fitted.load(Ordering::Relaxed),
+            has_started: self.has_started.load(Ordering::Relaxed),
+            running_for: self.begun.elapsed(),
+        };
+        if facts.readiness() == Readiness::Ready {
             self.has_started.store(true, Ordering::Relaxed);
+            facts.has_started = true;
         }
-        let has_started = self.has_started.load(Ordering::Relaxed);
-        Facts { is_leaving, is_working, has_broker, database, has_started, running_for: self.begun.elapsed() }
+        facts
     }
 
     fn database(&self) -> MutexGuard<'_, DatabaseState> {
@@ -118,14 +137,15 @@ impl Condition {
 }
 
 impl Facts {
-    /// A start is complete once the process has worked with a database that fits, and nothing but the stop takes that back. Tables
-    /// that are too old, or a database that lets others in and not this process, keep it from being ready: in a deployment the
-    /// version before goes on.
+    /// A start is complete once the process works and the database has fitted it, or when it has waited for long, and nothing but the
+    /// stop takes that back. Tables that are too old, or a database that lets others in and not this process, keep one that has
+    /// met nothing better from being ready: in a deployment the version before goes on.
     pub(crate) fn readiness(&self) -> Readiness {
         match &self.database {
             _ if self.is_leaving => Readiness::Leaving,
             _ if self.has_started => Readiness::Ready,
-            DatabaseState::Unfit(_) => Readiness::Unfit,
+            DatabaseState::Unfit(_) if !self.has_fitted => Readiness::Unfit,
+            _ if self.is_working && self.has_fitted => Readiness::Ready,
             _ if self.running_for >= START_PATIENCE => Readiness::Ready,
             _ => Readiness::Starting,
         }
@@ -251,6 +271,7 @@ mod tests {
             is_working: true,
             has_broker: true,
             database,
+            has_fitted: false,
             has_started: false,
             running_for: Duration::ZERO,
         }
@@ -289,6 +310,26 @@ mod tests {
         assert_eq!(condition.facts(true, false, true).readiness(), Readiness::Ready);
         condition.note(away());
         assert_eq!(condition.facts(false, false, false).readiness(), Readiness::Ready);
+    }
+
+    #[test]
+    fn who_was_ready_without_a_look_at_the_tables_stays_so_when_they_are_too_old() {
+        let begun = Instant::now().checked_sub(START_PATIENCE).unwrap();
+        let condition = Condition { begun, ..Condition::default() };
+        condition.note(away());
+        assert_eq!(condition.facts(false, false, false).readiness(), Readiness::Ready);
+        condition.note(DatabaseState::Unfit("old".to_owned()));
+        assert_eq!(condition.facts(true, false, true).readiness(), Readiness::Ready);
+        assert_eq!(condition.facts(true, true, true).readiness(), Readiness::Leaving);
+    }
+
+    #[test]
+    fn a_database_that_has_fitted_fits_a_start_that_waits_for_the_broker_still() {
+        let condition = Condition::default();
+        condition.note(DatabaseState::Fits);
+        condition.note(DatabaseState::Unfit("refused".to_owned()));
+        assert_eq!(condition.facts(false, false, false).readiness(), Readiness::Starting);
+        assert_eq!(condition.facts(true, false, true).readiness(), Readiness::Ready);
     }
 
     #[test]

@@ -78,7 +78,7 @@ pub struct Migrated {
 /// [`StoreError::Unavailable`] when there is no such database yet or it cannot be reached; any other [`StoreError`] when a
 /// migration fails: nothing of a failed one stays.
 pub async fn migrate(url: &str) -> Result<Migrated> {
-    let DatabaseUrl { mut config, tls } = DatabaseUrl::parse(url)?;
+    let DatabaseUrl { mut config, tls, .. } = DatabaseUrl::parse(url)?;
     config.connect_timeout(CONNECT_TIMEOUT);
     let connected = tokio::time::timeout(CONNECT_TIMEOUT, config.connect(tls)).await;
     let (mut client, connection) = connected

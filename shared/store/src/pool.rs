@@ -19,7 +19,7 @@ use crate::url::DatabaseUrl;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// `postgres://` URL, with `sslmode` and `sslrootcert` as in libpq.
+    /// `postgres://` URL, with `sslmode` and `sslrootcert` as in libpq 16.
     pub url: String,
     /// What stands between us and Postgres.
     pub pooler: Pooler,
@@ -71,7 +71,12 @@ impl Store {
     /// # Errors
     /// [`StoreError::Unusable`] when the settings cannot be used.
     pub fn new(settings: &Settings) -> Result<Self> {
-        let DatabaseUrl { mut config, tls } = DatabaseUrl::parse(&settings.url)?;
+        let DatabaseUrl { mut config, tls, takes_any_certificate } = DatabaseUrl::parse(&settings.url)?;
+        if takes_any_certificate {
+            tracing::warn!(
+                "sslmode=require encrypts and looks at no certificate: verify-full also makes sure of the server"
+            );
+        }
         config.connect_timeout(Duration::from_millis(settings.connect_timeout_ms));
         config.application_name("pillarbox");
         let manager_config = ManagerConfig { recycling_method: RecyclingMethod::Fast };

@@ -1,5 +1,6 @@
-//! The database's URL: what `sslmode` and `sslrootcert` mean is what they mean to libpq.
+//! The database's URL: what `sslmode` and `sslrootcert` mean is what they mean to libpq 16.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -18,6 +19,9 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::{Result, StoreError};
 
+/// How a URL of a database begins.
+const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
+
 /// The value of `sslrootcert` that stands for the certificates that the system trusts.
 const SYSTEM_ROOTS: &str = "system";
 
@@ -25,6 +29,8 @@ const SYSTEM_ROOTS: &str = "system";
 pub(crate) struct DatabaseUrl {
     pub(crate) config: Config,
     pub(crate) tls: MakeRustlsConnect,
+    /// TLS is insisted on, and any certificate will do: somebody may believe that the server is known by it.
+    pub(crate) takes_any_certificate: bool,
 }
 
 /// What is asked of the server's certificate.
@@ -44,20 +50,25 @@ impl DatabaseUrl {
     /// # Errors
     /// [`StoreError::Unusable`] when it cannot be used; the text says why.
     pub(crate) fn parse(url: &str) -> Result<Self> {
+        // The driver reads pairs of names and values, too, but of their `sslmode` only what it can do itself.
+        if !SCHEMES.iter().any(|scheme| url.starts_with(scheme)) {
+            return Err(unusable("url must be like postgres://user@host/database?sslmode=verify-full"));
+        }
         let (rest, [mode, roots]) = without(url, ["sslmode", "sslrootcert"]);
         let mut config = Config::from_str(&rest).map_err(unusable)?;
-        let (ssl_mode, check) = meaning(mode, roots)?;
+        let roots = roots.as_deref().filter(|roots| !roots.is_empty());
+        let (ssl_mode, check) = meaning(mode.as_deref(), roots)?;
         config.ssl_mode(ssl_mode);
         let provider = Arc::new(ring::default_provider());
-        let roots = percent_decode_str(roots.unwrap_or(SYSTEM_ROOTS)).decode_utf8_lossy();
-        let verifier = Verifier::new(check, &roots, provider.clone())?;
+        let verifier = Verifier::new(check, roots.unwrap_or(SYSTEM_ROOTS), provider.clone())?;
         let client = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(unusable)?
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(verifier))
             .with_no_client_auth();
-        Ok(Self { config, tls: MakeRustlsConnect::new(client) })
+        let takes_any_certificate = (ssl_mode, check) == (SslMode::Require, Check::Nothing);
+        Ok(Self { config, tls: MakeRustlsConnect::new(client), takes_any_certificate })
     }
 }
 
@@ -65,26 +76,37 @@ fn unusable(error: impl std::fmt::Display) -> StoreError {
     StoreError::Unusable(error.to_string())
 }
 
-/// Takes parameters out of a URL, the first of each name.
-fn without<'a, const N: usize>(url: &'a str, names: [&str; N]) -> (String, [Option<&'a str>; N]) {
-    let mut found = [None; N];
-    let Some((base, query)) = url.split_once('?') else { return (url.to_owned(), found) };
+/// Takes parameters out of a URL. Of one that is given several times the last holds.
+fn without<const N: usize>(url: &str, names: [&str; N]) -> (String, [Option<String>; N]) {
+    let mut found = [const { None }; N];
+    // A question mark before the host is one of the password.
+    let (credentials, place) = url.split_at(url.find('@').unwrap_or(0));
+    let Some((place, query)) = place.split_once('?') else { return (url.to_owned(), found) };
     let mut kept = Vec::new();
     for parameter in query.split('&') {
         let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-        match names.iter().position(|known| *known == name) {
-            Some(index) => found[index] = found[index].or(Some(value)),
+        match names.iter().position(|known| *known == decoded(name)) {
+            Some(index) => found[index] = Some(decoded(value).into_owned()),
             None => kept.push(parameter),
         }
     }
     let separator = if kept.is_empty() { "" } else { "?" };
-    (format!("{base}{separator}{}", kept.join("&")), found)
+    (format!("{credentials}{place}{separator}{}", kept.join("&")), found)
+}
+
+fn decoded(text: &str) -> Cow<'_, str> {
+    percent_decode_str(text).decode_utf8_lossy()
 }
 
 /// What libpq takes the two parameters to mean. Where it would look for certificates in the user's home, and where it would refuse for
 /// lack of them, this trusts whom the system trusts.
 fn meaning(mode: Option<&str>, roots: Option<&str>) -> Result<(SslMode, Check)> {
-    match mode.unwrap_or("prefer") {
+    // Anybody can have a certificate that the system trusts: only the name tells whose it is.
+    let needs_name = roots == Some(SYSTEM_ROOTS);
+    match mode.unwrap_or(if needs_name { "verify-full" } else { "prefer" }) {
+        weak @ ("disable" | "prefer" | "require" | "verify-ca") if needs_name => Err(unusable(format!(
+            "sslmode is {weak}, which is too weak for sslrootcert=system: it must be verify-full"
+        ))),
         "disable" => Ok((SslMode::Disable, Check::Nothing)),
         "prefer" => Ok((SslMode::Prefer, Check::Nothing)),
         // Somebody who names the issuers wants them heeded.
@@ -206,23 +228,65 @@ mod tests {
             (Some("require"), Some("ca.pem"), (SslMode::Require, Check::Issuer)),
             (Some("verify-ca"), None, (SslMode::Require, Check::Issuer)),
             (Some("verify-full"), None, (SslMode::Require, Check::IssuerAndName)),
+            (Some("verify-full"), Some("system"), (SslMode::Require, Check::IssuerAndName)),
+            (None, Some("system"), (SslMode::Require, Check::IssuerAndName)),
         ] {
             assert_eq!(meaning(mode, roots).ok(), Some(expected), "{mode:?} {roots:?}");
         }
         let error = meaning(Some("verify-fully"), None).err().map(|error| error.to_string());
         assert!(error.is_some_and(|text| text.contains("sslmode is verify-fully")));
+        for weak in ["disable", "prefer", "require", "verify-ca"] {
+            let error = meaning(Some(weak), Some("system")).err().map(|error| error.to_string());
+            assert!(error.is_some_and(|text| text.contains("must be verify-full")), "{weak}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_url_is_refused() {
+        for text in ["host=db sslmode=verify-full", "sslmode=require host=db user=a", "db:5432/c", ""] {
+            let error = DatabaseUrl::parse(text).err().map(|error| error.to_string());
+            assert!(error.is_some_and(|text| text.contains("url must be like postgres://")), "{text}");
+        }
+        assert!(DatabaseUrl::parse("postgresql://a@b/c?sslmode=disable").is_ok());
+    }
+
+    #[test]
+    fn only_require_without_roots_looks_as_if_it_knew_the_server() {
+        for (query, expected) in
+            [("", false), ("?sslmode=disable", false), ("?sslmode=prefer", false), ("?sslmode=require", true)]
+        {
+            let url = DatabaseUrl::parse(&format!("postgres://a@b/c{query}")).ok();
+            assert_eq!(url.map(|url| url.takes_any_certificate), Some(expected), "{query}");
+        }
     }
 
     #[test]
     fn parameters_are_taken_out_of_a_url_and_others_stay() {
         let names = ["sslmode", "sslrootcert"];
-        let (rest, found) =
-            without("postgres://a@b/c?sslmode=require&connect_timeout=3&sslrootcert=x", names);
-        assert_eq!(
-            (rest.as_str(), found),
-            ("postgres://a@b/c?connect_timeout=3", [Some("require"), Some("x")])
-        );
-        assert_eq!(without("postgres://a@b/c?sslmode=disable", names).0, "postgres://a@b/c");
-        assert_eq!(without("postgres://a@b/c", names), ("postgres://a@b/c".to_owned(), [None, None]));
+        let taken = |url| {
+            let (rest, [mode, roots]) = without(url, names);
+            (rest, mode.unwrap_or_default(), roots.unwrap_or_default())
+        };
+        for (url, rest, mode, roots) in [
+            ("postgres://a@b/c", "postgres://a@b/c", "", ""),
+            ("postgres://a@b/c?sslmode=disable", "postgres://a@b/c", "disable", ""),
+            (
+                "postgres://a@b/c?sslmode=require&connect_timeout=3&sslrootcert=x",
+                "postgres://a@b/c?connect_timeout=3",
+                "require",
+                "x",
+            ),
+            // The last holds.
+            ("postgres://b/c?sslmode=prefer&sslmode=verify-full", "postgres://b/c", "verify-full", ""),
+            (
+                "postgres://b/c?ssl%6Dode=verify%2Dca&sslrootcert=%2Fx%20y",
+                "postgres://b/c",
+                "verify-ca",
+                "/x y",
+            ),
+            ("postgres://a:p?q@b/c?sslmode=require", "postgres://a:p?q@b/c", "require", ""),
+        ] {
+            assert_eq!(taken(url), (rest.to_owned(), mode.to_owned(), roots.to_owned()), "{url}");
+        }
     }
 }

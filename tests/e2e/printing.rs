@@ -364,6 +364,18 @@ async fn a_serial_number_comes_again_only_when_45_days_are_over() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_serial_numbers_of_cards_that_print_late_are_kept_for_45_days_from_then() {
+    let shop = Shop::with_cards(3, &[("PRINT__MAILER_ID", "912345678")]).await;
+    shop.stack.clock.advance(TimeDelta::days(60));
+    assert_eq!(shop.print().await.runs[0].cards, 3);
+    let used = async |days| {
+        let day = shop.stack.now() + TimeDelta::days(days);
+        shop.stack.store.print_serials_used(day).await.unwrap().used
+    };
+    assert_eq!((used(0).await, used(44).await, used(45).await), (3, 3, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn several_mailer_ids_are_used_in_turn() {
     let shop = Shop::with_cards(
         6,

@@ -199,7 +199,8 @@ impl Store {
         Ok(row.map_or(0, |row| row.get(0)))
     }
 
-    /// Forgets what was noted before `before`, at most `limit` batches. Returns how many.
+    /// Forgets what was noted before `before`, at most `limit` batches, but for the newest of each feed: by its last item a
+    /// reader who has come to the end is known to be there. Returns how many.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
@@ -209,7 +210,7 @@ impl Store {
                  SELECT found.ctid FROM feeds CROSS JOIN LATERAL (
                      SELECT ctid FROM feed_batches
                      WHERE feed_batches.team_id = feeds.team_id AND feed_batches.feed = feeds.feed
-                         AND batch_id < first_id_of($1) AND position IS NOT NULL
+                         AND batch_id < first_id_of($1) AND feed_batches.position < feeds.position
                      ORDER BY batch_id LIMIT $2) found
                  LIMIT $2))",
             &[&before, &limit],

@@ -224,7 +224,9 @@ impl Notice {
             Self::AddressListedBefore => "The address is on the list already.",
             Self::TopUpBookedBefore => "The top-up is booked already, so it cannot be withdrawn.",
             Self::TopUpWithdrawnBefore => "The top-up is withdrawn already.",
-            Self::RemovalUndoneBefore => "There is no removal to take back: it was taken back already.",
+            Self::RemovalUndoneBefore => {
+                "There is no removal to take back: it was taken back already, or is too long ago."
+            }
             Self::RecipientRemoved => {
                 "The recipient is removed. Nobody at the address is mailed for this campaign again; cards queued already still go."
             }

@@ -33,7 +33,8 @@ pub enum SyncCommand {
         #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(i64).range(1..=1000))]
         limit: i64,
     },
-    /// Restore the contacts that the last removing sync removed. Those deleted by the CRM stay removed.
+    /// Restore the contacts that the last removing sync removed, within 30 days, or as `syncer.removal_undo_days` says. Those deleted
+    /// by the CRM stay removed.
     UndoRemoval(IntegrationName),
 }
 

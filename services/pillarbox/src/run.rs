@@ -107,7 +107,7 @@ async fn on_database(command: Command) -> anyhow::Result<Report> {
         Command::Recipient(command) => operate::recipient::run(&open(&config).await?, command, now).await,
         Command::Addresses(command) => on_addresses(command, &config, now).await,
         Command::Integration(command) => operate::integration::run(&open(&config).await?, command, now).await,
-        Command::Sync(command) => operate::sync::run(&open(&config).await?, command, now).await,
+        Command::Sync(command) => operate::sync::run(&open(&config).await?, command, &config, now).await,
         Command::AddressBook { team } => {
             operate::address_book::write(&open(&config).await?, &team, now).await
         }

@@ -43,6 +43,8 @@ async fn tidy(syncer: &Syncer) -> Result<(), StoreError> {
     PURGE.delete("idempotency_keys", |rows| store.idempotency_purge(keys_before, rows)).await;
     let syncs_before = now - TimeDelta::days(settings.sync_retention_days);
     PURGE.delete("syncs", |rows| store.sync_purge(syncs_before, rows)).await;
+    let missed_before = settings.removals_undone_since(now);
+    PURGE.delete("contacts", |rows| store.contact_erase(missed_before, rows)).await;
     let removed_before = now - TimeDelta::days(settings.removed_integration_days);
     PURGE.delete("integrations", |rows| store.integration_erase(removed_before, rows, now)).await;
     // What could not be expired is no reason to keep what is old.

@@ -10,7 +10,7 @@ mod webhooks;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-use chrono::NaiveTime;
+use chrono::{DateTime, NaiveTime, TimeDelta, Utc};
 use config::{Environment, File, FileFormat};
 use contract::send::Postage;
 use ipnet::IpNet;
@@ -85,6 +85,13 @@ pub struct Config {
     pub console: Console,
     /// The language model that writes AI columns.
     pub language_model: LanguageModel,
+}
+
+impl Syncer {
+    /// Since when removals by full syncs can be taken back.
+    pub fn removals_undone_since(&self, now: DateTime<Utc>) -> DateTime<Utc> {
+        now - TimeDelta::days(self.removal_undo_days)
+    }
 }
 
 /// RabbitMQ.
@@ -228,6 +235,8 @@ pub struct Syncer {
     pub idempotency_key_days: i64,
     /// Days that ended syncs are kept.
     pub sync_retention_days: i64,
+    /// Days in which the removal by a full sync can be taken back; then its contacts are erased.
+    pub removal_undo_days: i64,
     /// Days after which the contacts of a removed integration are erased.
     pub removed_integration_days: i64,
     /// Milliseconds between looks for what is due.
@@ -411,6 +420,7 @@ impl Config {
             self.mailer.request_retention_days,
             self.syncer.idempotency_key_days,
             self.syncer.sync_retention_days,
+            self.syncer.removal_undo_days,
             self.syncer.removed_integration_days,
             self.dispatcher.retention_days,
             self.scans.retention_days,

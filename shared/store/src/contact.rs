@@ -67,6 +67,10 @@ fn contact(row: &Row) -> Result<Contact> {
     })
 }
 
+/// When a contact is removed for good, as the index of those to be erased has it: at once when its client deleted it.
+const REMOVED_FOR_GOOD: &str =
+    "(CASE WHEN removed_in IS NULL THEN '-infinity'::timestamptz ELSE removed_at END)";
+
 /// Finds contacts by their ids. The subquery's LIMIT makes Postgres look them up one by one whatever it believes of the
 /// table's size.
 const FIND: &str = "
@@ -103,7 +107,7 @@ const APPLY: &str = "
         ORDER BY external_id COLLATE \"C\"
         ON CONFLICT (integration_id, external_id) DO UPDATE SET
             fields = CASE WHEN excluded.removed_at IS NULL THEN existing.fields || excluded.fields ELSE '{}' END,
-            fingerprint = excluded.fingerprint, removed_at = excluded.removed_at, removed_in = NULL,
+            fingerprint = excluded.fingerprint, removed_at = excluded.removed_at, erased_at = excluded.removed_at, removed_in = NULL,
             changed_in = excluded.changed_in, changed_at = excluded.changed_at
         RETURNING contact_number
     )
@@ -266,5 +270,23 @@ impl Store {
              ORDER BY contact_number LIMIT $3"
         );
         self.rows(&sql, &[&integration_id.0, &after, &limit]).await?.iter().map(contact).collect()
+    }
+
+    /// Erases the values of removed contacts, at most `limit` of them: of those that a full sync missed before `missed_before`,
+    /// which no undo restores from then on, and of those that a syncer of an earlier version deleted
+    /// and left with their values. Contacts that a
+    /// batch is writing are left for another time. Returns how many.
+    ///
+    /// # Errors
+    /// [`crate::StoreError`] when the database cannot be asked.
+    pub async fn contact_erase(&self, missed_before: DateTime<Utc>, limit: i64) -> Result<u64> {
+        let sql = format!(
+            "UPDATE contacts SET fields = '{{}}', fingerprint = NULL, removed_in = NULL, erased_at = removed_at
+             WHERE ctid = ANY (ARRAY(
+                 SELECT ctid FROM contacts
+                 WHERE removed_at IS NOT NULL AND erased_at IS DISTINCT FROM removed_at AND {REMOVED_FOR_GOOD} < $1
+                 ORDER BY {REMOVED_FOR_GOOD} LIMIT $2 FOR UPDATE SKIP LOCKED))"
+        );
+        self.execute(&sql, &[&missed_before, &limit]).await
     }
 }

@@ -44,27 +44,36 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when there is no removal to take back.
-    pub async fn sync_undo_removal(&self, integration_id: IntegrationId, now: DateTime<Utc>) -> Result<i64> {
+    pub async fn sync_undo_removal(
+        &self,
+        integration_id: IntegrationId,
+        since: DateTime<Utc>,
+        now: DateTime<Utc>,
+    ) -> Result<i64> {
         let mut connection = self.connection().await?;
         let transaction = connection.begin().await?;
-        let restored = transaction.sync_undo_removal(integration_id, now).await?;
+        let restored = transaction.sync_undo_removal(integration_id, since, now).await?;
         transaction.commit().await?;
         Ok(restored)
     }
 
-    /// The last removal of an integration, unless it was taken back already.
+    /// The last removal of an integration, unless it was before `since` or was taken back already.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn sync_last_removal(&self, integration_id: IntegrationId) -> Result<Option<LastRemoval>> {
+    pub async fn sync_last_removal(
+        &self,
+        integration_id: IntegrationId,
+        since: DateTime<Utc>,
+    ) -> Result<Option<LastRemoval>> {
         let row = self
             .row(
                 "SELECT sync_id, completed_at, marked_removed FROM (
                      SELECT sync_id, completed_at, marked_removed, undone_at FROM syncs
                      WHERE integration_id = $1 AND status = 'completed' AND marked_removed > 0
                      ORDER BY sync_id DESC LIMIT 1) AS last
-                 WHERE undone_at IS NULL",
-                &[&integration_id.0],
+                 WHERE undone_at IS NULL AND completed_at >= $2",
+                &[&integration_id.0, &since],
             )
             .await?;
         Ok(row.map(|row| LastRemoval {
@@ -76,15 +85,20 @@ impl Store {
 }
 
 impl Transaction<'_> {
-    /// Restores what the last removal removed. Contacts that came back or were deleted since stay as they are.
-    /// Returns how many were restored.
+    /// Restores what the last removal removed, unless it was before `since`. Contacts that came back or were deleted meanwhile stay
+    /// as they are. Returns how many were restored.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when there is no removal to take back.
-    pub async fn sync_undo_removal(&self, integration_id: IntegrationId, now: DateTime<Utc>) -> Result<i64> {
+    pub async fn sync_undo_removal(
+        &self,
+        integration_id: IntegrationId,
+        since: DateTime<Utc>,
+        now: DateTime<Utc>,
+    ) -> Result<i64> {
         self.integration_hold(integration_id).await?;
         self.allow_whole().await?;
-        let sync_id = self.sync_mark_undone(integration_id, now).await?;
+        let sync_id = self.sync_mark_undone(integration_id, since, now).await?;
         let restored = self
             .execute(
                 "UPDATE contacts SET removed_at = NULL, removed_in = NULL, changed_at = $3
@@ -146,15 +160,21 @@ impl Transaction<'_> {
     }
 
     /// Marks the last removal as taken back; returns its sync.
-    async fn sync_mark_undone(&self, integration_id: IntegrationId, now: DateTime<Utc>) -> Result<SyncId> {
+    async fn sync_mark_undone(
+        &self,
+        integration_id: IntegrationId,
+        since: DateTime<Utc>,
+        now: DateTime<Utc>,
+    ) -> Result<SyncId> {
         let row = self
             .row(
-                "UPDATE syncs SET undone_at = $2 WHERE undone_at IS NULL AND (integration_id, sync_id) IN (
+                "UPDATE syncs SET undone_at = $2
+                 WHERE undone_at IS NULL AND completed_at >= $3 AND (integration_id, sync_id) IN (
                      SELECT integration_id, sync_id FROM syncs
                      WHERE integration_id = $1 AND status = 'completed' AND marked_removed > 0
                      ORDER BY sync_id DESC LIMIT 1)
                  RETURNING sync_id",
-                &[&integration_id.0, &now],
+                &[&integration_id.0, &now, &since],
             )
             .await?
             .ok_or_else(|| StoreError::NotFound("a removal that can be taken back".to_owned()))?;

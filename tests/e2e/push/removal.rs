@@ -1,6 +1,7 @@
 //! Guarding, foreseeing and taking back removals: additions to the contract.
 
-use pillarbox_tests::Crm;
+use chrono::TimeDelta;
+use pillarbox_tests::{Crm, eventually};
 use reqwest::Method;
 use serde_json::json;
 
@@ -93,8 +94,38 @@ async fn the_last_removal_can_be_taken_back_once() {
     assert!(undo(&crm).await.is_err(), "there is nothing more to take back");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_full_sync_missed_is_erased_when_it_can_no_longer_be_taken_back() {
+    let crm = Crm::start().await;
+    let named = |id: &str| json!({"external_id": id, "fields": {"first": "Ann", "score": 7}});
+    crm.sync("full", &["a", "b", "c"].map(named)).await;
+    crm.sync("full", &["a", "c"].map(named)).await;
+    // As a syncer deletes that knows of no erasing.
+    let delete = "UPDATE contacts SET removed_at = now() WHERE external_id = 'c'";
+    crm.stack.sql.execute(delete, &[]).await.unwrap();
+    let with_values = "SELECT count(*) FROM contacts WHERE fields <> '{}' OR fingerprint IS NOT NULL";
+    eventually("a syncer erases what was deleted", async || crm.stack.count(with_values).await == 2).await;
+    let shown = async |id: &str| crm.get(&format!("/contacts?externalId={id}")).await.json();
+    assert_eq!(shown("b").await["fields"], json!({"first": "Ann", "score": "7"}), "it can still be undone");
+
+    crm.stack.clock.advance(TimeDelta::days(31));
+    assert!(undo(&crm).await.is_err(), "its time is over, whether it is erased yet or not");
+    eventually("a syncer erases what was missed", async || crm.stack.count(with_values).await == 1).await;
+    for id in ["b", "c"] {
+        let contact = shown(id).await;
+        assert_eq!((&contact["fields"], &contact["removed"]), (&json!({}), &json!(true)), "{contact}");
+    }
+    // Who comes back has what is sent, and can be removed again.
+    crm.sync("delta", &[json!({"external_id": "b", "fields": {"score": 8}})]).await;
+    assert_eq!(shown("b").await["fields"], json!({"score": "8"}));
+    crm.sync("full", &["a"].map(named)).await;
+    assert_eq!(undo(&crm).await.unwrap(), 1);
+    assert_eq!(shown("b").await["fields"], json!({"score": "8"}));
+}
+
 async fn undo(crm: &Crm) -> Result<i64, store::StoreError> {
     let team = crm.stack.store.team_by_name("Test").await?;
     let integration = crm.stack.store.integration_by_name(team.team_id, "CRM").await?;
-    crm.stack.store.sync_undo_removal(integration.integration_id, crm.stack.now()).await
+    let now = crm.stack.now();
+    crm.stack.store.sync_undo_removal(integration.integration_id, now - TimeDelta::days(30), now).await
 }

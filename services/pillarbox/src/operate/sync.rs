@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::json;
+use service::Config;
 use store::Store;
 
 use super::find_integration;
@@ -9,10 +10,17 @@ use crate::command::{IntegrationName, SyncCommand};
 use crate::report::{Report, table};
 
 /// Does one of the commands on syncs.
-pub(crate) async fn run(store: &Store, command: SyncCommand, now: DateTime<Utc>) -> anyhow::Result<Report> {
+pub(crate) async fn run(
+    store: &Store,
+    command: SyncCommand,
+    config: &Config,
+    now: DateTime<Utc>,
+) -> anyhow::Result<Report> {
     match command {
         SyncCommand::List { integration, limit } => list(store, &integration, limit, now).await,
-        SyncCommand::UndoRemoval(named) => undo_removal(store, &named, now).await,
+        SyncCommand::UndoRemoval(named) => {
+            undo_removal(store, &named, config.syncer.removals_undone_since(now), now).await
+        }
     }
 }
 
@@ -40,9 +48,14 @@ async fn list(
     Report::new(&json!({ "syncs": syncs }), rows.trim_fmt())
 }
 
-async fn undo_removal(store: &Store, named: &IntegrationName, now: DateTime<Utc>) -> anyhow::Result<Report> {
+async fn undo_removal(
+    store: &Store,
+    named: &IntegrationName,
+    since: DateTime<Utc>,
+    now: DateTime<Utc>,
+) -> anyhow::Result<Report> {
     let integration = find_integration(store, named).await?;
-    let restored = store.sync_undo_removal(integration.integration_id, now).await?;
+    let restored = store.sync_undo_removal(integration.integration_id, since, now).await?;
     let text = format!("{restored} contacts of {} stand again.", integration.name);
     Report::new(&json!({ "restored": restored }), text)
 }

@@ -404,6 +404,7 @@ pub const METRICS: &[Metric] = {
                     "sends",
                     "idempotency_keys",
                     "syncs",
+                    "contacts",
                     "integrations",
                     "deliveries",
                     "events",

@@ -52,6 +52,7 @@ pub(super) struct DetailPage {
     guard: String,
     guard_seen: String,
     erased_after_days: i64,
+    undo_days: i64,
     shown: Shown,
     public_url: String,
 }
@@ -84,6 +85,7 @@ pub(super) async fn detail_page(
     shown: Shown,
 ) -> Result<DetailPage, Failure> {
     let (store, integration_id) = (&console.process.store, integration.integration_id);
+    let (syncer, now) = (&console.process.config.syncer, console.process.clock.now());
     let progress = Progress::of(console, &integration).await?;
     let standing = progress.standing();
     let keys = store.key_list_of_integration(person.0.team_id, integration_id).await?;
@@ -101,12 +103,13 @@ pub(super) async fn detail_page(
         missing: standing.missing(),
         fields: progress.fields.len(),
         held_back: held_back(console, person, integration_id).await?,
-        removal: store.sync_last_removal(integration_id).await?,
+        removal: store.sync_last_removal(integration_id, syncer.removals_undone_since(now)).await?,
+        undo_days: syncer.removal_undo_days,
         may_make_key: person.is_manager() && active < ACTIVE_INTEGRATION_KEYS,
         most_keys: ACTIVE_INTEGRATION_KEYS,
         guard,
         guard_seen,
-        erased_after_days: console.process.config.syncer.removed_integration_days,
+        erased_after_days: syncer.removed_integration_days,
         public_url: console.process.config.console.public_url.clone(),
         frame: Frame::new(person, PART).with_notice(shown.notice),
         latest: progress.latest,
@@ -265,9 +268,10 @@ pub(super) async fn undo_removal(
 ) -> Result<Response, Failure> {
     let Integration { integration_id, name, .. } = find(&console, &person, path).await?;
     let now = console.process.clock.now();
+    let since = console.process.config.syncer.removals_undone_since(now);
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
-    match transaction.sync_undo_removal(integration_id, now).await {
+    match transaction.sync_undo_removal(integration_id, since, now).await {
         Ok(_) => {}
         Err(StoreError::NotFound(_)) => {
             return Ok(done(&format!("{PART}/{integration_id}"), Notice::RemovalUndoneBefore));

@@ -114,7 +114,7 @@ pub struct PreviewAnswer {
     pub result_type: ColumnType,
     /// Where the rows come from.
     pub source: PreviewSource,
-    /// Whether texts of the address book show by their first letters only.
+    /// Whether people of the address book show by the first letters, first digits and years of their values only.
     #[serde(skip_serializing_if = "is_false")]
     pub masked: bool,
     /// Names in the rows that are no columns: their values are not looked at.

@@ -155,8 +155,8 @@ impl FormulaTool {
                 "Computes a formula without saving it. Give formula, or name for a formula column that exists. Give rows \
                  to compute on values of your own, by column name; without rows it is computed on people of the team's \
                  address book, of whom only the columns that the formula uses are shown. masked true in the answer means \
-                 that their texts show by first letters, from which the formula was computed too: give rows of your own to \
-                 see whole results. A result that is null comes \
+                 that their texts show by first letters, numbers by their first digit and dates by their year, from which the \
+                 formula was computed too: give rows of your own to see whole results. A result that is null comes \
                  with the reason. Fails with invalid_formula, whose details list the problems."
             }
             Self::SaveFormula => {

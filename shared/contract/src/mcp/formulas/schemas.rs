@@ -148,7 +148,7 @@ fn previewed() -> Value {
         "formula": formula(),
         "type": column_type(),
         "source": one_of(&["rows", "address_book"], "Where the rows come from."),
-        "masked": yes_no("True when texts of the address book show by first letters, from which the formula was computed."),
+        "masked": yes_no("True when people of the address book show by the first letters, first digits and years of their values, from which the formula was computed."),
         "unknownColumns": described(
             list(json!({"type": "string"})),
             "Names in the rows that are no columns: their values are not looked at.",

@@ -66,3 +66,32 @@ async fn migrating_waits_for_the_database_and_then_for_the_groups() {
     let granted = "SELECT has_any_column_privilege('pillarbox_gateway', 'campaigns', 'SELECT')";
     assert_eq!(tokio::task::block_in_place(|| server.control(&["-c", granted])), "t");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_table_that_is_held_is_named_and_nothing_half_done_stays() {
+    let server = tokio::task::block_in_place(|| Server::start(ServerKind::Postgres));
+    let url = format!("{}?sslmode=disable", server.url);
+    // The one table that every migration writes to; its reader looks at it for long.
+    let (reader, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let history = "CREATE TABLE refinery_schema_history
+        (version int4 PRIMARY KEY, name varchar(255), applied_on varchar(255), checksum varchar(255))";
+    reader.batch_execute(history).await.unwrap();
+    reader.batch_execute("BEGIN; LOCK TABLE refinery_schema_history IN SHARE MODE").await.unwrap();
+    let output = tokio::task::block_in_place(|| {
+        migrate(&url, &["--without-groups", "--wait", "120"]).output().unwrap()
+    });
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("needs refinery_schema_history, which others held"), "{said}");
+    let tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'";
+    assert_eq!(tokio::task::block_in_place(|| server.control(&["-c", tables])), "1");
+
+    // Another one that waits gets it as soon as it is free.
+    let mut waiting = migrate(&url, &["--without-groups"]).stdout(Stdio::null()).spawn().unwrap();
+    let awaited = "SELECT count(*) FROM pg_locks WHERE NOT granted";
+    eventually("it waits", async || tokio::task::block_in_place(|| server.control(&["-c", awaited])) == "1")
+        .await;
+    reader.batch_execute("COMMIT").await.unwrap();
+    assert_eq!(tokio::task::block_in_place(|| waiting.wait().unwrap()).code(), Some(0));
+}

@@ -1,8 +1,14 @@
 //! Bringing the schema up to date.
 
+use std::convert::Infallible;
+use std::error::Error;
+use std::iter;
 use std::time::Duration;
 
-use tokio_postgres::Client;
+use tokio::task::JoinHandle;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{Client, Config};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::database_error::DatabaseError;
 use crate::error::{Result, StoreError};
@@ -23,8 +29,20 @@ pub(crate) fn migrations() -> Vec<String> {
     runner.get_migrations().iter().filter_map(|migration| Some(migration.sql()?.to_owned())).collect()
 }
 
-/// Time to open the one connection that migrating needs.
+/// Time to open a connection that migrating needs.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a statement of a migration waits for a table that somebody holds. Whoever wants the table waits behind it.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How often a migration is tried whose table is held.
+const TRIES: u32 = 5;
+
+/// Pause behind each try, in which those who waited behind it go through.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// How often is looked for what a migration waits for.
+const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Which schema the database has, and which one this program was built for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,31 +89,92 @@ pub struct Migrated {
     pub granted: bool,
 }
 
+/// What one try came to.
+struct Tried {
+    /// Migrations that it applied.
+    applied: usize,
+    /// The table for which the next one waited in vain; `None` when nothing is missing any more.
+    held: Option<String>,
+}
+
 /// Applies the migrations that are missing, and gives the groups of the processes their privileges. Safe to run from several
-/// processes at once: one works, the others wait and find nothing to do.
+/// processes at once: one works, the others wait and find nothing to do. Beside live work it holds up no table for long: a migration
+/// whose table is held by others gives way, and is tried again.
 ///
 /// # Errors
-/// [`StoreError::Unavailable`] when there is no such database yet or it cannot be reached; any other [`StoreError`] when a
-/// migration fails: nothing of a failed one stays.
+/// [`StoreError::Unavailable`] when there is no such database yet or it cannot be reached; [`StoreError::Busy`] when a table was held
+/// at every try; any other [`StoreError`] when a migration fails. Nothing of a failed one stays.
 pub async fn migrate(url: &str) -> Result<Migrated> {
     let DatabaseUrl { mut config, tls, .. } = DatabaseUrl::parse(url)?;
     config.connect_timeout(CONNECT_TIMEOUT);
-    let connected = tokio::time::timeout(CONNECT_TIMEOUT, config.connect(tls)).await;
-    let (mut client, connection) = connected
-        .map_err(|_| StoreError::unavailable(format!("no answer within {CONNECT_TIMEOUT:?}")))?
-        .map_err(|error| StoreError::Unavailable(DatabaseError::new(error, None)))?;
-    let connection = tokio::spawn(connection);
-    let migrated = migrate_under_lock(&mut client).await;
+    let (observer, observing) = connect(&config, tls.clone()).await?;
+    let (mut client, connection) = connect(&config, tls).await?;
+    let migrated = migrate_under_lock(&mut client, &observer).await;
     // The session's end gives the lock back.
-    drop(client);
-    let _ = connection.await;
+    drop((client, observer));
+    let _ = tokio::join!(connection, observing);
     migrated
 }
 
-async fn migrate_under_lock(client: &mut Client) -> Result<Migrated> {
+async fn connect(config: &Config, tls: MakeRustlsConnect) -> Result<(Client, JoinHandle<()>)> {
+    let connected = tokio::time::timeout(CONNECT_TIMEOUT, config.connect(tls)).await;
+    let (client, connection) = connected
+        .map_err(|_| StoreError::unavailable(format!("no answer within {CONNECT_TIMEOUT:?}")))?
+        .map_err(|error| StoreError::Unavailable(DatabaseError::new(error, None)))?;
+    // How it ends is told to whoever uses the client.
+    Ok((client, tokio::spawn(async { drop(connection.await) })))
+}
+
+async fn migrate_under_lock(client: &mut Client, observer: &Client) -> Result<Migrated> {
     client.execute("SELECT pg_advisory_lock($1)", &[&MIGRATION_LOCK]).await?;
-    let report = embedded::migrations::runner().run_async(client).await;
-    let report = report.map_err(|error| StoreError::Corrupt(format!("migration failed: {error}")))?;
-    let granted = grant(client).await?;
-    Ok(Migrated { applied: report.applied_migrations().len(), granted })
+    // Only now: whoever waits for another one that migrates may wait for long.
+    client.batch_execute(&format!("SET lock_timeout = {}", LOCK_TIMEOUT.as_millis())).await?;
+    let (mut applied, mut held_at_last) = (0, String::new());
+    for _ in 0..TRIES {
+        let tried = apply(client, observer).await?;
+        applied += tried.applied;
+        let Some(held) = tried.held else {
+            return Ok(Migrated { applied, granted: grant(client).await? });
+        };
+        held_at_last = held;
+        tokio::time::sleep(PAUSE).await;
+    }
+    Err(StoreError::Busy(DatabaseError::other(format!(
+        "a migration needs {held_at_last}, which others held for {LOCK_TIMEOUT:?} at each of {TRIES} tries; nothing of it was kept"
+    ))))
+}
+
+async fn apply(client: &mut Client, observer: &Client) -> Result<Tried> {
+    let process_id = client.query_one("SELECT pg_backend_pid()", &[]).await?.get(0);
+    let (runner, mut awaited) = (embedded::migrations::runner(), None);
+    let ran = tokio::select! {
+        ran = runner.run_async(client) => ran,
+        never = note_awaited(observer, process_id, &mut awaited) => match never {},
+    };
+    match ran {
+        Ok(report) => Ok(Tried { applied: report.applied_migrations().len(), held: None }),
+        Err(error) if was_held_up(&error) => Ok(Tried {
+            applied: error.report().map_or(0, |report| report.applied_migrations().len()),
+            held: Some(awaited.unwrap_or_else(|| "a table".to_owned())),
+        }),
+        Err(error) => Err(StoreError::Corrupt(format!("migration failed: {error}"))),
+    }
+}
+
+/// Keeps in `awaited` the table for which a session waited last. It ends with whoever runs it.
+async fn note_awaited(observer: &Client, process_id: i32, awaited: &mut Option<String>) -> Infallible {
+    let sql = "SELECT relation::regclass::text FROM pg_locks WHERE pid = $1 AND relation IS NOT NULL AND NOT granted";
+    loop {
+        tokio::time::sleep(LOOK_INTERVAL).await;
+        // Without an answer it is not known what it waits for; whether it goes on does not depend on that.
+        if let Ok(Some(row)) = observer.query_opt(sql, &[&process_id]).await {
+            *awaited = row.get(0);
+        }
+    }
+}
+
+fn was_held_up(error: &refinery::Error) -> bool {
+    iter::successors(error.source(), |error| (*error).source())
+        .filter_map(|error| error.downcast_ref::<tokio_postgres::Error>())
+        .any(|error| error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))
 }

@@ -1,21 +1,29 @@
 //! Calls that nobody can finish: told to their callers at once and parked. Calls that nobody waits for: thrown away.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
 use lapin::BasicProperties;
-use lapin::options::BasicPublishOptions;
+use lapin::options::{BasicPublishOptions, QueueDeleteOptions};
+use lapin::types::{AMQPValue, FieldTable};
 use pillarbox_tests::{eventually, operate};
 use queue::{
     Broker, Call, CallError, Caller, Consumption, Handler, Reply, Settings, Turn, parked_drop, parked_list,
     serve, sort_dead_letters,
 };
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 const QUEUE: &str = "send";
+
+const TEAM: Uuid = Uuid::from_u128(7);
+
+/// Calls in the queue of which one kills its worker.
+const CALLS: u32 = 60;
 
 /// Longer than any of these calls takes.
 const PATIENCE: Duration = Duration::from_secs(25);
@@ -24,6 +32,11 @@ const PATIENCE: Duration = Duration::from_secs(25);
 #[derive(Default)]
 struct Obedient {
     panicked: AtomicUsize,
+    answered: AtomicUsize,
+    /// Whether a worker dies of what it begins.
+    is_fatal: AtomicBool,
+    begun: Mutex<Vec<Uuid>>,
+    dies: Notify,
 }
 
 impl Handler for Obedient {
@@ -33,17 +46,28 @@ impl Handler for Obedient {
                 self.panicked.fetch_add(1, Ordering::Relaxed);
                 panic!("told to");
             }
-            "answer" => Some(Reply { kind: "ok".to_owned(), body: call.body }),
+            "panic once" if self.panicked.fetch_add(1, Ordering::Relaxed) == 0 => panic!("told to"),
+            "die first" if self.is_fatal.load(Ordering::Relaxed) => {
+                self.begun.lock().unwrap().push(call.id);
+                self.dies.notify_one();
+                std::future::pending().await
+            }
+            "answer" | "die first" => {
+                self.answered.fetch_add(1, Ordering::Relaxed);
+                Some(Reply { kind: "ok".to_owned(), body: call.body })
+            }
             _ => None,
         }
     }
 }
 
-/// A broker of ours in a namespace of its own, with one worker that has one slot.
+/// A broker of ours in a namespace of its own, with a worker that has one slot.
 struct Bench {
     url: String,
     namespace: String,
     broker: Broker,
+    /// A channel besides the broker's.
+    channel: lapin::Channel,
     caller: Caller,
     handler: Arc<Obedient>,
     shutdown: CancellationToken,
@@ -60,23 +84,59 @@ impl Bench {
         let broker = Broker::start(settings, shutdown.clone());
         let caller = Caller::start(&broker, QUEUE, shutdown.clone());
         caller.opened().await;
-        Self { url, namespace, broker, caller, handler: Arc::default(), shutdown }
+        let connection = lapin::Connection::connect(&url, lapin::ConnectionProperties::default()).await;
+        let channel = connection.unwrap().create_channel().await.unwrap();
+        Self { url, namespace, broker, channel, caller, handler: Arc::default(), shutdown }
     }
 
     async fn start() -> Self {
         let bench = Self::idle().await;
         bench.sort();
+        bench.work(bench.broker.clone(), bench.shutdown.clone());
+        eventually("a worker listens", async || bench.caller.is_ready()).await;
+        bench
+    }
+
+    /// Starts a worker.
+    fn work(&self, broker: Broker, shutdown: CancellationToken) -> JoinHandle<()> {
         let consumption = Consumption {
             queue: QUEUE,
             concurrency: 1,
-            shutdown: bench.shutdown.clone(),
+            shutdown,
             grace: Duration::from_secs(1),
             is_consuming: Arc::default(),
         };
-        let (broker, handler) = (bench.broker.clone(), bench.handler.clone());
-        tokio::spawn(async move { serve(&broker, consumption, handler).await });
-        eventually("a worker listens", async || bench.caller.is_ready()).await;
-        bench
+        let handler = self.handler.clone();
+        tokio::spawn(async move { serve(&broker, consumption, handler).await })
+    }
+
+    /// Works until a call kills the worker with so many others `left_in_queue`: its connection goes, with all that it had.
+    async fn work_until_death(&self, left_in_queue: u32) {
+        let connection = CancellationToken::new();
+        let worker = self.work(self.connect(connection.clone()), CancellationToken::new());
+        self.handler.dies.notified().await;
+        eventually("it has what it may", async || self.depth(QUEUE).await == left_in_queue).await;
+        worker.abort();
+        connection.cancel();
+        eventually("its calls are back", async || self.depth(QUEUE).await == CALLS).await;
+    }
+
+    fn connect(&self, shutdown: CancellationToken) -> Broker {
+        let (url, namespace) = (self.url.clone(), self.namespace.clone());
+        Broker::start(Settings { url, namespace, connection_name: "test".to_owned() }, shutdown)
+    }
+
+    /// Puts a call into the queue that nobody waits for.
+    async fn publish(&self, kind: &str) {
+        let mut headers = FieldTable::default();
+        headers.insert("team".into(), AMQPValue::LongString(TEAM.to_string().into()));
+        headers.insert("deadline_ms".into(), AMQPValue::LongLongInt(i64::MAX));
+        let call = BasicProperties::default()
+            .with_correlation_id(Uuid::now_v7().to_string().into())
+            .with_type(kind.into())
+            .with_headers(headers);
+        let (queue, options) = (format!("{}.{QUEUE}", self.namespace), BasicPublishOptions::default());
+        self.channel.basic_publish("".into(), queue.into(), options, b"{}", call).await.unwrap();
     }
 
     /// Starts sorting what the broker gives up.
@@ -105,7 +165,7 @@ fn call(kind: &str, body: &'static [u8]) -> Call {
     Call {
         id: Uuid::now_v7(),
         kind: kind.to_owned(),
-        team: Uuid::from_u128(7),
+        team: TEAM,
         context: String::new(),
         trace: String::new(),
         deadline_ms: i64::MAX,
@@ -123,6 +183,48 @@ async fn a_call_whose_worker_panics_is_parked_after_five_deliveries_and_its_call
     assert_eq!(parked.len(), 1);
     assert_eq!((&*parked[0].kind, &*parked[0].reason), ("panic", "delivery_limit"));
     assert!(bench.call("answer", PATIENCE).await.is_ok(), "the one slot was given back");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_that_were_never_begun_are_not_parked_with_the_one_that_kills_workers() {
+    let bench = Bench::idle().await;
+    bench.sort();
+    for _ in 0..CALLS {
+        bench.publish("die first").await;
+    }
+    bench.handler.is_fatal.store(true, Ordering::Relaxed);
+    // Two workers had all calls, further ones only the one that they began.
+    for left_in_queue in [0, 0, CALLS - 1, CALLS - 1, CALLS - 1] {
+        bench.work_until_death(left_in_queue).await;
+    }
+    bench.handler.is_fatal.store(false, Ordering::Relaxed);
+    bench.work(bench.broker.clone(), bench.shutdown.clone());
+    eventually("every call is answered or parked", async || {
+        let answered = bench.handler.answered.load(Ordering::Relaxed);
+        answered + bench.depth("parked").await as usize == CALLS as usize
+    })
+    .await;
+    let begun = bench.handler.begun.lock().unwrap().clone();
+    let parked = parked_list(&bench.broker).await.unwrap();
+    assert!(parked.iter().all(|parked| begun.contains(&parked.id.unwrap())), "never begun, and parked");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_is_refused_when_it_was_perhaps_begun_before_is_given_up() {
+    let bench = Bench::start().await;
+    assert_eq!(bench.call("panic once", PATIENCE).await, Err(CallError::GivenUp));
+    assert_eq!(bench.handler.panicked.load(Ordering::Relaxed), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_cannot_be_parked_waits_until_it_can() {
+    let bench = Bench::start().await;
+    eventually("somebody sorts", async || bench.broker.depths(&["dead"]).await.unwrap()[0].consumers == 1)
+        .await;
+    let parked = format!("{}.parked", bench.namespace);
+    bench.channel.queue_delete(parked.into(), QueueDeleteOptions::default()).await.unwrap();
+    let _ = bench.call("of a later version", PATIENCE).await;
+    eventually("it is parked", async || bench.depth("parked").await == 1).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -151,12 +253,13 @@ async fn a_call_of_an_unknown_kind_is_refused_at_once_and_kept_to_be_looked_at()
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_expires_in_the_broker_is_thrown_away_with_its_body() {
     let bench = Bench::idle().await;
-    let connection =
-        lapin::Connection::connect(&bench.url, lapin::ConnectionProperties::default()).await.unwrap();
-    let channel = connection.create_channel().await.unwrap();
     let expiring = BasicProperties::default().with_expiration("1".into());
     let (queue, options) = (format!("{}.{QUEUE}", bench.namespace), BasicPublishOptions::default());
-    channel.basic_publish("".into(), queue.into(), options, b"somebody's address", expiring).await.unwrap();
+    bench
+        .channel
+        .basic_publish("".into(), queue.into(), options, b"somebody's address", expiring)
+        .await
+        .unwrap();
     eventually("the broker gives it up", async || bench.depth("dead").await == 1).await;
     bench.sort();
     eventually("nothing is left of it", async || bench.depth("dead").await == 0).await;

@@ -72,7 +72,7 @@ pub enum CallError {
     /// it was not accepted, nothing will come of it.
     #[error("the broker or the workers cannot be reached")]
     Unavailable,
-    /// It was delivered as often as a call may be, and no worker finished it: something may have come of it.
+    /// No worker finished it, and one may have begun it: something may have come of it.
     #[error("no worker could finish the call")]
     GivenUp,
     /// The connection was lost after the call was sent: it may still be worked on.
@@ -134,7 +134,7 @@ impl Call {
             context: text(CONTEXT_HEADER).unwrap_or_default(),
             trace: text(TRACE_HEADER).unwrap_or_default(),
             deadline_ms: number(DEADLINE_HEADER)?,
-            delivery_count: number(DELIVERY_COUNT_HEADER).unwrap_or(0),
+            delivery_count: delivery_count(properties),
             body,
         })
     }
@@ -161,13 +161,12 @@ impl Envelope {
         let properties = &delivery.properties;
         let encoding = properties.content_encoding().as_ref().map(|encoding| encoding.as_str());
         let expiration = properties.expiration().as_ref().and_then(|text| text.as_str().parse().ok());
-        let count = properties.headers().as_ref().and_then(|table| table.inner().get(DELIVERY_COUNT_HEADER));
         Some(Self {
             team: text_header(properties, TEAM_HEADER)?.parse().ok()?,
             travelled: delivery.data.len(),
             body: decoded_length(&delivery.data, encoding),
             patience: expiration.map_or(LONGEST_PATIENCE, Duration::from_millis).min(LONGEST_PATIENCE),
-            delivery_count: count.and_then(integer).unwrap_or(0),
+            delivery_count: delivery_count(properties),
         })
     }
 }
@@ -180,6 +179,12 @@ pub(crate) async fn send_reply(channel: &Channel, call: &BasicProperties, reply:
         BasicProperties::default().with_correlation_id(id.clone()).with_type(reply.kind.as_str().into());
     let options = BasicPublishOptions::default();
     channel.basic_publish("".into(), reply_to.clone(), options, &reply.body, properties).await.map(drop)
+}
+
+/// Earlier deliveries of a message that failed, or whose consumer was lost. One that was handed back counts nowhere.
+pub(crate) fn delivery_count(properties: &BasicProperties) -> i64 {
+    let count = properties.headers().as_ref().and_then(|table| table.inner().get(DELIVERY_COUNT_HEADER));
+    count.and_then(integer).unwrap_or(0)
 }
 
 /// A header's text.

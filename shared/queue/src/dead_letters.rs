@@ -11,7 +11,7 @@ use lapin::options::{
     BasicAckOptions, BasicConsumeOptions, BasicPublishOptions, BasicQosOptions, ConfirmSelectOptions,
 };
 use lapin::types::FieldTable;
-use lapin::{BasicProperties, Channel};
+use lapin::{BasicProperties, Channel, Confirmation};
 use tokio_util::sync::CancellationToken;
 
 use crate::broker::{Broker, Link};
@@ -30,9 +30,18 @@ const CONSUMER_TAG: &str = "sorter";
 pub(crate) const FIRST_QUEUE_HEADER: &str = "x-first-death-queue";
 pub(crate) const FIRST_REASON_HEADER: &str = "x-first-death-reason";
 
-/// Why the broker gave a call up, in its own words.
+/// Why the broker gave up a call that expired, in its own words.
 const EXPIRED: &str = "expired";
-const REJECTED: &str = "rejected";
+
+/// Why sorting was interrupted. What was not acknowledged is delivered again.
+#[derive(Debug, thiserror::Error)]
+enum SortError {
+    #[error("the channel failed")]
+    Channel(#[from] lapin::Error),
+    /// Returned (the queue is gone) or refused.
+    #[error("the broker did not take a call that was to be parked")]
+    NotParked,
+}
 
 /// Sorts what the broker has given up, until the shutdown. Any number of processes may.
 ///
@@ -59,7 +68,7 @@ pub async fn sort_dead_letters(
     }
 }
 
-async fn sort_over(broker: &Broker, link: &Link, queues: &[&'static str]) -> lapin::Result<()> {
+async fn sort_over(broker: &Broker, link: &Link, queues: &[&'static str]) -> Result<(), SortError> {
     let channel = link.connection.create_channel().await?;
     channel.basic_qos(PREFETCH, BasicQosOptions::default()).await?;
     channel.confirm_select(ConfirmSelectOptions::default()).await?;
@@ -81,9 +90,8 @@ async fn sort_over(broker: &Broker, link: &Link, queues: &[&'static str]) -> lap
                 metrics::counter!("pillarbox_work_parked_total", "queue" => queue).increment(1);
                 let request_id = delivery.properties.correlation_id().as_ref().map(|id| id.as_str());
                 tracing::error!(request_id, queue, reason, "a call was parked");
-                // An older worker rejects what it does not know. Whatever else there is may have been begun.
-                let reply = if reason == Some(REJECTED) { Reply::refused() } else { Reply::given_up() };
-                send_reply(&channel, &delivery.properties, reply).await?;
+                // It may have been begun. A worker that rejects what it does not know has told the caller before.
+                send_reply(&channel, &delivery.properties, Reply::given_up()).await?;
             }
         }
         delivery.acker.ack(BasicAckOptions::default()).await?;
@@ -92,11 +100,15 @@ async fn sort_over(broker: &Broker, link: &Link, queues: &[&'static str]) -> lap
 }
 
 /// Puts a message among the parked. Killed between this and its acknowledgement it stands there twice.
-async fn park(channel: &Channel, namespace: &str, delivery: &Delivery) -> lapin::Result<()> {
+async fn park(channel: &Channel, namespace: &str, delivery: &Delivery) -> Result<(), SortError> {
     let name = queue_name(namespace, PARKED_QUEUE);
-    let options = BasicPublishOptions::default();
+    let options = BasicPublishOptions { mandatory: true, ..BasicPublishOptions::default() };
     let properties = kept(&delivery.properties);
-    channel.basic_publish("".into(), name.into(), options, &delivery.data, properties).await?.await.map(drop)
+    let confirm = channel.basic_publish("".into(), name.into(), options, &delivery.data, properties).await?;
+    match confirm.await? {
+        Confirmation::Ack(None) => Ok(()),
+        _ => Err(SortError::NotParked),
+    }
 }
 
 /// The properties of a parked message: those of the call, but that it does not expire before its time and that nobody

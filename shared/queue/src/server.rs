@@ -5,6 +5,9 @@
 //!
 //! A worker takes many more calls than it works on, so that it sees those of every team; whose turn it is is decided by
 //! [`crate::lanes`]. What waits is bounded, and goes back to the queue when the worker stops.
+//!
+//! The broker counts a worker's death against every call that it had, also against those that it had not begun. So calls
+//! that more than one worker died with are had one at a time: only the one that kills is parked for it.
 
 use std::error::Error;
 use std::future::Future;
@@ -25,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::broker::{Broker, Link};
-use crate::call::{Call, Envelope, Reply, send_reply};
+use crate::call::{Call, Envelope, Reply, delivery_count, send_reply};
 use crate::topology::{DELIVERY_LIMIT, declare, queue_name};
 use crate::turns::{Queued, Turn, Turns};
 
@@ -36,13 +39,21 @@ const SESSION_PAUSE: Duration = Duration::from_millis(200);
 /// is refused.
 const PREFETCH: u16 = 1_200;
 
+/// Messages that it is sent ahead while it meets suspects: the one that it works on.
+const CAUTIOUS_PREFETCH: u16 = 1;
+
+/// Earlier deliveries of a call that failed, or whose worker died, from which on it is a suspect. Below the limit by as many
+/// as a call must kill by itself to be parked.
+const SUSPECT_FROM: i64 = 2;
+
+/// Calls in a row that are no suspects, after one that is, before a worker is sent many again.
+const UNSUSPECTED_RUN: u32 = 8;
+
 /// Pause before a call goes back whose handler panicked: it may come again at once.
 const PANIC_PAUSE: Duration = Duration::from_millis(100);
 
 /// Time for the broker to end a consumer.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
-
-const CONSUMER_TAG: &str = "worker";
 
 /// What a worker does with a call.
 pub trait Handler: Send + Sync + 'static {
@@ -106,29 +117,43 @@ impl<H: Handler> Worker<H> {
     async fn run_session(&self, broker: &Broker, link: &Arc<Link>) -> lapin::Result<()> {
         let Consumption { queue, shutdown, is_consuming, .. } = &self.consumption;
         let channel = link.connection.create_channel().await?;
-        channel.basic_qos(PREFETCH, BasicQosOptions::default()).await?;
         declare(&channel, &broker.namespace, queue).await?;
         let name = queue_name(&broker.namespace, queue);
-        let options = BasicConsumeOptions::default();
-        let mut deliveries =
-            channel.basic_consume(name.into(), CONSUMER_TAG.into(), options, FieldTable::default()).await?;
+        let mut deliveries = consume(&channel, &name, CAUTIOUS_PREFETCH).await?;
         tracing::info!(queue, "taking calls");
         is_consuming.store(true, Ordering::Relaxed);
         let lost = CancellationToken::new();
         // What waits when the channel is lost is delivered again; it must not be begun here as well.
         let _lost = lost.clone().drop_guard();
+        let mut hand_back = shutdown.child_token();
+        // Calls to see before many are taken. What was given back comes first, so the first one tells of the others.
+        let mut caution = 1;
         loop {
-            tokio::select! {
-                delivery = deliveries.next() => match delivery {
-                    Some(delivery) => self.take(&channel, delivery?, &lost),
-                    None => return Ok(()),
-                },
+            let delivery = tokio::select! {
+                delivery = deliveries.next() => delivery,
                 () = shutdown.cancelled() => break,
+            };
+            let Some(delivery) = delivery else { return Ok(()) };
+            let delivery = delivery?;
+            let is_suspect = delivery_count(&delivery.properties) >= SUSPECT_FROM;
+            self.take(&channel, delivery, &lost, &hand_back);
+            let was_cautious = caution > 0;
+            caution = if is_suspect { UNSUSPECTED_RUN } else { caution.saturating_sub(1) };
+            let is_cautious = caution > 0;
+            if is_cautious == was_cautious {
+                continue;
             }
+            let prefetch = if is_cautious { CAUTIOUS_PREFETCH } else { PREFETCH };
+            // Before the other one ends: callers ask whether anybody listens.
+            let next = consume(&channel, &name, prefetch).await?;
+            if is_cautious {
+                tracing::warn!(queue, "workers died with a call; such calls are taken one at a time");
+                std::mem::replace(&mut hand_back, shutdown.child_token()).cancel();
+            }
+            end(&channel, std::mem::replace(&mut deliveries, next)).await?;
         }
         // No new calls; those begun are answered over the channel that they came on.
-        channel.basic_cancel(CONSUMER_TAG.into(), BasicCancelOptions::default()).await?;
-        let _ = tokio::time::timeout(CANCEL_TIMEOUT, hand_back_all(deliveries)).await;
+        end(&channel, deliveries).await?;
         self.finish_begun().await;
         Ok(())
     }
@@ -142,10 +167,17 @@ impl<H: Handler> Worker<H> {
         }
     }
 
-    /// Puts a call into its team's lane, and answers it when its turn has come.
-    fn take(&self, channel: &Channel, delivery: Delivery, lost: &CancellationToken) {
-        let Consumption { queue, shutdown, .. } = self.consumption.clone();
-        let (handler, channel, lost) = (self.handler.clone(), channel.clone(), lost.clone());
+    /// Puts a call into its team's lane, and answers it when its turn has come, or hands it back before.
+    fn take(
+        &self,
+        channel: &Channel,
+        delivery: Delivery,
+        lost: &CancellationToken,
+        hand_back: &CancellationToken,
+    ) {
+        let queue = self.consumption.queue;
+        let (handler, channel) = (self.handler.clone(), channel.clone());
+        let (lost, hand_back) = (lost.clone(), hand_back.clone());
         let envelope = Envelope::of(&delivery);
         let queued = envelope
             .map(|envelope| (envelope, self.turns.arrive(envelope.team, envelope.travelled, envelope.body)));
@@ -159,7 +191,7 @@ impl<H: Handler> Worker<H> {
                         biased;
                         // The broker has it back, and nobody can be answered.
                         () = lost.cancelled() => return,
-                        turn = wait(queue, queued, envelope, &shutdown) => turn,
+                        turn = wait(queue, queued, envelope, &hand_back) => turn,
                     };
                     match turn {
                         Ok(turn) => return message.work(queue, &*handler, turn).await,
@@ -182,7 +214,7 @@ enum End {
     Refused,
     /// Nobody waits for it any more.
     Expired,
-    /// This worker stops: another one has it.
+    /// This worker stops, or was sent more than it may have while it meets suspects: it comes again, here or elsewhere.
     HandedBack,
     /// Its worker panicked, or it has been delivered too often. The broker counts that, and gives it up past the limit.
     Failed,
@@ -193,12 +225,12 @@ async fn wait(
     queue: &'static str,
     queued: Queued,
     envelope: Envelope,
-    shutdown: &CancellationToken,
+    hand_back: &CancellationToken,
 ) -> Result<Turn, End> {
     let _waiting = Counted::begin("pillarbox_work_waiting", queue);
     tokio::select! {
         biased;
-        () = shutdown.cancelled() => Err(End::HandedBack),
+        () = hand_back.cancelled() => Err(End::HandedBack),
         turn = queued.turn() => turn.map_err(|_| End::Refused),
         () = tokio::time::sleep(envelope.patience) => Err(End::Expired),
     }
@@ -243,9 +275,14 @@ impl Message {
         }
     }
 
+    /// The reply to a call that is not begun here. Who had it before may have begun it, even where the broker counts no failure.
+    fn not_taken(&self) -> Reply {
+        if self.delivery.redelivered { Reply::given_up() } else { Reply::refused() }
+    }
+
     /// Tells the caller and the broker.
-    async fn tell(self, queue: &'static str, end: End) -> lapin::Result<()> {
-        let Self { channel, delivery } = &self;
+    async fn tell(&self, queue: &'static str, end: End) -> lapin::Result<()> {
+        let Self { channel, delivery } = self;
         let acker = &delivery.acker;
         match end {
             End::Answered(reply) => {
@@ -254,12 +291,12 @@ impl Message {
             }
             End::Unknown => {
                 tracing::error!(queue, "a message of an unknown kind or encoding is parked");
-                send_reply(channel, &delivery.properties, Reply::refused()).await?;
+                send_reply(channel, &delivery.properties, self.not_taken()).await?;
                 acker.reject(BasicRejectOptions { requeue: false }).await.map(drop)
             }
             End::Refused => {
                 metrics::counter!("pillarbox_work_refused_total", "queue" => queue).increment(1);
-                send_reply(channel, &delivery.properties, Reply::refused()).await?;
+                send_reply(channel, &delivery.properties, self.not_taken()).await?;
                 acker.ack(BasicAckOptions::default()).await.map(drop)
             }
             End::Expired => {
@@ -273,6 +310,20 @@ impl Message {
             End::Failed => acker.reject(BasicRejectOptions { requeue: true }).await.map(drop),
         }
     }
+}
+
+/// Starts a consumer that is sent so many messages ahead.
+async fn consume(channel: &Channel, name: &str, prefetch: u16) -> lapin::Result<Consumer> {
+    channel.basic_qos(prefetch, BasicQosOptions::default()).await?;
+    let options = BasicConsumeOptions::default();
+    channel.basic_consume(name.into(), "".into(), options, FieldTable::default()).await
+}
+
+/// Ends a consumer; what it was sent and nobody looked at goes back.
+async fn end(channel: &Channel, deliveries: Consumer) -> lapin::Result<()> {
+    channel.basic_cancel(deliveries.tag(), BasicCancelOptions::default()).await?;
+    let _ = tokio::time::timeout(CANCEL_TIMEOUT, hand_back_all(deliveries)).await;
+    Ok(())
 }
 
 /// Gives back what was delivered and not looked at when the consumer ended.

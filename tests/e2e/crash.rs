@@ -143,6 +143,38 @@ async fn a_send_that_takes_longer_than_its_lease_stays_with_its_worker() {
     assert_one_card_each(&stack, 3).await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_is_taken_over_only_by_a_worker_that_has_a_slot_for_it() {
+    let settings = vec![("MAILER__LEASE_MS", "5000".to_owned()), ("MAILER__CONCURRENCY", "1".to_owned())];
+    let mut stack = Stack::with(Options { settings, mailers: 0, ..Options::default() }).await;
+    stack.campaign(json!({})).await;
+    let mut doomed = Spawned::start("mailer", &stack.settings, Some("send.claimed"));
+    let claimed = "SELECT count(*) FROM sends WHERE state = 'claimed'";
+    eventually("its worker dies with it", async || {
+        // The call stays in the queue when its caller goes.
+        let _ = tokio::time::timeout(Duration::from_millis(500), stack.send(&people(1..2))).await;
+        stack.count(claimed).await == 1
+    })
+    .await;
+    doomed.kill();
+    let gate = Arc::new(Gate::default());
+    stack.add_mailer(Some(gate.clone()));
+    let recipients = people(2..3);
+    let (answer, ()) = tokio::join!(send_until_answered(&stack, &recipients), async {
+        // It came before, and waits beside the one slot for the dead worker's lease.
+        eventually("another one has the slot", async || gate.asked() == 1).await;
+        stack.clock.advance(chrono::TimeDelta::seconds(6));
+        // Longer than the longest pause between two looks.
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        let first = "SELECT count(*) FROM sends WHERE leased_until < now() + interval '5 seconds'";
+        assert_eq!(stack.count(first).await, 1, "nobody has taken it over");
+        gate.open();
+    });
+    assert_eq!(answer, ["mailed"]);
+    assert_eq!(send_until_answered(&stack, &people(1..2)).await, ["mailed"]);
+    assert_one_card_each(&stack, 2).await;
+}
+
 async fn job_dies_at(point: &'static str) {
     let stack = without_mailer().await;
     let step = |delay_days: u32| json!({"design": "Card", "postage": "standard", "delay_days": delay_days});

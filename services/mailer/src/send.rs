@@ -195,17 +195,9 @@ async fn claim(mailer: &Mailer, asked: Asked<'_>, campaign_id: &CampaignId) -> R
     hold(mailer, asked, campaign_id, IfNew::Begin).await?.ok_or(SendError::InternalError)
 }
 
-/// Looks until the request is ours, or answered, or nothing of it stands. While an equal one runs, its slot is another's.
+/// Looks until the request is ours, or answered, or nothing of it stands. Between two looks its slot is another's; it has one
+/// again before it looks, because nobody renews the lease of a request that is claimed and waits for a slot.
 async fn hold(
-    mailer: &Mailer,
-    asked: Asked<'_>,
-    campaign_id: &CampaignId,
-    if_new: IfNew,
-) -> Result<Option<Held>, SendError> {
-    mailer.aside(look_until_held(mailer, asked, campaign_id, if_new)).await
-}
-
-async fn look_until_held(
     mailer: &Mailer,
     asked: Asked<'_>,
     campaign_id: &CampaignId,
@@ -248,7 +240,7 @@ async fn look_until_held(
             Some(Claim::InProgress) => return Err(SendError::InProgress),
             Some(Claim::KeyReused) => return Err(SendError::IdempotencyKeyReused),
             Some(Claim::Running(other)) => {
-                tokio::time::sleep(pause).await;
+                mailer.aside(tokio::time::sleep(pause)).await;
                 pause = (pause * 2).min(LONGEST_PAUSE);
                 if key.is_some() {
                     // The next claim finds the answer, and writes down that the key stands for it.

@@ -113,6 +113,19 @@ async fn a_suffix_that_is_missing_or_wrong_is_corrected_from_the_points_and_told
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn no_street_is_corrected_where_points_do_not_cover_the_zip() {
+    let settings = vec![("VERIFICATION__COVERAGE_POINTS", "1000".to_owned())];
+    let stack = Stack::with(Options { settings, ..Options::default() }).await;
+    stack.campaign(json!({})).await;
+    stack.import_main_street(1..13).await;
+    let answer = stack.send(&[with(person(8), "address_1", "8 Main Ave")]).await;
+    assert_eq!(answer.reasons(), ["mailed"], "the ZIP is known, and no more is asked");
+    let result = &answer.json()["results"][0];
+    assert_eq!(result["address"], "8 Main Ave, Austin, TX 78701");
+    assert_eq!(result["warnings"], Value::Null);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn another_household_is_never_confirmed() {
     let stack = covered().await;
     let file = PointFile::new(

@@ -25,7 +25,9 @@ fn county() -> impl Strategy<Value = County> {
             .join(" ")
     });
     let houses = prop::collection::vec((1_u32..9, prop::sample::select(vec!["", "Apt 1", "Apt 2"])), 1..6);
-    prop::collection::vec((street, prop::sample::select(ZIPS.to_vec()), houses), 2..16).prop_map(|streets| {
+    let streets = prop::collection::vec((street, prop::sample::select(ZIPS.to_vec()), houses), 2..16);
+    // Points in a ZIP are that many or fewer: some are covered, some are not.
+    (streets, 0_usize..12).prop_map(|(streets, coverage_points)| {
         County::of(streets.into_iter().flat_map(|(street, zip, houses)| {
             houses.into_iter().map(move |(number, unit)| Household {
                 number: number.to_string(),
@@ -34,6 +36,7 @@ fn county() -> impl Strategy<Value = County> {
                 zip: zip.to_owned(),
             })
         }))
+        .covered_by(coverage_points)
     })
 }
 
@@ -68,6 +71,8 @@ proptest! {
             let address_1 = format!("{number} {name} {suffix}");
             let input = AddressInput { address_1: &address_1, zip, ..county::last_line() };
             let Verdict::Deliverable(verified) = county.verify(input) else { continue };
+            let is_covered = county.is_covered(zip.parse().expect("digits"));
+            prop_assert!(is_covered || verified.corrections.is_empty(), "corrected in a thin ZIP");
             for correction in &verified.corrections {
                 let words: Vec<&str> = correction.to.split(' ').collect();
                 let mut kept: Vec<&str> = correction.from.split(' ').collect();
@@ -84,6 +89,19 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn where_points_are_too_few_to_know_that_a_street_is_not_there_it_stays() {
+    let one = || County::of([Household::read("7 Main St|21219")]);
+    let written = Household::read("7 Main Ave|21219");
+    let address_1 = written.line();
+    let line = |county: County| match county.verify(written.input(&address_1)) {
+        Verdict::Deliverable(verified) => verified.line1,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(line(one().covered_by(1)), "7 Main St");
+    assert_eq!(line(one().covered_by(2)), "7 Main Ave");
 }
 
 /// What becomes of an address in a county of these, each `line|zip`.

@@ -35,7 +35,8 @@ impl Local {
         Ok(readings.into_iter().zip(facts).collect())
     }
 
-    /// An address on an unknown street may stand for one on another street (see `address::Reading::candidates`).
+    /// An address on an unknown street may stand for one on another street (see `address::Reading::candidates`). Where points
+    /// do not cover its ZIP, the street may well be there.
     async fn correct_streets(
         &self,
         readings: &mut [Reading],
@@ -44,7 +45,7 @@ impl Local {
     ) -> Result<(), StoreError> {
         let is_open = |at: &usize| {
             keys[*at].is_in_zip()
-                && facts[*at].points_in_zip > 0
+                && self.is_covered(&facts[*at])
                 && !facts[*at].is_overridden
                 && facts[*at].evidence == Evidence::Nothing
         };
@@ -78,13 +79,18 @@ impl Local {
         Ok(())
     }
 
+    /// Whether points cover the whole ZIP.
+    fn is_covered(&self, facts: &PointFacts) -> bool {
+        facts.points_in_zip >= self.coverage_points
+    }
+
     fn judge(&self, reading: Reading, facts: PointFacts, strictness: Option<Strictness>) -> Verdict {
         let reading_if_overridden = facts.is_overridden.then(|| reading.clone());
         let verdict = if reading.failure().is_some() {
             reading.verdict()
         } else {
             let is_covered = reading.point_key().is_in_zip()
-                && (facts.points_in_zip >= self.coverage_points || facts.evidence != Evidence::Nothing);
+                && (self.is_covered(&facts) || facts.evidence != Evidence::Nothing);
             let usual = if is_covered { Strictness::DeliveryPoint } else { Strictness::Zip };
             reading.confirmed(facts.evidence).demand(strictness.unwrap_or(usual))
         };

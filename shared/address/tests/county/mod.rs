@@ -49,6 +49,8 @@ impl Household {
 /// The points of a county.
 #[derive(Debug, Default)]
 pub struct County {
+    /// Points that cover a ZIP.
+    coverage_points: usize,
     households: BTreeSet<Household>,
     /// By ZIP and address.
     points: BTreeSet<(i32, u128)>,
@@ -71,6 +73,16 @@ impl County {
         county
     }
 
+    /// The same points, of which so many cover a ZIP.
+    pub fn covered_by(self, coverage_points: usize) -> Self {
+        Self { coverage_points, ..self }
+    }
+
+    /// Whether there are points enough in a ZIP to know that a street is not there.
+    pub fn is_covered(&self, zip: i32) -> bool {
+        self.points.range((zip, u128::MIN)..=(zip, u128::MAX)).count() >= self.coverage_points
+    }
+
     pub fn households(&self) -> impl Iterator<Item = &Household> {
         self.households.iter()
     }
@@ -86,8 +98,10 @@ impl County {
         if reading.failure().is_some() {
             return reading.verdict();
         }
-        let evidence = self.evidence(reading.point_key());
-        let corrected = (evidence == Evidence::Nothing).then(|| self.corrected(&reading)).flatten();
+        let key = reading.point_key();
+        let evidence = self.evidence(key);
+        let is_open = evidence == Evidence::Nothing && self.is_covered(key.zip);
+        let corrected = is_open.then(|| self.corrected(&reading)).flatten();
         let (reading, evidence) = corrected.unwrap_or((reading, evidence));
         reading.confirmed(evidence).demand(Strictness::Zip)
     }

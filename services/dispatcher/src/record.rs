@@ -2,7 +2,8 @@
 //!
 //! A statement that fails takes no result with it. While the database is away they wait. When a statement was refused it
 //! is tried again with half of them, down to the one that cannot be written, which is written without its details. When it
-//! ran into somebody's lock, the endpoint whose lock it is waits apart ([`Held`]), and the others go on.
+//! ran into somebody's lock, the endpoint whose lock it is waits apart ([`Held`]), and the others go on. So does an endpoint
+//! of which not even one result can be written in the time that a statement may take: the database is slow.
 
 mod held;
 
@@ -14,11 +15,11 @@ use std::time::Duration;
 use contract::id::{EndpointId, TeamId};
 use contract::limits::DELIVERIES_SHOWN;
 use service::fail_point;
-use store::{FailureRules, MadeAttempt, StoreError, retry};
+use store::{FailureRules, Fault, MadeAttempt, StoreError, retry};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use self::held::Held;
+use self::held::{Held, UNTRIED};
 use crate::Dispatcher;
 
 /// Attempts in one statement.
@@ -58,23 +59,12 @@ pub(crate) async fn run(dispatcher: Arc<Dispatcher>, mut results: mpsc::Receiver
     let (mut batch, mut is_open) = (Vec::new(), true);
     while is_open || !recorder.held.is_empty() {
         tokio::select! {
-            more = gather(&mut results, &mut batch), if is_open => is_open = more,
+            more = gather(&mut results, &mut batch), if is_open && recorder.held.takes(BATCH) => is_open = more,
             () = tokio::time::sleep_until(recorder.held.next_due()), if !recorder.held.is_empty() => {}
         }
         mark_shown(&mut batch);
         recorder.take(std::mem::take(&mut batch)).await;
     }
-}
-
-/// What becomes of a statement that failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fault {
-    /// Its rows have nothing to do with it: the database is away, full, read-only.
-    Database,
-    /// Somebody else held a row for too long.
-    Lock,
-    /// One of its rows.
-    Row,
 }
 
 /// Writes results, and keeps those that cannot be written yet.
@@ -109,7 +99,7 @@ impl Recorder<'_> {
                 }
                 Err(error) => error,
             };
-            match fault(&error) {
+            match error.fault() {
                 Fault::Database => {
                     tracing::warn!(
                         error = &error as &dyn Error,
@@ -129,8 +119,27 @@ impl Recorder<'_> {
                     );
                     give_up(&self.held.hold(part, tries + 1, Instant::now()), "an endpoint stays locked");
                 }
-                Fault::Row if part.len() == 1 => self.record_bare(&part[0], &error).await,
-                Fault::Lock | Fault::Row => {
+                Fault::Row if part.len() == 1 => {
+                    if !self.record_bare(&part[0], &error).await {
+                        tokio::time::sleep(pause).await;
+                        pause = (pause * 2).min(LONGEST_PAUSE);
+                        parts.push(part);
+                    }
+                }
+                Fault::Slow if part.len() == 1 => {
+                    tracing::warn!(
+                        error = &error as &dyn Error,
+                        "the database is slow: an endpoint's attempts wait"
+                    );
+                    let slow = with_rest_of_endpoint(part, &mut parts);
+                    let no_room = self.held.hold(slow, UNTRIED, Instant::now());
+                    if !no_room.is_empty() {
+                        tokio::time::sleep(LONGEST_PAUSE).await;
+                        parts.push(no_room);
+                    }
+                }
+                Fault::Slow if is_of_one_endpoint(&part) => parts.extend(probed(part)),
+                Fault::Lock | Fault::Row | Fault::Slow => {
                     let (first, second) = halves(part);
                     parts.extend([second, first]);
                 }
@@ -168,7 +177,8 @@ impl Recorder<'_> {
     }
 
     /// Records of a result that the database refuses what becomes of its delivery, so that it is not made again for ever.
-    async fn record_bare(&self, made: &MadeAttempt, refusal: &StoreError) {
+    /// False when the database cannot say now.
+    async fn record_bare(&self, made: &MadeAttempt, refusal: &StoreError) -> bool {
         let Dispatcher { process, lease_id, .. } = self.dispatcher;
         let (team_id, delivery_id) = (made.delivery.team_id, made.delivery.delivery_id);
         let endpoint_id = made.delivery.lane.endpoint_id;
@@ -176,6 +186,13 @@ impl Recorder<'_> {
             Ok(()) => {
                 tracing::error!(error = refusal as &dyn Error, %team_id, %endpoint_id, %delivery_id, "an attempt is recorded without its details");
                 count_unrecorded("details", 1);
+            }
+            Err(error) if !error.is_refusal() => {
+                tracing::warn!(
+                    error = &error as &dyn Error,
+                    "cannot record an attempt without its details yet"
+                );
+                return false;
             }
             Err(error) => {
                 tracing::error!(
@@ -186,16 +203,7 @@ impl Recorder<'_> {
                 give_up(std::slice::from_ref(made), "the database refuses it");
             }
         }
-    }
-}
-
-/// Whose fault it is that a statement failed.
-fn fault(error: &StoreError) -> Fault {
-    match error {
-        StoreError::Busy(_) | StoreError::Conflict(_) => Fault::Lock,
-        _ if error.is_timeout() => Fault::Lock,
-        _ if error.is_refusal() => Fault::Row,
-        _ => Fault::Database,
+        true
     }
 }
 
@@ -232,6 +240,25 @@ fn halves(mut part: Vec<MadeAttempt>) -> (Vec<MadeAttempt>, Vec<MadeAttempt>) {
     let nearest = (1..part.len()).filter(is_cut).min_by_key(|at| at.abs_diff(middle));
     let second = part.split_off(nearest.unwrap_or(middle));
     (part, second)
+}
+
+/// Puts an endpoint's result, and what is left of the same endpoint, together.
+fn with_rest_of_endpoint(mut part: Vec<MadeAttempt>, parts: &mut Vec<Vec<MadeAttempt>>) -> Vec<MadeAttempt> {
+    let endpoint = |part: &[MadeAttempt]| part.first().map(|made| made.delivery.lane.endpoint_id);
+    // What is left of an endpoint whose part was cut lies next to it.
+    while let Some(next) = parts.pop_if(|next| is_of_one_endpoint(next) && endpoint(next) == endpoint(&part))
+    {
+        part.extend(next);
+    }
+    part
+}
+
+/// Cuts an endpoint's part in two, and its first result off: if that cannot be written by itself, nothing can. The last one is
+/// the first to be written.
+fn probed(part: Vec<MadeAttempt>) -> impl Iterator<Item = Vec<MadeAttempt>> {
+    let (mut first, second) = halves(part);
+    let rest = first.split_off(1);
+    [second, rest, first].into_iter().filter(|part| !part.is_empty())
 }
 
 /// Takes the next results, one at least; false when there will be none.

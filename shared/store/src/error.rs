@@ -57,6 +57,34 @@ pub enum StoreError {
     Statement(#[source] DatabaseError),
 }
 
+/// Whose fault it is that a statement failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// Its rows have nothing to do with it: the database is away, full, read-only.
+    Database,
+    /// It took longer than it may: there were too many rows for it, or the database is slow.
+    Slow,
+    /// Somebody else held a row for too long, or was in the way.
+    Lock,
+    /// One of its rows: a rule of the schema, or a value that no column can hold.
+    Row,
+}
+
+impl Fault {
+    fn of(sqlstate: &str) -> Self {
+        match (sqlstate, &sqlstate[..2]) {
+            // Cardinality, data exceptions, constraints (also those without a name: a column that must not be null, a row for
+            // which there is no partition), views, limits of the server such as the size of a row in an index, and what a
+            // function of the schema raises.
+            (_, "21" | "22" | "23" | "44" | "54" | "P0") => Self::Row,
+            // Serialization, deadlock; a lock that is not to be had.
+            (_, "40") | ("55P03", _) => Self::Lock,
+            ("57014", _) => Self::Slow,
+            _ => Self::Database,
+        }
+    }
+}
+
 impl StoreError {
     /// No connection, for a reason that is not the database's to tell.
     pub fn unavailable(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
@@ -82,19 +110,23 @@ impl StoreError {
         matches!(self, Self::Statement(error) if error.sqlstate().is_some_and(|code| code.starts_with("22")))
     }
 
-    /// Whether it is what was to be written that the database did not take: a rule of the schema, or a value that no column can
-    /// hold. The same rows are refused again.
+    /// Whose fault it is that the work failed.
+    pub fn fault(&self) -> Fault {
+        match (self, self.database().and_then(DatabaseError::sqlstate)) {
+            (Self::Refused { .. } | Self::Corrupt(_), _) => Fault::Row,
+            (_, Some(sqlstate)) => Fault::of(sqlstate),
+            (_, None) => Fault::Database,
+        }
+    }
+
+    /// Whether it is what was to be written that the database did not take. The same rows are refused again.
     pub fn is_refusal(&self) -> bool {
-        // Class 54: a limit of the server, such as the size of a row in an index.
-        let is_limit = |error: &DatabaseError| error.sqlstate().is_some_and(|code| code.starts_with("54"));
-        matches!(self, Self::Refused { .. })
-            || self.is_unstorable()
-            || matches!(self, Self::Statement(error) if is_limit(error))
+        self.fault() == Fault::Row
     }
 
     /// Whether a statement was ended because it took longer than it may.
     pub fn is_timeout(&self) -> bool {
-        matches!(self, Self::Statement(error) if error.code() == Some(&SqlState::QUERY_CANCELED))
+        self.fault() == Fault::Slow
     }
 
     /// Whether the database does not let this process in, or not to what it needs: it has no such user, password, database or
@@ -181,4 +213,31 @@ where
         }
     }
     work().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_sqlstate_is_somebodys_fault() {
+        for (fault, sqlstates) in [
+            (
+                Fault::Row,
+                &["21000", "22021", "22P05", "23502", "23505", "23514", "44000", "54000", "P0001"][..],
+            ),
+            (Fault::Lock, &["40001", "40P01", "55P03"]),
+            (Fault::Slow, &["57014"]),
+            (
+                Fault::Database,
+                &["08006", "25006", "42501", "42P01", "53100", "55000", "57P01", "58030", "XX000"],
+            ),
+        ] {
+            for sqlstate in sqlstates {
+                assert_eq!(Fault::of(sqlstate), fault, "{sqlstate}");
+            }
+        }
+        assert_eq!(StoreError::Corrupt("a row".to_owned()).fault(), Fault::Row);
+        assert_eq!(StoreError::unavailable("away").fault(), Fault::Database);
+    }
 }

@@ -106,7 +106,7 @@ pub use email::TakenEmail;
 pub use endpoint::{Endpoint, EndpointSaved, EndpointState};
 pub use entry::{EntryRow, StoredEntry};
 pub use entry_list::{EntryCursor, EntryLine, FullEntry};
-pub use error::{Result, StoreError, retry};
+pub use error::{Fault, Result, StoreError, retry};
 pub use feed::{Feed, FeedItem};
 pub use formula_change::{ChangedBy, FormulaChange, NewFormulaChange};
 pub use grant::PROCESSES;

@@ -76,21 +76,28 @@ async fn session(stack: &Stack) -> Client {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_result_that_the_database_refuses_takes_no_other_with_it_and_is_not_made_again() {
     let world = World::start().await;
-    let check = "ALTER TABLE attempts ADD CHECK (answer IS DISTINCT FROM 'poison')";
-    world.stack.sql.batch_execute(check).await.unwrap();
-    let answers = (0..SCANS).map(|number| match number {
-        7 => Reaction::Answer(500, "poison".to_owned()),
-        _ => Reaction::Answer(200, "fine".to_owned()),
+    // A rule with a name, a column that must not be null, a row without a partition, and what a function raises.
+    let refuse = "ALTER TABLE attempts ADD CHECK (answer IS DISTINCT FROM 'poison');
+         CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+         BEGIN RAISE EXCEPTION 'told to' USING ERRCODE = NEW.answer; END $$;
+         CREATE TRIGGER refuse BEFORE INSERT ON attempts FOR EACH ROW
+             WHEN (NEW.answer IN ('23502', '23514', 'P0001')) EXECUTE FUNCTION refuse()";
+    world.stack.sql.batch_execute(refuse).await.unwrap();
+    let refused = ["poison", "23502", "23514", "P0001"];
+    let answers = (0..SCANS).map(|number| match refused.get(number.wrapping_sub(7)) {
+        Some(answer) => Reaction::Answer(500, (*answer).to_owned()),
+        None => Reaction::Answer(200, "fine".to_owned()),
     });
     world.sink.next(answers);
     futures_util::future::join_all((0..SCANS).map(|_| world.scan())).await;
     world.until_attempts(i64::try_from(SCANS).unwrap()).await;
+    let recorded = i64::try_from(SCANS - refused.len()).unwrap();
     let delivered = "SELECT count(*) FROM deliveries WHERE state = 'delivered'";
-    assert_eq!(world.stack.count(delivered).await, i64::try_from(SCANS - 1).unwrap());
+    assert_eq!(world.stack.count(delivered).await, recorded);
     let retried =
         "SELECT count(*) FROM deliveries WHERE state = 'waiting' AND is_retry AND due_at > created_at";
-    assert_eq!(world.stack.count(retried).await, 1, "the refused one goes on as its failure says");
-    assert_eq!(world.stack.count("SELECT count(*) FROM attempts").await, i64::try_from(SCANS - 1).unwrap());
+    assert_eq!(world.stack.count(retried).await, 4, "the refused ones go on as their failure says");
+    assert_eq!(world.stack.count("SELECT count(*) FROM attempts").await, recorded);
     assert_eq!(world.sink.count(), SCANS);
 }
 

@@ -1,5 +1,5 @@
-//! Results of endpoints whose rows somebody else has locked: they wait apart, each endpoint's in their order, for a bounded
-//! time and in a bounded number. Pure.
+//! Results of endpoints whose rows somebody else has locked, or that a slow database does not take: they wait apart, each
+//! endpoint's in their order, in a bounded number; for a lock also for a bounded time. Pure.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -15,7 +15,10 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// lease: after it the deliveries are somebody else's.
 const TRIES: u32 = 20;
 
-/// Results that are held in all, and of one endpoint.
+/// The tries of results that wait for no lock, but for a slow database: there is no end to that patience.
+pub(super) const UNTRIED: u32 = 0;
+
+/// Results that are held in all, and of one endpoint that is locked.
 const HELD: usize = 4_096;
 const HELD_OF_ENDPOINT: usize = 512;
 
@@ -26,6 +29,12 @@ struct Waiting {
     due: Instant,
 }
 
+impl Waiting {
+    fn has_room(&self) -> bool {
+        self.tries == UNTRIED || self.attempts.len() < HELD_OF_ENDPOINT
+    }
+}
+
 /// What is held.
 #[derive(Default)]
 pub(super) struct Held(HashMap<EndpointId, Waiting>);
@@ -33,6 +42,12 @@ pub(super) struct Held(HashMap<EndpointId, Waiting>);
 impl Held {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Whether so many new results may come. While some wait for a slow database, none may come for which there is no room:
+    /// they would be lost.
+    pub(super) fn takes(&self, results: usize) -> bool {
+        self.room() >= results || self.0.values().all(|waiting| waiting.tries != UNTRIED)
     }
 
     /// When the next results are to be tried.
@@ -62,7 +77,7 @@ impl Held {
             let room = self.room();
             match self.0.get_mut(&made.delivery.lane.endpoint_id) {
                 None => others.push(made),
-                Some(waiting) if room > 0 && waiting.attempts.len() < HELD_OF_ENDPOINT => {
+                Some(waiting) if room > 0 && waiting.has_room() => {
                     waiting.attempts.push(made);
                 }
                 Some(_) => full.push(made),
@@ -114,5 +129,21 @@ mod tests {
             held.hold((0..512).map(|number| made(endpoint, number)).collect(), 1, now);
         }
         assert_eq!(held.hold(vec![made(9, 0)], 1, now).len(), 1, "all endpoints together are bounded too");
+    }
+
+    #[test]
+    fn what_waits_for_a_slow_database_is_kept_and_what_there_is_no_room_for_does_not_come() {
+        let (mut held, now) = (Held::default(), Instant::now());
+        assert!(held.hold(vec![made(1, 0)], UNTRIED, now).is_empty());
+        let (others, full) = held.join((1..4_000).map(|number| made(1, number)).collect());
+        assert_eq!((others.len(), full.len()), (0, 0));
+        assert!(held.takes(96) && !held.takes(97));
+        for (attempts, tries) in held.take_due(now + PAUSE) {
+            assert!(held.hold(attempts, tries, now).is_empty());
+        }
+        assert!(!held.takes(97));
+        held.take_due(now + PAUSE);
+        held.hold((0..4_090).map(|number| made(2, number)).collect(), 1, now);
+        assert!(held.takes(97), "what waits for a lock holds up nobody");
     }
 }

@@ -175,6 +175,34 @@ async fn a_request_is_taken_over_only_by_a_worker_that_has_a_slot_for_it() {
     assert_one_card_each(&stack, 2).await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn later_steps_of_an_open_send_are_planned_once_though_its_campaign_is_paused_by_then() {
+    // Nobody looks for open sends: the repeat finds it.
+    let settings =
+        vec![("MAILER__LEASE_MS", "4000".to_owned()), ("MAILER__JOB_INTERVAL_MS", "600000".to_owned())];
+    let stack = Stack::with(Options { settings, mailers: 0, ..Options::default() }).await;
+    let steps = [0, 1, 2].map(|days| json!({"design": "Card", "postage": "standard", "delay_days": days}));
+    stack.campaign(json!({"steps": steps})).await;
+    let mut doomed = Spawned::start("mailer", &stack.settings, Some("send.reserved"));
+    let recipients = people(1..11);
+    eventually("the mailer dies", async || {
+        let _ = tokio::time::timeout(Duration::from_millis(500), stack.send(&recipients)).await;
+        stack.count("SELECT count(*) FROM sends WHERE state = 'reserved'").await == 1
+    })
+    .await;
+    doomed.kill();
+    let planned = "SELECT count(*) FROM jobs WHERE kind = 'step'";
+    assert_eq!(stack.count(planned).await, 0, "they are planned with the charge");
+    stack.campaign(json!({"status": "paused", "steps": steps})).await;
+    let _second = Spawned::start("mailer", &stack.settings, None);
+    for _ in 0..2 {
+        assert_eq!(send_until_answered(&stack, &recipients).await, vec!["mailed"; 10]);
+    }
+    assert_eq!(stack.count(planned).await, 2);
+    assert_eq!(stack.count("SELECT count(DISTINCT step) FROM jobs WHERE kind = 'step'").await, 2);
+    assert_one_card_each(&stack, 10).await;
+}
+
 async fn job_dies_at(point: &'static str) {
     let stack = without_mailer().await;
     let step = |delay_days: u32| json!({"design": "Card", "postage": "standard", "delay_days": delay_days});

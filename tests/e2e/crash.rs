@@ -176,6 +176,33 @@ async fn a_request_is_taken_over_only_by_a_worker_that_has_a_slot_for_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_expires_before_its_worker_begins_it_is_never_begun() {
+    let gate = Arc::new(Gate::default());
+    let settings =
+        vec![("MAILER__CONCURRENCY", "1".to_owned()), ("GATEWAY__CALL_DEADLINE_MS", "2000".to_owned())];
+    let verifier: Arc<dyn verification::Verify> = gate.clone();
+    let stack = Stack::with(Options { settings, verifier: Some(verifier), ..Options::default() }).await;
+    stack.campaign(json!({})).await;
+    let (begun, waiting) = (people(1..2), people(2..3));
+    let (begun, waiting) = tokio::join!(stack.send(&begun), async {
+        eventually("the first has the one slot", async || gate.asked() == 1).await;
+        stack.send(&waiting).await
+    });
+    assert_eq!((begun.error(), waiting.error()), (begun.error(), begun.error()));
+    assert_eq!(waiting.status, 504);
+    gate.open();
+    // Its turn would have come before this one's.
+    assert_eq!(send_until_answered(&stack, &people(3..4)).await, ["mailed"]);
+    assert_eq!(gate.asked(), 2, "nobody looked at the one that expired");
+    assert_eq!(stack.count("SELECT count(*) FROM sends").await, 2);
+    eventually("the first is finished", async || {
+        stack.count("SELECT count(*) FROM sends WHERE state = 'finished'").await == 2
+    })
+    .await;
+    assert_one_card_each(&stack, 2).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn later_steps_of_an_open_send_are_planned_once_though_its_campaign_is_paused_by_then() {
     // Nobody looks for open sends: the repeat finds it.
     let settings =

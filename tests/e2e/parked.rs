@@ -37,6 +37,8 @@ struct Obedient {
     is_fatal: AtomicBool,
     begun: Mutex<Vec<Uuid>>,
     dies: Notify,
+    holds: Notify,
+    released: Notify,
 }
 
 impl Handler for Obedient {
@@ -51,6 +53,11 @@ impl Handler for Obedient {
                 self.begun.lock().unwrap().push(call.id);
                 self.dies.notify_one();
                 std::future::pending().await
+            }
+            "hold" => {
+                self.holds.notify_one();
+                self.released.notified().await;
+                Some(Reply { kind: "ok".to_owned(), body: call.body })
             }
             "answer" | "die first" => {
                 self.answered.fetch_add(1, Ordering::Relaxed);
@@ -248,6 +255,33 @@ async fn a_call_of_an_unknown_kind_is_refused_at_once_and_kept_to_be_looked_at()
     assert_eq!(shown.as_bytes(), body);
     assert_eq!(parked_drop(&bench.broker).await.unwrap(), 1);
     assert!(parked_list(&bench.broker).await.unwrap().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_expires_in_a_worker_is_thrown_away_unbegun() {
+    let bench = Bench::idle().await;
+    bench.sort();
+    let stop = CancellationToken::new();
+    let worker = bench.work(bench.broker.clone(), stop.clone());
+    eventually("a worker listens", async || bench.caller.is_ready()).await;
+    let (held, expired) = tokio::join!(bench.call("hold", PATIENCE), async {
+        bench.handler.holds.notified().await;
+        let patience = Duration::from_secs(1);
+        let expired = bench.call("answer", patience).await;
+        // The worker has had it for as long as its caller waited, or a little less.
+        tokio::time::sleep(patience).await;
+        bench.handler.released.notify_one();
+        expired
+    });
+    assert!(held.is_ok());
+    assert_eq!(expired, Err(CallError::DeadlinePassed));
+    stop.cancel();
+    worker.await.unwrap();
+    assert_eq!(bench.handler.answered.load(Ordering::Relaxed), 0);
+    // What was not acknowledged would be back.
+    for queue in [QUEUE, "dead", "parked"] {
+        assert_eq!(bench.depth(queue).await, 0, "{queue}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

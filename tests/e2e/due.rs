@@ -1,8 +1,10 @@
 //! What happens later: steps after the first, the daily re-check.
 
 use chrono::TimeDelta;
-use pillarbox_tests::{ADDRESS, Options, Stack, eventually, people, person};
+use contract::id::TeamId;
+use pillarbox_tests::{ADDRESS, CAMPAIGN, Options, Stack, eventually, people, person};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 fn scored(number: usize, score: i64) -> Value {
     let mut person = person(number);
@@ -285,4 +287,33 @@ async fn a_step_whose_design_cannot_print_waits_for_its_owner() {
     eventually("the step is mailed", async || stack.count("SELECT count(*) FROM jobs").await == 0).await;
     assert_eq!(pieces(&stack).await, 4);
     stack.assert_consistent().await;
+}
+
+/// Rows that scans of the jobs' indexes have read.
+const READ: &str = "SELECT sum(idx_tup_read)::bigint FROM pg_stat_user_indexes WHERE relname = 'jobs'";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_team_with_many_jobs_does_not_make_anothers_dear_to_find() {
+    const BUSY: TeamId = TeamId(Uuid::from_u128(2));
+    let stack = Stack::with(Options { mailers: 0, ..Options::default() }).await;
+    // The busy team's are older, and the others' ids lie on both sides of its own.
+    let jobs = "INSERT INTO jobs (team_id, job_id, campaign_id, kind, charge_id, step, due_at, created_at)
+         SELECT $1, gen_random_uuid(), $4, 'step', gen_random_uuid(), 2, $2::timestamptz + n * interval '1 ms', $2
+         FROM generate_series(1, $3::int) n";
+    let now = stack.now();
+    for (team, age, count) in [(1, 2, 3), (2, 9, 20_000), (3, 4, 3)] {
+        let due_at = now - TimeDelta::hours(age);
+        stack.sql.execute(jobs, &[&Uuid::from_u128(team), &due_at, &count, &CAMPAIGN]).await.unwrap();
+    }
+    stack.sql.batch_execute("ANALYZE jobs").await.unwrap();
+    let before = stack.count(READ).await;
+    let mut teams = Vec::new();
+    for full in [&[][..], &[BUSY], &[BUSY, TeamId(Uuid::from_u128(3))]] {
+        let job =
+            stack.store.job_take(Uuid::now_v7(), now, now + TimeDelta::hours(1), 20, full).await.unwrap();
+        teams.push(job.unwrap().lease.team_id.0.as_u128());
+    }
+    assert_eq!(teams, [2, 3, 1], "the oldest of those that are not full");
+    eventually("what was read is told", async || stack.count(READ).await > before).await;
+    assert!(stack.count(READ).await - before < 1_000);
 }

@@ -59,6 +59,31 @@ pub struct NewStepJob {
     pub due_at: DateTime<Utc>,
 }
 
+/// Looks at the first job of each team, and skips from team to team: what it costs does not depend on how many jobs wait.
+/// The team whose first job is the oldest has its turn; where others are just taking all of its jobs, the next one.
+const TAKE: &str = "WITH RECURSIVE teams AS (
+        (SELECT team_id FROM jobs ORDER BY team_id LIMIT 1)
+        UNION ALL
+        SELECT (SELECT jobs.team_id FROM jobs WHERE jobs.team_id > teams.team_id ORDER BY jobs.team_id LIMIT 1)
+        FROM teams WHERE teams.team_id IS NOT NULL
+    ), lined_up AS MATERIALIZED (
+        SELECT teams.team_id FROM teams CROSS JOIN LATERAL (
+            SELECT due_at FROM jobs
+            WHERE jobs.team_id = teams.team_id AND due_at <= $2 AND (leased_until IS NULL OR leased_until < $2)
+                AND (attempts < $4 OR open_charge IS NOT NULL)
+            ORDER BY due_at LIMIT 1) first
+        WHERE teams.team_id <> ALL ($5) ORDER BY first.due_at
+    )
+    UPDATE jobs SET lease_id = $1, leased_until = $3, attempts = attempts + 1
+    WHERE (team_id, job_id) IN (
+        SELECT taken.team_id, taken.job_id FROM lined_up CROSS JOIN LATERAL (
+            SELECT team_id, job_id FROM jobs
+            WHERE jobs.team_id = lined_up.team_id AND due_at <= $2 AND (leased_until IS NULL OR leased_until < $2)
+                AND (attempts < $4 OR open_charge IS NOT NULL)
+            ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED) taken
+        LIMIT 1)
+    RETURNING team_id, job_id, campaign_id, charge_id, step, progress, open_charge, attempts";
+
 fn job(row: &Row, lease_id: Uuid) -> Result<Job> {
     let corrupt = || StoreError::Corrupt("a job".to_owned());
     let charge_id: Option<Uuid> = row.get("charge_id");
@@ -92,18 +117,7 @@ impl Store {
         full_teams: &[TeamId],
     ) -> Result<Option<Job>> {
         let full_teams: Vec<Uuid> = full_teams.iter().map(|team_id| team_id.0).collect();
-        let row = self
-            .row(
-                "UPDATE jobs SET lease_id = $1, leased_until = $3, attempts = attempts + 1
-                 WHERE (team_id, job_id) IN (
-                     SELECT team_id, job_id FROM jobs
-                     WHERE due_at <= $2 AND (leased_until IS NULL OR leased_until < $2)
-                         AND (attempts < $4 OR open_charge IS NOT NULL) AND team_id <> ALL ($5)
-                     ORDER BY due_at LIMIT 1 FOR UPDATE SKIP LOCKED)
-                 RETURNING team_id, job_id, campaign_id, charge_id, step, progress, open_charge, attempts",
-                &[&lease_id, &now, &leased_until, &max_attempts, &full_teams],
-            )
-            .await?;
+        let row = self.row(TAKE, &[&lease_id, &now, &leased_until, &max_attempts, &full_teams]).await?;
         row.map(|row| job(&row, lease_id)).transpose()
     }
 

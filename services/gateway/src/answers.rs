@@ -21,6 +21,10 @@ use crate::{Gateway, Peer};
 /// Bytes of a stored response with what stands around it.
 const STORED_BYTES: usize = RESPONSE_BYTES + 1024;
 
+/// How long a stored response waits for its place. Behind requests of its own account whose answers nobody reads that is two
+/// seconds for each, which has nothing to do with how long one reader may take.
+const PLACE_PATIENCE: Duration = Duration::from_secs(60);
+
 /// A key has one in so many parts of the memory, a source address one in so many.
 const KEY_PART: usize = 4;
 const SOURCE_PART: usize = 2;
@@ -30,14 +34,13 @@ const SOURCE_PART: usize = 2;
 pub(crate) struct Answers {
     budget: Budget,
     total_bytes: usize,
-    patience: Duration,
 }
 
 impl Answers {
     pub(crate) fn new(settings: &config::Gateway) -> Self {
         let total_bytes = settings.answer_memory_bytes;
         let budget = Budget::new("answers", Limits { total_bytes, largest_bytes: STORED_BYTES });
-        Self { budget, total_bytes, patience: Duration::from_millis(settings.write_timeout_ms) }
+        Self { budget, total_bytes }
     }
 
     fn open(&self, source: IpAddr, key: Option<&PresentedKey>) -> Reservation {
@@ -60,11 +63,11 @@ impl Gateway {
         headers: &HeaderMap,
     ) -> Result<Reservation, Refusal> {
         let place = self.open_answer(peer, headers);
-        let grown = tokio::select! {
-            grown = place.grow(STORED_BYTES, self.answers.patience) => grown.is_ok(),
-            () = self.process.last_moment() => false,
-        };
-        if grown { Ok(place) } else { Err(Refusal::Failed) }
+        tokio::select! {
+            grown = place.grow(STORED_BYTES, PLACE_PATIENCE) => grown.map_err(|_| Refusal::Failed)?,
+            () = self.process.last_moment() => return Err(Refusal::Failed),
+        }
+        Ok(place)
     }
 
     fn open_answer(&self, peer: IpAddr, headers: &HeaderMap) -> Reservation {

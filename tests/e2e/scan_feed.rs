@@ -5,6 +5,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 use pillarbox_tests::{KEY, Options, Stack, cards, eventually, people, with_qr_codes};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -283,4 +285,17 @@ async fn feeds_that_nobody_reads_are_placed_by_the_dispatcher() {
         stack.count("SELECT count(*) FROM feed_batches WHERE position = 1").await == 1
     })
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_team_has_ten_questions_held_open_and_the_next_one_answered_at_once() {
+    let stack = with_a_card().await;
+    let query = format!("?after={}&wait=25", Reader::now(&stack).await.after);
+    let mut questions: FuturesUnordered<_> = (0..11).map(|_| page(&stack, &query)).collect();
+    let first = questions.next().await.unwrap();
+    assert_eq!(first.ids, [""; 0], "there is nothing yet");
+    let scan = Uuid::now_v7();
+    record(&stack.sql, &[scan]).await;
+    let held: Vec<Vec<String>> = questions.map(|page| page.ids).collect().await;
+    assert_eq!(held, vec![[event(scan)]; 10], "the others were held open");
 }

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use contract::key::{KeyKind, PresentedKey};
-use service::measure::note_asker;
+use service::trace::RequestIdentity;
 use service::{Clock, Config, Process};
 use store::{Admission, AdmittedKey, Store};
 
@@ -95,6 +95,7 @@ impl Gate {
     /// why its body is known to be of no use. The contract's order of refusals: source 429, body 413, key 401, key 429.
     pub(crate) async fn admit(
         &self,
+        identity: &RequestIdentity,
         source: IpAddr,
         key: Option<&PresentedKey>,
         refused: Option<Refusal>,
@@ -131,7 +132,7 @@ impl Gate {
                 Err(self.limited(subject, window_start, now))
             }
             _ => {
-                note_asker(key.team_id, key.kind.as_str());
+                identity.asked_by(key.team_id, key.kind.as_str());
                 Ok(key)
             }
         }

@@ -8,13 +8,13 @@ use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::middleware::Next;
 use axum::response::Response;
-use contract::key::PresentedKey;
+use contract::id::TeamId;
 use contract::limits::RESPONSE_BYTES;
 use service::config;
 use service::memory::{Account, Budget, Limits, Reservation};
 use service::source::{source_address, subject};
+use service::trace::RequestIdentity;
 
-use crate::recipients::key_in_headers;
 use crate::refusal::Refusal;
 use crate::{Gateway, Peer};
 
@@ -25,8 +25,8 @@ const STORED_BYTES: usize = RESPONSE_BYTES + 1024;
 /// seconds for each, which has nothing to do with how long one reader may take.
 const PLACE_PATIENCE: Duration = Duration::from_secs(60);
 
-/// A key has one in so many parts of the memory, a source address one in so many.
-const KEY_PART: usize = 4;
+/// A team has one in so many parts of the memory, a source address one in so many.
+const TEAM_PART: usize = 4;
 const SOURCE_PART: usize = 2;
 
 /// The memory of answers.
@@ -43,14 +43,15 @@ impl Answers {
         Self { budget, total_bytes }
     }
 
-    fn open(&self, source: IpAddr, key: Option<&PresentedKey>) -> Reservation {
+    fn open(&self, team_id: Option<TeamId>, source: IpAddr) -> Reservation {
         let account = |name: Vec<u8>, part: usize| Account {
             name,
             share_bytes: (self.total_bytes / part).max(STORED_BYTES),
         };
-        let of_key = key.map(|key| account([b"key:", &key.hash().0[..]].concat(), KEY_PART));
+        let of_team =
+            team_id.map(|team_id| account([b"team:", &team_id.0.as_bytes()[..]].concat(), TEAM_PART));
         let of_source = account(subject("answer", source), SOURCE_PART);
-        self.budget.open_for_answer(of_key.into_iter().chain([of_source]).collect())
+        self.budget.open_for_answer(of_team.into_iter().chain([of_source]).collect())
     }
 }
 
@@ -59,10 +60,11 @@ impl Gateway {
     /// [`Refusal::Failed`] when none became free in time, or by the last moment of a stop.
     pub(crate) async fn reserve_answer(
         &self,
+        team_id: TeamId,
         peer: IpAddr,
         headers: &HeaderMap,
     ) -> Result<Reservation, Refusal> {
-        let place = self.open_answer(peer, headers);
+        let place = self.answers.open(Some(team_id), self.source_of(peer, headers));
         tokio::select! {
             grown = place.grow(STORED_BYTES, PLACE_PATIENCE) => grown.map_err(|_| Refusal::Failed)?,
             () = self.process.last_moment() => return Err(Refusal::Failed),
@@ -70,21 +72,22 @@ impl Gateway {
         Ok(place)
     }
 
-    fn open_answer(&self, peer: IpAddr, headers: &HeaderMap) -> Reservation {
-        let source = source_address(peer, headers, &self.process.config.gateway.trusted_proxies);
-        self.answers.open(source, key_in_headers(headers).as_ref())
+    fn source_of(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        source_address(peer, headers, &self.process.config.gateway.trusted_proxies)
     }
 }
 
-/// Has a large answer count for the key and the source that asked for it, until it is read.
+/// Has a large answer count for the team and the source that asked for it, until it is read.
 pub(crate) async fn hold(
     State(gateway): State<Gateway>,
     Peer { 0: peer }: Peer,
     request: Request,
     next: Next,
 ) -> Response {
-    let place = gateway.open_answer(peer.ip(), request.headers());
+    let identity = RequestIdentity::of(request.extensions());
+    let source = gateway.source_of(peer.ip(), request.headers());
     let mut response = next.run(request).await;
     let reserved = response.extensions_mut().remove::<Arc<Reservation>>().and_then(Arc::into_inner);
-    reserved.unwrap_or(place).hold(response).await
+    let place = reserved.unwrap_or_else(|| gateway.answers.open(identity.asker(), source));
+    place.hold(response).await
 }

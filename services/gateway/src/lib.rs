@@ -6,6 +6,7 @@ mod answers;
 mod api;
 mod body;
 mod mcp;
+mod per_team;
 mod push;
 mod recipients;
 mod refusal;
@@ -30,7 +31,6 @@ use service::http::Limits;
 use service::measure::measured;
 use service::{Config, Process};
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 use tower_http::normalize_path::NormalizePath;
 
 use crate::admission::{Gate, RateGroup};
@@ -55,7 +55,7 @@ struct Gateway {
     formula_turns: Arc<mcp::Turns>,
     scans: Arc<Scans>,
     scans_gate: Arc<Gate>,
-    scan_waiters: Arc<Semaphore>,
+    scan_waiters: Arc<scan::feed::Waiters>,
 }
 
 /// Runs the gateway on the configured address until the process is to stop.
@@ -105,7 +105,7 @@ impl Gateway {
         Ok(Self {
             scans: Arc::new(Scans::start(&process)?),
             scans_gate: Arc::new(Gate::new(&process, RateGroup::scans(&process.config))),
-            scan_waiters: Arc::new(Semaphore::new(scan::feed::WAITERS)),
+            scan_waiters: Arc::default(),
             send_gate: Arc::new(Gate::new(&process, RateGroup::sends(&process.config))),
             requests_gate: Arc::new(Gate::new(&process, RateGroup::requests(&process.config))),
             push_gate: Arc::new(Gate::new(&process, RateGroup::pushes(&process.config))),

@@ -109,7 +109,7 @@ async fn handle(
     mut body: Body,
     identity: RequestIdentity,
 ) -> Result<Sent, SendError> {
-    match receive(&gateway, source, &parts.headers, &mut body).await {
+    match receive(&gateway, &identity, source, &parts.headers, &mut body).await {
         Ok((access, body)) => {
             check(&body).await?;
             let question = Question::read(&gateway, &parts, access).await?;
@@ -132,6 +132,7 @@ async fn handle(
 /// known; a key in the body can only be known after.
 async fn receive(
     gateway: &Gateway,
+    identity: &RequestIdentity,
     source: IpAddr,
     headers: &HeaderMap,
     body: &mut Body,
@@ -139,7 +140,8 @@ async fn receive(
     gateway.send_gate.check_shield(source)?;
     let too_large = declared_too_large(body);
     if let Some(key) = key_in_headers(headers) {
-        let access = FullAccess::from(gateway.send_gate.admit(source, Some(&key), too_large).await?);
+        let access =
+            FullAccess::from(gateway.send_gate.admit(identity, source, Some(&key), too_large).await?);
         return Ok((access, gateway.bodies.read(access.team_id, source, body).await?));
     }
     let body = match too_large {
@@ -149,7 +151,7 @@ async fn receive(
     let key = body.as_ref().ok().and_then(|body| send::api_key_in(body));
     // Of a body that did not arrive whole nobody knows whether it holds a key.
     let refused = body.as_ref().err().cloned();
-    let access = gateway.send_gate.admit(source, key.as_ref(), refused).await?;
+    let access = gateway.send_gate.admit(identity, source, key.as_ref(), refused).await?;
     Ok((access.into(), body?))
 }
 
@@ -325,7 +327,7 @@ pub(crate) async fn answer_team(
     let key = key_in_headers(&parts.headers);
     let admitted_and_answered = async {
         gate.check_shield(source)?;
-        let team_id = gate.admit(source, key.as_ref(), None).await?.team_id;
+        let team_id = gate.admit(&identity, source, key.as_ref(), None).await?.team_id;
         answer(team_id, &parts).await
     };
     let result = admitted_and_answered.await;

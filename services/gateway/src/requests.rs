@@ -31,7 +31,7 @@ pub(crate) async fn get(
     let mut place = None;
     let answer = async |team_id, parts: &Parts| {
         let request_id = asked_for(parts.uri.path())?;
-        place = Some(gateway.reserve_answer(peer.ip(), &parts.headers).await?);
+        place = Some(gateway.reserve_answer(team_id, peer.ip(), &parts.headers).await?);
         answer(&gateway, team_id, request_id).await
     };
     let mut response = answer_team(&gateway, &gateway.requests_gate, peer, request, answer).await;

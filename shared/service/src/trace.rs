@@ -1,10 +1,11 @@
 //! W3C trace context: taken from the caller or begun here, and carried on. With traces on, the current span decides.
 
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use axum::http::{Extensions, HeaderMap, HeaderValue};
 use axum::response::Response;
-use contract::id::RequestId;
+use contract::id::{RequestId, TeamId};
 use opentelemetry::trace::{SpanContext, SpanId, TraceFlags, TraceId, TraceState};
 use queue::Call;
 use rand::RngExt;
@@ -12,7 +13,7 @@ use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
 use crate::export;
-use crate::measure::AnswerCode;
+use crate::measure::{AnswerCode, note_asker};
 
 /// A request's place in a trace (W3C Trace Context, version 00).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,13 +153,30 @@ pub struct RequestIdentity {
     pub request_id: RequestId,
     /// Its place in a trace.
     pub trace: TraceContext,
+    /// Clones share it.
+    asker: Arc<OnceLock<TeamId>>,
 }
 
 impl RequestIdentity {
     /// That of a request with these extensions; a new one where nobody has begun it.
     pub fn of(extensions: &Extensions) -> Self {
-        let begin = || Self { request_id: RequestId::new(), trace: TraceContext::begin() };
+        let begin = || Self::new(RequestId::new(), TraceContext::begin());
         extensions.get().cloned().unwrap_or_else(begin)
+    }
+
+    fn new(request_id: RequestId, trace: TraceContext) -> Self {
+        Self { request_id, trace, asker: Arc::default() }
+    }
+
+    /// Notes who asks: the key's owner, and the kind of the key.
+    pub fn asked_by(&self, team_id: TeamId, key_kind: &'static str) {
+        note_asker(team_id, key_kind);
+        self.asker.get_or_init(|| team_id);
+    }
+
+    /// Whose key the request came with; `None` until that is known.
+    pub fn asker(&self) -> Option<TeamId> {
+        self.asker.get().copied()
     }
 
     /// Marks the answer with the request's id and with what the API calls its outcome.
@@ -192,7 +210,7 @@ impl RequestIdentity {
         let trace =
             span.in_scope(|| TraceContext::of_current().unwrap_or_else(|| TraceContext::from_header(header)));
         span.record("trace_id", trace.trace_id());
-        (Self { request_id, trace }, span)
+        (Self::new(request_id, trace), span)
     }
 }
 

@@ -50,10 +50,17 @@ async fn gateway_with(settings: Vec<(&'static str, String)>) -> (Stack, Member) 
 
 /// A connection that asks for the request and reads nothing; the system takes little for it.
 async fn unread(gateway: &Member, id: &str) -> tokio::net::TcpStream {
+    unread_as(gateway, id, KEY, "127.0.0.1").await
+}
+
+/// The same with this key, on behalf of this source.
+async fn unread_as(gateway: &Member, id: &str, key: &str, source: &str) -> tokio::net::TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
     let mut stream = socket.connect(([127, 0, 0, 1], gateway.port).into()).await.unwrap();
-    let head = format!("GET /api/v1/requests/{id} HTTP/1.1\r\nhost: x\r\nx-api-key: {KEY}\r\n\r\n");
+    let head = format!(
+        "GET /api/v1/requests/{id} HTTP/1.1\r\nhost: x\r\nx-forwarded-for: {source}\r\nx-api-key: {key}\r\n\r\n"
+    );
     stream.write_all(head.as_bytes()).await.unwrap();
     stream
 }
@@ -148,4 +155,28 @@ async fn who_reads_gets_the_answer_beside_many_that_are_not_read() {
         .await;
     assert_eq!((replayed.status.as_u16(), replayed.text.len() > 4_000_000), (200, true));
     drop(attack);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_team_has_one_share_of_unread_answers_however_many_keys_and_sources_it_has() {
+    // Room for five; a team's share is one.
+    let settings = vec![
+        ("GATEWAY__ANSWER_MEMORY_BYTES", (24 * 1024 * 1024).to_string()),
+        ("GATEWAY__TRUSTED_PROXIES", "127.0.0.0/8".to_owned()),
+    ];
+    let (stack, gateway) = gateway_with(settings).await;
+    let id = with_large_response(&stack).await;
+    let mut attack = Vec::new();
+    for number in 0..4 {
+        let key = format!("pk_live_Many{number}ManyManyManyManyMa");
+        let keys = json!([{"kind": "full_access", "name": format!("Many {number}"), "key": key}]);
+        stack.apply(json!({"teams": [{"name": "Test", "keys": keys}]})).await;
+        attack.push(unread_as(&gateway, &id, &key, &format!("192.0.2.{number}")).await);
+    }
+    for stream in &attack {
+        let answered = tokio::time::timeout(PATIENCE, stream.peek(&mut [0])).await.expect("an answer");
+        assert_eq!(answered.unwrap(), 1);
+    }
+    let held = gateway.metric("pillarbox_memory_held_bytes{budget=\"answers\"}").await;
+    assert!(held < 5_000_000.0, "{held} bytes");
 }

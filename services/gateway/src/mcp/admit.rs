@@ -7,6 +7,7 @@ use contract::id::{ApiKeyId, TeamId};
 use contract::key::KeyKind;
 use contract::mcp::{FormulaContext, RpcError};
 use contract::push::PushError;
+use service::trace::RequestIdentity;
 use store::AdmittedKey;
 
 use crate::Gateway;
@@ -55,6 +56,7 @@ impl TeamAccess {
 pub(super) async fn admit(
     gateway: &Gateway,
     server: Server,
+    identity: &RequestIdentity,
     source: IpAddr,
     headers: &HeaderMap,
 ) -> Result<Result<Access, RpcError>, Denied> {
@@ -64,7 +66,7 @@ pub(super) async fn admit(
     };
     let key = bearer_key(headers);
     let admitted = match gate.check_shield(source) {
-        Ok(()) => gate.admit(source, key.as_ref(), None).await,
+        Ok(()) => gate.admit(identity, source, key.as_ref(), None).await,
         Err(refusal) => Err(refusal),
     };
     match admitted {

@@ -105,7 +105,7 @@ async fn handle(
     origin::check(&parts.headers, &settings.mcp_allowed_origins)?;
     let source = source_address(peer, &parts.headers, &settings.trusted_proxies);
     // An error is answered below: whoever asks gets to know which of its requests failed.
-    let access = admit::admit(gateway, server, source, &parts.headers).await?;
+    let access = admit::admit(gateway, server, identity, source, &parts.headers).await?;
     version::check(&parts.headers)?;
     if declared_too_large(body).is_some() {
         return Ok(too_large(body).await);

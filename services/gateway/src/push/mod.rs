@@ -84,7 +84,7 @@ async fn serve(gateway: Gateway, endpoint: Endpoint, peer: IpAddr, request: Requ
     let (parts, mut body) = request.into_parts();
     let identity = RequestIdentity::of(&parts.extensions);
     let source = source_address(peer, &parts.headers, &gateway.process.config.gateway.trusted_proxies);
-    let result = match admit(&gateway, source, &parts, declared_too_large(&body)).await {
+    let result = match admit(&gateway, &identity, source, &parts, declared_too_large(&body)).await {
         Ok(access) => answer(&gateway, endpoint, access, source, &parts, &mut body, &identity).await,
         Err(error) => Err(error),
     };
@@ -100,13 +100,14 @@ async fn serve(gateway: Gateway, endpoint: Endpoint, peer: IpAddr, request: Requ
 /// Finds out whose request it is: source 429, body 413, key 401, integration 403.
 async fn admit(
     gateway: &Gateway,
+    identity: &RequestIdentity,
     source: IpAddr,
     parts: &Parts,
     too_large: Option<Refusal>,
 ) -> Result<IntegrationAccess, PushError> {
     gateway.push_gate.check_shield(source)?;
     let key = bearer_key(&parts.headers);
-    IntegrationAccess::of(gateway.push_gate.admit(source, key.as_ref(), too_large).await?)
+    IntegrationAccess::of(gateway.push_gate.admit(identity, source, key.as_ref(), too_large).await?)
 }
 
 impl IntegrationAccess {

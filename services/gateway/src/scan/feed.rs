@@ -18,6 +18,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use store::RecordedScan;
+use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -26,6 +27,7 @@ use super::event::Scanned;
 use super::follow::Follower;
 use super::location::Place;
 use super::visitor::Visitor;
+use crate::per_team::PerTeam;
 use crate::recipients::answer_team;
 use crate::{Gateway, Peer};
 
@@ -39,7 +41,23 @@ pub(crate) const MOST_WAIT_SECONDS: u64 = 25;
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Questions that one gateway holds open at a time; further ones are answered at once.
-pub(crate) const WAITERS: usize = 100;
+const WAITERS: usize = 100;
+
+/// Those of one team among them.
+const WAITERS_PER_TEAM: usize = 10;
+
+/// Places for questions that are held open.
+pub(crate) struct Waiters {
+    all: Semaphore,
+    teams: PerTeam<Semaphore>,
+}
+
+impl Default for Waiters {
+    fn default() -> Self {
+        let of_team = || Semaphore::new(WAITERS_PER_TEAM);
+        Self { all: Semaphore::new(WAITERS), teams: PerTeam::new(of_team) }
+    }
+}
 
 /// What is asked for.
 #[derive(Debug, PartialEq, Eq)]
@@ -107,8 +125,9 @@ async fn answer(gateway: &Gateway, team_id: TeamId, question: Question) -> Resul
         return written(&[], follower.end(process.clock.now()).await.map_err(failed)?);
     };
     // Without a place among those who wait, the answer is what there is now.
-    let place = gateway.scan_waiters.try_acquire().ok();
-    let deadline = Instant::now() + if place.is_some() { question.wait } else { Duration::ZERO };
+    let of_team = gateway.scan_waiters.teams.of(team_id);
+    let places = of_team.try_acquire().ok().zip(gateway.scan_waiters.all.try_acquire().ok());
+    let deadline = Instant::now() + if places.is_some() { question.wait } else { Duration::ZERO };
     loop {
         let page = follower.page(after, process.clock.now()).await.map_err(failed)?;
         after = page.next_after;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
-use axum::body::{Body, HttpBody};
+use axum::body::{Body, BodyDataStream, Bytes, HttpBody};
 use axum::extract::{ConnectInfo, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -96,6 +96,37 @@ pub(crate) async fn refuse(State(forms): State<Forms>, request: Request, next: N
     }
 }
 
+/// A body that arrives. Once its reader has let go of it, at its end or before, what has come is safe, whether or not its length was
+/// declared: it is the handler that takes its time then, not the peer.
+struct Arriving {
+    pieces: BodyDataStream,
+    place: Arc<Reservation>,
+    fault: Arc<Fault>,
+}
+
+impl Drop for Arriving {
+    fn drop(&mut self) {
+        self.place.rest();
+    }
+}
+
+impl Arriving {
+    /// The next piece; `None` at the end.
+    async fn next(&mut self, until: Instant) -> io::Result<Option<Bytes>> {
+        let late = |_| self.fault.note(Fault::LATE, "the body did not arrive in time");
+        let no_memory = || self.fault.note(Fault::NO_MEMORY, "there was no memory for the body");
+        let next = tokio::select! {
+            next = timeout_at(until, self.pieces.next()) => next.map_err(late)?,
+            () = self.place.evicted() => return Err(no_memory()),
+        };
+        let Some(piece) = next.transpose().map_err(io::Error::other)? else { return Ok(None) };
+        let patience = until.saturating_duration_since(Instant::now());
+        self.place.grow(piece.len(), patience).await.map_err(|_| no_memory())?;
+        self.place.moved(piece.len());
+        Ok(Some(piece))
+    }
+}
+
 fn request_with_bounded_body(
     request: Request,
     until: Instant,
@@ -103,26 +134,35 @@ fn request_with_bounded_body(
     fault: &Arc<Fault>,
 ) -> Request {
     let (parts, body) = request.into_parts();
-    let left = body.size_hint().exact();
-    let bounded = stream::try_unfold(
-        (body.into_data_stream(), left, place.clone(), fault.clone()),
-        move |(mut pieces, left, place, fault)| async move {
-            let late = |_| fault.note(Fault::LATE, "the body did not arrive in time");
-            let no_memory = |_| fault.note(Fault::NO_MEMORY, "there was no memory for the body");
-            let next = tokio::select! {
-                next = timeout_at(until, pieces.next()) => next.map_err(late)?,
-                () = place.evicted() => return Err(no_memory(())),
-            };
-            let Some(piece) = next.transpose().map_err(io::Error::other)? else { return Ok(None) };
-            let patience = until.saturating_duration_since(Instant::now());
-            place.grow(piece.len(), patience).await.map_err(|_| no_memory(()))?;
-            place.moved(piece.len());
-            let left = left.map(|left| left.saturating_sub(piece.len() as u64));
-            if left == Some(0) {
-                place.rest();
-            }
-            Ok(Some((piece, (pieces, left, place, fault))))
-        },
-    );
+    let arriving = Arriving { pieces: body.into_data_stream(), place: place.clone(), fault: fault.clone() };
+    let bounded = stream::try_unfold(arriving, move |mut arriving| async move {
+        Ok::<_, io::Error>(arriving.next(until).await?.map(|piece| (piece, arriving)))
+    });
     Request::from_parts(parts, Body::from_stream(bounded))
+}
+
+#[cfg(test)]
+mod tests {
+    use service::memory::Denied;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_form_of_no_declared_length_is_safe_once_it_has_come() {
+        let memory = Budget::new("test", Limits { total_bytes: 1_000, largest_bytes: 100 });
+        let open = || {
+            let account = Account { name: b"source".to_vec(), share_bytes: 100 };
+            Arc::new(memory.open_for_sender(vec![account]))
+        };
+        let (place, fault) = (open(), Arc::default());
+        let pieces = stream::iter([Ok::<_, io::Error>(Bytes::from_static(&[b'x'; 100]))]);
+        let request = Request::new(Body::from_stream(pieces));
+        let until = Instant::now() + Duration::from_secs(60);
+        let request = request_with_bounded_body(request, until, &place, &fault);
+        let whole = axum::body::to_bytes(request.into_body(), usize::MAX).await.unwrap();
+        assert_eq!(whole.len(), 100);
+        // Longer than somebody who sends nothing keeps its place.
+        let next = open().grow(1, Duration::from_secs(3)).await;
+        assert_eq!(next, Err(Denied::TimedOut), "the form is still held");
+    }
 }

@@ -53,18 +53,6 @@ struct Memory {
     total_bytes: usize,
 }
 
-/// A body with its place in memory, which is given back when the last handle on the bytes goes.
-struct HeldBody {
-    bytes: Vec<u8>,
-    _place: Reservation,
-}
-
-impl AsRef<[u8]> for HeldBody {
-    fn as_ref(&self) -> &[u8] {
-        &self.bytes
-    }
-}
-
 /// Whether the headers already say that the body is over the limit.
 pub(crate) fn declared_too_large(body: &Body) -> Option<Refusal> {
     (body.size_hint().lower() > BODY_BYTES as u64).then_some(Refusal::BodyTooLarge)
@@ -128,7 +116,7 @@ impl BodyReader {
             () = self.process.last_moment() => return Err(Refusal::Failed),
         };
         place.rest();
-        Ok(Bytes::from_owner(HeldBody { bytes, _place: place }))
+        Ok(place.holding(bytes))
     }
 }
 

@@ -191,6 +191,11 @@ impl Reservation {
         }
     }
 
+    /// The bytes, which hold the place until their last handle goes.
+    pub fn holding(self, bytes: Vec<u8>) -> Bytes {
+        Bytes::from_owner(Held { bytes, _place: self })
+    }
+
     /// Ends when the place has to be left for others.
     pub async fn evicted(&self) {
         self.signal.evicted.cancelled().await;
@@ -217,6 +222,18 @@ impl Reservation {
             let id = *self.id.get_or_init(open);
             change(ledger, id, now)
         })
+    }
+}
+
+/// Bytes with their place.
+struct Held {
+    bytes: Vec<u8>,
+    _place: Reservation,
+}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
     }
 }
 

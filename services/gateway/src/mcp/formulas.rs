@@ -12,7 +12,7 @@ use crate::mcp::admit::TeamAccess;
 use crate::mcp::dispatch::{Request, Unanswered};
 
 /// Bytes of a call's arguments: a hundred rows of sixty columns are less, and calls that wait for their team's turn are to hold little.
-const ARGUMENTS_BYTES: usize = 256 * 1024;
+pub(super) const ARGUMENTS_BYTES: usize = 256 * 1024;
 
 /// Does what a tool is for.
 pub(super) async fn call(
@@ -29,14 +29,11 @@ pub(super) async fn call(
         let why = format!("The arguments of a tool have at most {ARGUMENTS_BYTES} bytes.");
         return Err(unanswered(FormulaError::InvalidRequest(why)));
     }
-    // A call that waits for its turn holds no place among the bodies: it goes on with a copy.
-    let body = Bytes::from(arguments.to_vec());
-    drop(arguments);
     let turn = tokio::select! {
-        turn = request.gateway.formula_turns.wait(access.team_id, patience) => turn,
+        turn = request.gateway.formula_turns.wait(access.team_id, arguments, patience) => turn,
         () = process.last_moment() => None,
     };
-    let Some(_turn) = turn else {
+    let Some((_turn, body)) = turn else {
         return Err(unanswered(FormulaError::DeadlinePassed));
     };
     let patience = patience.saturating_sub(begun.elapsed());

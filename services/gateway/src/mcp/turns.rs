@@ -1,31 +1,49 @@
 //! Turns at the workers: however much one team asks, the others are served beside it.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use contract::id::TeamId;
+use service::memory::{Account, Budget, Limits};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::mcp::formulas::ARGUMENTS_BYTES;
+use crate::per_team::PerTeam;
 
 /// Calls of a team that this gateway has under way at a time; the next ones wait. A mailer answers several at a time.
 const CALLS_PER_TEAM: usize = 1;
 
-/// Calls of a team that wait; each holds its arguments. Further ones are turned away.
+/// Calls of a team that wait. Further ones are turned away.
 const WAITING_PER_TEAM: usize = 32;
 
-/// Teams from which on those without a call are forgotten.
-const TEAMS_KEPT: usize = 1_024;
+/// Bytes of arguments of calls that wait, of all teams and of one. Calls that bring more are turned away.
+const WAITING_BYTES: usize = 16 * 1024 * 1024;
+const WAITING_BYTES_PER_TEAM: usize = 2 * 1024 * 1024;
 
-/// Who has a turn and who waits for one, by team. A team's turns are gone with its last call.
-#[derive(Default)]
+/// Who has a turn and who waits for one, by team.
 pub(crate) struct Turns {
-    teams: Mutex<HashMap<TeamId, Weak<Team>>>,
+    teams: PerTeam<Team>,
+    memory: Budget,
 }
 
 /// A team with a call.
 struct Team {
     turns: Arc<Semaphore>,
     waiting: Semaphore,
+}
+
+impl Team {
+    fn new() -> Self {
+        Self { turns: Arc::new(Semaphore::new(CALLS_PER_TEAM)), waiting: Semaphore::new(WAITING_PER_TEAM) }
+    }
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        let limits = Limits { total_bytes: WAITING_BYTES, largest_bytes: ARGUMENTS_BYTES };
+        Self { teams: PerTeam::new(Team::new), memory: Budget::new("arguments", limits) }
+    }
 }
 
 /// A turn; it ends when it is dropped.
@@ -35,28 +53,33 @@ pub(crate) struct Turn {
 }
 
 impl Turns {
-    /// Waits for the team's turn, in the order of the calls. `None` when it has not come within the patience, or when too many
-    /// wait already.
-    pub(crate) async fn wait(&self, team_id: TeamId, patience: Duration) -> Option<Turn> {
-        let team = self.of(team_id);
+    /// Waits for the team's turn, in the order of the calls, with the arguments of the call. `None` when it has not come within the
+    /// patience, or when too much waits already.
+    pub(crate) async fn wait(
+        &self,
+        team_id: TeamId,
+        arguments: Bytes,
+        patience: Duration,
+    ) -> Option<(Turn, Bytes)> {
+        let team = self.teams.of(team_id);
+        if let Ok(turn) = team.turns.clone().try_acquire_owned() {
+            return Some((Turn { _turn: turn, _team: team }, arguments));
+        }
         let waiting = team.waiting.try_acquire().ok()?;
+        let arguments = self.keep(team_id, arguments).await?;
         let turn = tokio::time::timeout(patience, team.turns.clone().acquire_owned()).await.ok()?.ok()?;
         drop(waiting);
-        Some(Turn { _turn: turn, _team: team })
+        Some((Turn { _turn: turn, _team: team }, arguments))
     }
 
-    fn of(&self, team_id: TeamId) -> Arc<Team> {
-        let mut teams = self.teams.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(team) = teams.get(&team_id).and_then(Weak::upgrade) {
-            return team;
-        }
-        if teams.len() >= TEAMS_KEPT {
-            teams.retain(|_, team| team.strong_count() > 0);
-        }
-        let (turns, waiting) = (Semaphore::new(CALLS_PER_TEAM), Semaphore::new(WAITING_PER_TEAM));
-        let team = Arc::new(Team { turns: Arc::new(turns), waiting });
-        teams.insert(team_id, Arc::downgrade(&team));
-        team
+    /// A copy of the arguments in memory of their own: a call that waits keeps no place among the bodies. `None` when there is no
+    /// room.
+    async fn keep(&self, team_id: TeamId, arguments: Bytes) -> Option<Bytes> {
+        let name = team_id.0.as_bytes().to_vec();
+        let account = Account { name, share_bytes: WAITING_BYTES_PER_TEAM };
+        let place = self.memory.open_for_answer(vec![account]);
+        place.grow(arguments.len(), Duration::ZERO).await.ok()?;
+        Some(place.holding(arguments.to_vec()))
     }
 }
 
@@ -67,31 +90,35 @@ mod tests {
     const SHORT: Duration = Duration::from_millis(1);
     const LONG: Duration = Duration::from_secs(60);
 
+    async fn ask(turns: &Turns, team_id: TeamId, bytes: usize, patience: Duration) -> Option<(Turn, Bytes)> {
+        turns.wait(team_id, Bytes::from(vec![b'x'; bytes]), patience).await
+    }
+
     #[tokio::test]
     async fn a_team_takes_turns_with_itself_and_with_nobody_else() {
         let (turns, one, other) = (Turns::default(), TeamId::new(), TeamId::new());
-        let first = turns.wait(one, LONG).await;
+        let first = ask(&turns, one, 0, LONG).await;
         assert!(first.is_some());
-        assert!(turns.wait(one, SHORT).await.is_none(), "the first call is under way");
-        assert!(turns.wait(other, SHORT).await.is_some());
+        assert!(ask(&turns, one, 0, SHORT).await.is_none(), "the first call is under way");
+        assert!(ask(&turns, other, 0, SHORT).await.is_some());
         drop(first);
-        assert!(turns.wait(one, SHORT).await.is_some());
+        assert!(ask(&turns, one, 0, SHORT).await.is_some());
     }
 
     #[tokio::test]
     async fn so_many_calls_of_a_team_wait_and_no_more() {
         let (turns, team) = (Arc::new(Turns::default()), TeamId::new());
-        let first = turns.wait(team, LONG).await;
+        let first = ask(&turns, team, 0, LONG).await;
         let waiting: Vec<_> = (0..WAITING_PER_TEAM)
             .map(|_| {
                 let turns = turns.clone();
-                tokio::spawn(async move { turns.wait(team, LONG).await.is_some() })
+                tokio::spawn(async move { ask(&turns, team, 0, LONG).await.is_some() })
             })
             .collect();
-        while turns.of(team).waiting.available_permits() > 0 {
+        while turns.teams.of(team).waiting.available_permits() > 0 {
             tokio::task::yield_now().await;
         }
-        assert!(turns.wait(team, LONG).await.is_none(), "at once");
+        assert!(ask(&turns, team, 0, LONG).await.is_none(), "at once");
         drop(first);
         for waiting in waiting {
             assert!(waiting.await.unwrap());
@@ -99,13 +126,18 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn teams_without_a_call_are_forgotten() {
-        let (turns, busy) = (Turns::default(), TeamId::new());
-        let _turn = turns.wait(busy, LONG).await;
-        for _ in 0..3 * TEAMS_KEPT {
-            turns.wait(TeamId::new(), LONG).await;
+    async fn so_many_bytes_of_a_team_wait_and_no_more() {
+        let (turns, one, other) = (Turns::default(), TeamId::new(), TeamId::new());
+        let _under_way = (ask(&turns, one, 0, LONG).await, ask(&turns, other, 0, LONG).await);
+        let kept = async |team_id| turns.keep(team_id, Bytes::from(vec![b'x'; ARGUMENTS_BYTES])).await;
+        let mut waiting = Vec::new();
+        while let Some(arguments) = kept(one).await {
+            waiting.push(arguments);
         }
-        assert!(turns.teams.lock().unwrap().len() <= TEAMS_KEPT);
-        assert!(turns.wait(busy, SHORT).await.is_none());
+        assert_eq!(waiting.len(), WAITING_BYTES_PER_TEAM / ARGUMENTS_BYTES);
+        assert!(ask(&turns, one, 1, LONG).await.is_none(), "at once");
+        assert!(kept(other).await.is_some(), "others have their own");
+        waiting.pop();
+        assert!(kept(one).await.is_some(), "what goes makes room");
     }
 }

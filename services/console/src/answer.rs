@@ -119,6 +119,10 @@ pub(crate) enum Notice {
     KeysHonoured,
     /// `Idempotency-Key` is ignored on sends.
     KeysIgnored,
+    /// Formulas only keys see people as they are.
+    PeopleShown,
+    /// Formulas only keys see people masked.
+    PeopleMasked,
     /// Somebody saved what stood there already.
     NothingChanged,
     /// A person has left the team.
@@ -200,6 +204,8 @@ impl Notice {
             Self::RoleChanged => "role-changed",
             Self::KeysHonoured => "keys-honoured",
             Self::KeysIgnored => "keys-ignored",
+            Self::PeopleShown => "people-shown",
+            Self::PeopleMasked => "people-masked",
             Self::NothingChanged => "nothing-changed",
             Self::PersonRemoved => "person-removed",
             Self::PasswordChanged => "password-changed",
@@ -276,6 +282,8 @@ impl Notice {
             Self::RoleChanged => "The role is changed. The person signs in again.",
             Self::KeysHonoured => "Idempotency-Key is honoured on sends from now on.",
             Self::KeysIgnored => "Idempotency-Key is ignored on sends from now on.",
+            Self::PeopleShown => "Formulas only keys see people as they are from now on.",
+            Self::PeopleMasked => "Formulas only keys see people masked from now on.",
             Self::NothingChanged => "Nothing changed: it was so already.",
             Self::PersonRemoved => "The person is removed from the team and signed out.",
             Self::PasswordChanged => "Your password is changed. You are signed out everywhere else.",

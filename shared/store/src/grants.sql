@@ -171,7 +171,7 @@ GRANT UPDATE (role, password_hash, is_claimed) ON users TO pillarbox_console;
 GRANT SELECT, INSERT, UPDATE ON rate_windows TO pillarbox_console;
 GRANT SELECT, INSERT ON activities TO pillarbox_console;
 GRANT SELECT ON teams TO pillarbox_console;
-GRANT UPDATE (team_id, honours_idempotency_keys) ON teams TO pillarbox_console; -- team_id to lock
+GRANT UPDATE (team_id, honours_idempotency_keys, formula_keys_see_people) ON teams TO pillarbox_console; -- team_id to lock
 -- Money is looked at. A wish to pay in is written down; booking it is the operator's.
 GRANT SELECT ON charges, ledger_accounts, ledger_transactions, ledger_entries TO pillarbox_console;
 GRANT SELECT, INSERT ON top_up_requests TO pillarbox_console;

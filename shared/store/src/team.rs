@@ -23,8 +23,6 @@ pub struct Team {
     pub stripe_customer: Option<String>,
     /// The provider's payment method, for `stripe`.
     pub stripe_payment_method: Option<String>,
-    /// Whether Formulas only keys see people of the address book unmasked.
-    pub formula_keys_see_people: bool,
 }
 
 /// What a person may do in a team.
@@ -76,12 +74,10 @@ fn team(row: &Row) -> Team {
         payment: row.get("payment"),
         stripe_customer: row.get("stripe_customer"),
         stripe_payment_method: row.get("stripe_payment_method"),
-        formula_keys_see_people: row.get("formula_keys_see_people"),
     }
 }
 
-const TEAM_COLUMNS: &str =
-    "team_id, name, time_zone, payment, stripe_customer, stripe_payment_method, formula_keys_see_people";
+const TEAM_COLUMNS: &str = "team_id, name, time_zone, payment, stripe_customer, stripe_payment_method";
 
 impl Store {
     /// Every team, by name, after `after`; at most `limit`.
@@ -119,6 +115,15 @@ impl Store {
     /// [`StoreError`] when the database cannot be asked.
     pub async fn team_honours_keys(&self, team_id: TeamId) -> Result<bool> {
         let sql = "SELECT honours_idempotency_keys FROM teams WHERE team_id = $1";
+        Ok(self.row(sql, &[&team_id.0]).await?.is_some_and(|row| row.get(0)))
+    }
+
+    /// Whether the team lets Formulas only keys see people of the address book unmasked.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn formula_keys_see_people(&self, team_id: TeamId) -> Result<bool> {
+        let sql = "SELECT formula_keys_see_people FROM teams WHERE team_id = $1";
         Ok(self.row(sql, &[&team_id.0]).await?.is_some_and(|row| row.get(0)))
     }
 
@@ -168,13 +173,11 @@ impl Transaction<'_> {
     pub async fn team_save(&self, wanted: &Team, now: DateTime<Utc>) -> Result<TeamId> {
         let row = self
             .row(
-                "INSERT INTO teams (team_id, name, time_zone, payment, stripe_customer, stripe_payment_method, created_at,
-                     formula_keys_see_people)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+                "INSERT INTO teams (team_id, name, time_zone, payment, stripe_customer, stripe_payment_method, created_at)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7)
                  ON CONFLICT (name) DO UPDATE SET time_zone = excluded.time_zone, payment = excluded.payment,
                      stripe_customer = excluded.stripe_customer,
-                     stripe_payment_method = excluded.stripe_payment_method,
-                     formula_keys_see_people = excluded.formula_keys_see_people
+                     stripe_payment_method = excluded.stripe_payment_method
                  RETURNING team_id",
                 &[
                     &wanted.team_id.0,
@@ -184,7 +187,6 @@ impl Transaction<'_> {
                     &wanted.stripe_customer,
                     &wanted.stripe_payment_method,
                     &now,
-                    &wanted.formula_keys_see_people,
                 ],
             )
             .await?;
@@ -206,6 +208,16 @@ impl Transaction<'_> {
     pub async fn team_honour_keys(&self, team_id: TeamId, is_on: bool) -> Result<bool> {
         let sql = "UPDATE teams SET honours_idempotency_keys = $2
                    WHERE team_id = $1 AND honours_idempotency_keys <> $2";
+        Ok(self.execute(sql, &[&team_id.0, &is_on]).await? == 1)
+    }
+
+    /// Lets Formulas only keys see people of the address book unmasked, or not. Returns whether that is a change.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the database cannot be asked.
+    pub async fn formula_keys_show_people(&self, team_id: TeamId, is_on: bool) -> Result<bool> {
+        let sql = "UPDATE teams SET formula_keys_see_people = $2
+                   WHERE team_id = $1 AND formula_keys_see_people <> $2";
         Ok(self.execute(sql, &[&team_id.0, &is_on]).await? == 1)
     }
 

@@ -277,3 +277,27 @@ async fn an_owner_has_idempotency_keys_honoured_and_ignored_again() {
     assert_eq!(admin.post("/team/idempotency-keys", &[("idempotency_keys", "honoured")]).await.status, 403);
     assert_eq!(stack.count(honours).await, 0);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_owner_lets_formula_keys_see_people_and_masks_them_again() {
+    let (stack, url) = console().await;
+    let owner = member(&stack, &url, Role::Owner).await;
+    let shown = "SELECT count(*) FROM teams WHERE name = 'Test' AND formula_keys_see_people";
+    assert!(owner.get("/team").await.html.contains("see the people of the address book masked."));
+    for (word, notice, count) in
+        [("shown", "people-shown", 1), ("shown", "nothing-changed", 1), ("masked", "people-masked", 0)]
+    {
+        let done = owner.post("/team/formula-keys", &[("people", word)]).await;
+        assert_eq!(done.location(), format!("/team?notice={notice}"));
+        assert_eq!(stack.count(shown).await, count);
+        let sentence = format!("address book {}.", if count == 1 { "as they are" } else { "masked" });
+        assert!(owner.get("/team").await.html.contains(&sentence));
+        // A file that does not name the setting leaves it.
+        stack.apply(json!({"teams": [{"name": "Test", "time_zone": "America/New_York"}]})).await;
+        assert_eq!(stack.count(shown).await, count);
+    }
+    assert!(owner.get("/activity").await.html.contains("Let Formulas only keys see people"));
+    let admin = member(&stack, &url, Role::Admin).await;
+    assert_eq!(admin.post("/team/formula-keys", &[("people", "shown")]).await.status, 403);
+    assert_eq!(stack.count(shown).await, 0);
+}

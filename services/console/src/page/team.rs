@@ -18,6 +18,7 @@ pub(crate) fn routes() -> Vec<Route> {
         route::action("/team/{user_id}/remove", Owner, people::remove),
         route::action("/team/{user_id}/reset-password", Owner, people::reset_password),
         route::action("/team/idempotency-keys", Owner, settings::set_idempotency_keys),
+        route::action("/team/formula-keys", Owner, settings::set_formula_keys),
         route::page("/account", Member, account::show),
         route::action("/account/password", Member, account::change_password),
         route::page("/password/{token}", Anyone, link::show),

@@ -57,7 +57,7 @@ impl FormulaHandler {
 /// What a key sees of people: as they are when it opens more than formulas, or when the team lets it.
 async fn people(asker: Asker<'_>, context: FormulaContext) -> Result<People, FormulaError> {
     let is_open = context.is_full_access
-        || asker.store.team_get(asker.team_id).await.map_err(columns::failed)?.formula_keys_see_people;
+        || asker.store.formula_keys_see_people(asker.team_id).await.map_err(columns::failed)?;
     Ok(if is_open { People::Shown } else { People::Masked })
 }
 

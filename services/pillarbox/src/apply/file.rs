@@ -41,9 +41,8 @@ pub(super) struct Team {
     pub stripe_payment_method: Option<Name>,
     /// Whether `Idempotency-Key` is honoured on sends; what is stored stays without it.
     pub idempotency_keys: Option<bool>,
-    /// Whether Formulas only keys see people of the address book unmasked.
-    #[serde(default)]
-    pub formula_keys_see_people: bool,
+    /// Whether Formulas only keys see people of the address book unmasked; what is stored stays without it.
+    pub formula_keys_see_people: Option<bool>,
     #[serde(default)]
     pub users: Vec<User>,
     #[serde(default)]

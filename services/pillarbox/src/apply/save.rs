@@ -43,12 +43,14 @@ pub(super) async fn save_team(
         payment: team.payment.as_str().to_owned(),
         stripe_customer: text(&team.stripe_customer),
         stripe_payment_method: text(&team.stripe_payment_method),
-        formula_keys_see_people: team.formula_keys_see_people,
     };
     // The team's row stays locked from here on: two files with the same team take turns.
     let team_id = transaction.team_save(&wanted, now).await.at(place)?;
     if let Some(is_on) = team.idempotency_keys {
         transaction.team_honour_keys(team_id, is_on).await.at(place)?;
+    }
+    if let Some(is_on) = team.formula_keys_see_people {
+        transaction.formula_keys_show_people(team_id, is_on).await.at(place)?;
     }
     let save = Save { transaction, team_id, now };
     let users = save.users(place, &team.users).await?;

@@ -31,7 +31,6 @@ async fn create(store: &Store, name: &str, time_zone: &str, now: DateTime<Utc>) 
         payment: "balance".to_owned(),
         stripe_customer: None,
         stripe_payment_method: None,
-        formula_keys_see_people: false,
     };
     let mut connection = store.connection().await?;
     let transaction = connection.begin().await?;

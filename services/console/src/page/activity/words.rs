@@ -50,6 +50,8 @@ pub(super) fn action(action: &str) -> &str {
         "person.password_chosen" => "Chose a password by a link",
         "team.keys_honoured" => "Had Idempotency-Key honoured on sends",
         "team.keys_ignored" => "Had Idempotency-Key ignored on sends",
+        "team.people_shown" => "Let Formulas only keys see people as they are",
+        "team.people_masked" => "Had people masked for Formulas only keys",
         "sign_in.succeeded" => "Signed in",
         "sign_in.failed" => "Could not sign in: the password was wrong",
         "top_up.requested" => "Asked for a top-up",

@@ -50,6 +50,7 @@ struct TeamPage {
     most: i64,
     link_hours: i64,
     honours_keys: bool,
+    formula_keys_see_people: bool,
     shown: Shown,
 }
 
@@ -81,6 +82,7 @@ async fn team_page(console: &Console, person: &Person, shown: Shown) -> Result<T
         most: PEOPLE_PER_TEAM,
         link_hours: console.process.config.console.password_link_hours,
         honours_keys: store.team_honours_keys(team_id).await?,
+        formula_keys_see_people: store.formula_keys_see_people(team_id).await?,
         people,
         shown,
     })

@@ -25,6 +25,19 @@ pub(super) struct IdempotencyKeysForm {
     idempotency_keys: IdempotencyKeys,
 }
 
+/// How Formulas only keys see people of the address book.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum People {
+    Shown,
+    Masked,
+}
+
+#[derive(Deserialize)]
+pub(super) struct FormulaKeysForm {
+    people: People,
+}
+
 /// Has `Idempotency-Key` honoured on the team's sends, or not.
 pub(super) async fn set_idempotency_keys(
     State(console): State<Console>,
@@ -39,6 +52,28 @@ pub(super) async fn set_idempotency_keys(
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
     if !transaction.team_honour_keys(person.0.team_id, is_on).await? {
+        return Ok(done(PART, Notice::NothingChanged));
+    }
+    let now = console.process.clock.now();
+    transaction.activity_add(&person.0, action, "", now).await?;
+    transaction.commit().await?;
+    Ok(done(PART, notice))
+}
+
+/// Lets Formulas only keys see people of the address book as they are, or masked.
+pub(super) async fn set_formula_keys(
+    State(console): State<Console>,
+    person: Person,
+    form: Result<Form<FormulaKeysForm>, FormRejection>,
+) -> Result<Response, Failure> {
+    let Form(FormulaKeysForm { people }) = form?;
+    let (is_on, action, notice) = match people {
+        People::Shown => (true, "team.people_shown", Notice::PeopleShown),
+        People::Masked => (false, "team.people_masked", Notice::PeopleMasked),
+    };
+    let mut connection = console.process.store.connection().await?;
+    let transaction = connection.begin().await?;
+    if !transaction.formula_keys_show_people(person.0.team_id, is_on).await? {
         return Ok(done(PART, Notice::NothingChanged));
     }
     let now = console.process.clock.now();

@@ -17,6 +17,9 @@ use self::retry::{Attempt, Patience, Step};
 use crate::sender_command::Service;
 use crate::upload::Progress;
 
+/// The header of an answer that was stored when the same request came before.
+const REPLAYED: &str = "idempotency-replayed";
+
 /// How long to try to connect.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -106,6 +109,10 @@ pub(crate) struct Answered<T> {
     pub(crate) body: T,
     /// What the request has cost, in US cents, when the service tells.
     pub(crate) cost_cents: Option<i64>,
+    /// Whether it is the stored answer of an attempt before.
+    pub(crate) is_replayed: bool,
+    /// Whether an attempt before may have been carried out without our knowing.
+    pub(crate) after_lost_answer: bool,
 }
 
 impl Request {
@@ -174,10 +181,11 @@ impl Client {
         request: &Request,
         progress: &Progress,
     ) -> Result<Answered<T>, RequestError> {
-        let Answered { body, cost_cents } = self.exchange(request, progress).await?;
+        let Answered { body, cost_cents, is_replayed, after_lost_answer } =
+            self.exchange(request, progress).await?;
         let body =
             serde_json::from_slice(&body).map_err(|error| RequestError::Unreadable(error.to_string()))?;
-        Ok(Answered { body, cost_cents })
+        Ok(Answered { body, cost_cents, is_replayed, after_lost_answer })
     }
 
     async fn exchange(
@@ -190,7 +198,10 @@ impl Client {
             let attempt = self.attempt(request).await;
             match course.after(&attempt) {
                 Step::Take => match attempt {
-                    Attempt::Answered { body, cost_cents, .. } => return Ok(Answered { body, cost_cents }),
+                    Attempt::Answered { body, cost_cents, is_replayed, .. } => {
+                        let after_lost_answer = course.has_lost_an_answer();
+                        return Ok(Answered { body, cost_cents, is_replayed, after_lost_answer });
+                    }
                     Attempt::Lost(why) => return Err(RequestError::Unreadable(why)),
                 },
                 Step::Stop => return Err(refusal(&attempt, course.has_lost_an_answer())),
@@ -225,8 +236,9 @@ impl Client {
             Ok(response) => {
                 let (status, headers) = (response.status().as_u16(), response.headers());
                 let (retry_after, cost_cents) = (retry_after(headers), cost_cents(headers));
+                let is_replayed = headers.contains_key(REPLAYED);
                 match bounded_body(response).await {
-                    Ok(body) => Attempt::Answered { status, retry_after, cost_cents, body },
+                    Ok(body) => Attempt::Answered { status, retry_after, cost_cents, is_replayed, body },
                     Err(why) => Attempt::Lost(why),
                 }
             }
@@ -303,7 +315,8 @@ mod tests {
     use super::*;
 
     fn answered(status: u16, body: &str) -> Attempt {
-        Attempt::Answered { status, retry_after: None, cost_cents: None, body: body.as_bytes().to_vec() }
+        let body = body.as_bytes().to_vec();
+        Attempt::Answered { status, retry_after: None, cost_cents: None, is_replayed: false, body }
     }
 
     #[test]

@@ -131,6 +131,10 @@ impl Job for Pushing<'_> {
         "may have been taken"
     }
 
+    fn done_before(&self) -> Option<&'static str> {
+        None
+    }
+
     fn encode(&self, row: &Row) -> String {
         let mut record = Map::new();
         let mut fields = Map::new();
@@ -163,7 +167,12 @@ impl Job for Pushing<'_> {
         let rows: Vec<answer::SentRow> = batch.rows.iter().map(|row| self.sent_row(row)).collect();
         let dropped = self.warnings.of_batch(&self.client, &pushed, &rows, progress).await?;
         // Contacts cost nothing.
-        Ok(Posted { results: pushed.for_each(&rows, &dropped), cost_cents: Some(0) })
+        Ok(Posted {
+            results: pushed.for_each(&rows, &dropped),
+            cost_cents: Some(0),
+            is_replayed: false,
+            after_lost_answer: false,
+        })
     }
 }
 

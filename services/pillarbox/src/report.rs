@@ -19,6 +19,9 @@ pub const FAILED: u8 = 1;
 /// What `send` ends with when it is through and not every row was mailed.
 pub const NOT_ALL_MAILED: u8 = 3;
 
+/// What an upload ends with that could not keep what came of a batch.
+pub const NOT_KEPT: u8 = 4;
+
 /// What an upload ends with that was stopped with Ctrl-C, as shells have it.
 pub const INTERRUPTED: u8 = 130;
 

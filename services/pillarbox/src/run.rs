@@ -18,13 +18,13 @@ use crate::addresses;
 use crate::apply::{FILE_BYTES, apply, fetch_pictures};
 use crate::command::{AddressesCommand, Command, CommandLine, PrintCommand};
 use crate::print::{PrintRequest, Printer};
-use crate::report::{FAILED, INTERRUPTED, Report};
+use crate::report::{FAILED, INTERRUPTED, NOT_KEPT, Report};
 use crate::sender_command::SenderCommand;
-use crate::upload::Interrupted;
+use crate::upload::{Interrupted, NotKept};
 use crate::{demo, listen, migrate, operate, proof, push, send, text_file};
 
 /// Does what was typed and writes the answer to the standard output. When it cannot be done it ends with one line on the
-/// standard error and 1, or 130 when it was stopped.
+/// standard error and 1, 4 when the answer to a batch could not be kept, or 130 when it was stopped.
 pub fn run(line: CommandLine) -> ExitCode {
     let outcome = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -35,9 +35,18 @@ pub fn run(line: CommandLine) -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             eprintln!("pillarbox: {}", one_line(&format!("{error:#}")));
-            let is_stopped = error.downcast_ref::<Interrupted>().is_some();
-            ExitCode::from(if is_stopped { INTERRUPTED } else { FAILED })
+            ExitCode::from(code_of(&error))
         }
+    }
+}
+
+fn code_of(error: &anyhow::Error) -> u8 {
+    if error.is::<Interrupted>() {
+        INTERRUPTED
+    } else if error.is::<NotKept>() {
+        NOT_KEPT
+    } else {
+        FAILED
     }
 }
 

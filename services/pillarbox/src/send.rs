@@ -107,8 +107,15 @@ impl Job for Sending<'_> {
     fn unknown(&self) -> &'static str {
         match self.command.validate {
             true => "were only looked at",
-            false => "may have been mailed and charged",
+            false => {
+                "may have been mailed and charged (the service tells that answer again for 15 minutes, and for 7 days where the \
+                 team has Idempotency-Key honoured)"
+            }
         }
+    }
+
+    fn done_before(&self) -> Option<&'static str> {
+        (!self.command.validate).then_some(answer::DUPLICATE)
     }
 
     fn encode(&self, row: &Row) -> String {
@@ -136,10 +143,11 @@ impl Job for Sending<'_> {
             true => Request::post(DRY_RUN_PATH, batch.body.clone()),
             false => Request::post(RECIPIENTS_PATH, batch.body.clone()).once(key),
         };
-        let Answered { body, cost_cents } = self.client.ask_for_cost::<Answer>(&request, progress).await?;
+        let Answered { body, cost_cents, is_replayed, after_lost_answer } =
+            self.client.ask_for_cost::<Answer>(&request, progress).await?;
         let references: Vec<String> = batch.rows.iter().map(|row| self.reference(row)).collect();
         let cost_cents = body.cost_cents().or(cost_cents);
-        Ok(Posted { results: body.for_each(&references), cost_cents })
+        Ok(Posted { results: body.for_each(&references), cost_cents, is_replayed, after_lost_answer })
     }
 }
 

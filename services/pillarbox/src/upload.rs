@@ -16,8 +16,8 @@ use anyhow::bail;
 use serde_json::{Value, json};
 
 pub(crate) use self::batch::{Batch, Envelope};
-pub(crate) use self::interrupted::Interrupted;
 use self::interrupted::UnderWay;
+pub(crate) use self::interrupted::{Interrupted, NotKept};
 pub(crate) use self::journal::{Cost, Tally};
 use self::journal::{Header, Journal};
 pub(crate) use self::progress::Progress;
@@ -45,6 +45,23 @@ pub(crate) struct Posted {
     pub(crate) results: Vec<RowResult>,
     /// What the batch has cost, in US cents; `None` when the service did not tell.
     pub(crate) cost_cents: Option<i64>,
+    /// Whether the results are those of the request that was carried out first.
+    pub(crate) is_replayed: bool,
+    /// Whether a request of the batch before may have been carried out without our knowing.
+    pub(crate) after_lost_answer: bool,
+}
+
+/// What a row counts as of which nobody knows what came of it.
+pub(crate) const UNKNOWN: &str = "unknown";
+
+impl Posted {
+    /// Counts rows as unknown with which the service may mean what a lost request did.
+    fn doubt(&mut self, outcome: &str) {
+        for result in self.results.iter_mut().filter(|result| result.counts_as == outcome) {
+            UNKNOWN.clone_into(&mut result.counts_as);
+            self.cost_cents = None;
+        }
+    }
 }
 
 /// What an upload does with its rows.
@@ -56,6 +73,9 @@ pub(crate) trait Job {
 
     /// What may have come of rows whose answer never arrived, as a sentence's end.
     fn unknown(&self) -> &'static str;
+
+    /// What rows count as that a request finds which came after the one that did them; `None` when it finds none.
+    fn done_before(&self) -> Option<&'static str>;
 
     /// A row as JSON.
     fn encode(&self, row: &Row) -> String;
@@ -161,23 +181,35 @@ impl<'s> Run<'s> {
     /// Sends what was not sent yet.
     ///
     /// # Errors
-    /// What the service says for good, or again and again; or a results file that cannot be written.
+    /// What the service says for good, or again and again; [`NotKept`] when its answer cannot be kept.
     pub(crate) async fn post_all<J: Job>(&mut self, job: &mut J, progress: &Progress) -> anyhow::Result<()> {
         let mut batches = self.envelope.clone().batches(self.sheet.rows()?);
+        // Whoever was interrupted may have sent the first of what is left.
+        let mut was_perhaps_sent = !self.journal.is_new();
         while let Some(batch) = batches.next(|row| job.encode(row))? {
             if batch.number < self.journal.batches() {
                 continue;
             }
             let key = self.key(batch.number);
             self.under_way = UnderWay::of(&batch, job.unknown());
-            let posted = job.post(&batch, key, progress).await.map_err(|error| self.failed(error))?;
-            same_length(batch.rows.len(), posted.results.len())?;
-            let bytes = self.results.append(&batch.rows, &posted.results)?;
-            self.journal.note(bytes, &posted)?;
+            let mut posted = job.post(&batch, key, progress).await.map_err(|error| self.failed(error))?;
+            was_perhaps_sent |= posted.after_lost_answer;
+            if let Some(outcome) = job.done_before().filter(|_| was_perhaps_sent && !posted.is_replayed) {
+                posted.doubt(outcome);
+            }
+            was_perhaps_sent = false;
+            self.keep(&batch, &posted).map_err(|error| error.context(NotKept::of(&batch, &posted)))?;
             self.under_way = UnderWay::Nothing;
             progress.advance(batch.rows.len() as u64);
         }
         Ok(())
+    }
+
+    /// Writes what came of a batch where the next run finds it.
+    fn keep(&mut self, batch: &Batch, posted: &Posted) -> anyhow::Result<()> {
+        same_length(batch.rows.len(), posted.results.len())?;
+        let bytes = self.results.append(&batch.rows, &posted.results)?;
+        self.journal.note(bytes, posted)
     }
 
     /// The upload is over; its journal goes.

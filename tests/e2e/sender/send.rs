@@ -2,6 +2,7 @@
 
 use std::process::Stdio;
 
+use chrono::TimeDelta;
 use pillarbox_tests::{Between, CAMPAIGN, Fate, KEY, Stack, eventually};
 
 use super::{Desk, interrupt, people_file};
@@ -100,6 +101,7 @@ async fn ctrl_c_tells_what_is_mailed_and_what_is_unknown_and_ends_with_130() {
         "2 of 5 rows are done (2 mailed",
         "2 rows of lines 4 to 5",
         "may have been mailed and charged",
+        "for 15 minutes",
         "run the same command again",
     ] {
         assert!(said.contains(part), "{part}: {said}");
@@ -266,4 +268,63 @@ async fn what_the_service_refuses_leaves_nothing_behind() {
         Some(0),
         "another campaign can be sent to at once"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refusal_after_a_lost_answer_keeps_the_journal() {
+    let stack = Stack::start().await;
+    let between = Between::start(&stack.url).await;
+    between.next([Fate::Answer(502)]);
+    let desk = Desk::with(&people_file(1..3));
+    let said = desk.run(&between.url, "pk_live_WrongWrongWrongWrongWrong", &SEND).await;
+    assert_eq!(said.code, Some(1), "{said:?}");
+    for part in ["may have been mailed", "401 invalid_api_key"] {
+        assert!(said.stderr.contains(part), "{part}: {}", said.stderr);
+    }
+    assert!(desk.has("people.results.csv.journal"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_that_a_lost_request_may_have_mailed_count_as_unknown() {
+    let stack = Stack::start().await;
+    let between = Between::start(&stack.url).await;
+    let desk = Desk::with(&people_file(1..5));
+    between.next([Fate::Pass, Fate::LoseAnswer]);
+    between.always(Fate::Answer(502));
+    let arguments = send(&["--batch", "2", "--tries", "2"]);
+    assert_eq!(desk.run(&between.url, KEY, &arguments).await.code, Some(1));
+    // The stored answer is told for 15 minutes.
+    stack.clock.advance(TimeDelta::minutes(20));
+    between.always(Fate::Pass);
+    let said = desk.run(&between.url, KEY, &arguments).await;
+    assert_eq!(said.code, Some(3), "{said:?}");
+    assert_eq!(said.json()["outcomes"], serde_json::json!({"mailed": 2, "unknown": 2}));
+    assert_eq!(said.json()["rows_of_unknown_cost"], 2);
+    assert_eq!(
+        desk.column(REASON),
+        ["", "", "duplicate_recent", "duplicate_recent"],
+        "as the service tells it"
+    );
+    // What was never sent before is certain.
+    let desk = Desk::with(&people_file(1..5));
+    let said = desk.run(&between.url, KEY, &send(&["--batch", "3"])).await;
+    assert_eq!(said.json()["outcomes"], serde_json::json!({"duplicate_recent": 4}), "{said:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_cannot_be_kept_is_told_and_ends_with_4() {
+    let stack = Stack::start().await;
+    let desk = Desk::with(&people_file(1..41));
+    let limited = "trap '' XFSZ; ulimit -f 2; exec \"$@\"";
+    let inner = desk.command(&stack.url, KEY, &SEND);
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", limited, "sh"]).arg(inner.get_program()).args(inner.get_args());
+    command.current_dir(desk.path("")).env_clear().env("PATH", "/usr/bin:/bin");
+    command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?)))).stdin(Stdio::null());
+    let output = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert!(said.contains("the 40 rows from line 2 on (40 mailed)"), "{said}");
+    let said = desk.run(&stack.url, KEY, &SEND).await;
+    assert_eq!((said.code, pieces(&stack).await), (Some(0), 40), "{said:?}");
 }

@@ -34,6 +34,8 @@ pub(super) enum Attempt {
         retry_after: Option<Duration>,
         /// What the service says that the request has cost.
         cost_cents: Option<i64>,
+        /// Whether the service says that it has answered the request before.
+        is_replayed: bool,
         /// The body.
         body: Vec<u8>,
     },
@@ -127,7 +129,13 @@ mod tests {
     const PATIENCE: Patience = Patience { tries: 4, pause: Duration::from_secs(1) };
 
     fn answer(status: u16) -> Attempt {
-        Attempt::Answered { status, retry_after: None, cost_cents: None, body: Vec::new() }
+        Attempt::Answered {
+            status,
+            retry_after: None,
+            cost_cents: None,
+            is_replayed: false,
+            body: Vec::new(),
+        }
     }
 
     #[test]
@@ -157,6 +165,7 @@ mod tests {
             status: 429,
             retry_after: Some(Duration::from_secs(seconds)),
             cost_cents: None,
+            is_replayed: false,
             body: Vec::new(),
         };
         for _ in 0..RATE_WAITS {
@@ -170,7 +179,8 @@ mod tests {
     fn an_attempt_that_is_still_running_is_waited_for() {
         let body = br#"{"error": {"code": "in_progress", "message": "."}}"#.to_vec();
         let mut course = Course::new(PATIENCE);
-        let running = Attempt::Answered { status: 409, retry_after: None, cost_cents: None, body };
+        let running =
+            Attempt::Answered { status: 409, retry_after: None, cost_cents: None, is_replayed: false, body };
         assert!(matches!(course.after(&running), Step::Again(_)));
     }
 

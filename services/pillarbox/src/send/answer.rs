@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::upload::RowResult;
+use crate::upload::{RowResult, UNKNOWN};
 
 /// The headings of a row's result.
 pub(super) const HEADINGS: &[&str] = &[
@@ -26,8 +26,8 @@ pub(super) const MAILED: &str = "mailed";
 /// What a row counts as that would be mailed, in the answer to a dry run.
 pub(super) const WOULD_MAIL: &str = "would_mail";
 
-/// What a row counts as that a shortened answer does not tell of.
-const UNKNOWN: &str = "unknown";
+/// What a row counts as whose person was mailed a moment before.
+pub(super) const DUPLICATE: &str = "duplicate_recent";
 
 /// An answer with status 200.
 #[derive(Debug, Deserialize)]

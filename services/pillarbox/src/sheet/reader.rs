@@ -187,11 +187,13 @@ impl Iterator for Rows<'_> {
         loop {
             match self.reader.read_byte_record(&mut self.record) {
                 Ok(false) => return None,
-                // Rows of nothing but separators are left behind by spreadsheets.
-                Ok(true) if self.record.iter().all(|cell| cell.trim_ascii().is_empty()) => {}
                 Ok(true) => {
+                    // Also of a row that is left out: the counter keeps what it has not been asked about.
                     let line = self.line();
-                    return Some(self.sheet.row(line, &self.record));
+                    // Rows of nothing but separators are left behind by spreadsheets.
+                    if self.record.iter().any(|cell| !cell.trim_ascii().is_empty()) {
+                        return Some(self.sheet.row(line, &self.record));
+                    }
                 }
                 Err(error) => {
                     let line = self.line();
@@ -262,6 +264,13 @@ mod tests {
             let problem = problem(file.as_bytes());
             assert!(problem.contains(", line 8: only 1 cells"), "{end:?}: {problem}");
         }
+    }
+
+    #[test]
+    fn any_number_of_rows_of_separators_are_passed_over() {
+        let blank = ",".repeat(8_000) + "\n";
+        let content = format!("a,b\n{}1,2\n", blank.repeat(2_500));
+        assert_eq!(rows(content.as_bytes()), [(2_502, vec!["1".to_owned(), "2".to_owned()])]);
     }
 
     #[test]

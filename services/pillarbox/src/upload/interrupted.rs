@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use super::{Batch, Tally};
+use super::{Batch, Posted, Tally};
 use crate::sheet::Row;
 
 /// A request whose answer is not kept yet.
@@ -46,6 +46,35 @@ impl UnderWay {
     }
 }
 
+/// What came of a batch is known, and could not be kept.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the service has answered the {rows} rows from line {first_line} on ({}), and that could not be kept; with room to write, \
+     the same command goes on from there",
+    counted(.tally)
+)]
+pub(crate) struct NotKept {
+    rows: usize,
+    first_line: u64,
+    tally: Tally,
+}
+
+impl NotKept {
+    pub(super) fn of(batch: &Batch, posted: &Posted) -> Self {
+        let mut tally = Tally::new();
+        for result in &posted.results {
+            *tally.entry(result.counts_as.clone()).or_default() += 1;
+        }
+        let first_line = batch.rows.first().map_or(0, |row| row.line);
+        Self { rows: batch.rows.len(), first_line, tally }
+    }
+}
+
+fn counted(tally: &Tally) -> String {
+    let outcomes: Vec<String> = tally.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect();
+    outcomes.join(", ")
+}
+
 /// An upload was stopped with Ctrl-C.
 #[derive(Debug, thiserror::Error)]
 pub(crate) struct Interrupted {
@@ -64,17 +93,12 @@ impl fmt::Display for Interrupted {
         let Self { done, rows, tally, results, under_way } = self;
         write!(formatter, "stopped; {done} of {rows} rows are done")?;
         if !tally.is_empty() {
-            let outcomes: Vec<String> =
-                tally.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect();
-            write!(formatter, " ({}; each row's outcome is in {})", outcomes.join(", "), results.display())?;
+            write!(formatter, " ({}; each row's outcome is in {})", counted(tally), results.display())?;
         }
         if let Some(sentence) = under_way.sentence() {
             write!(formatter, "; {sentence}")?;
         }
-        write!(
-            formatter,
-            "; run the same command again to go on: it asks for that answer first, and nothing is done twice"
-        )
+        write!(formatter, "; run the same command again to go on: nothing is done twice")
     }
 }
 

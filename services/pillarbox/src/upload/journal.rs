@@ -173,9 +173,14 @@ impl Journal {
         if self.mark.batches == 0 { None } else { Some(self.mark.results_bytes) }
     }
 
+    /// Whether the upload begins with this run.
+    pub(super) const fn is_new(&self) -> bool {
+        !self.was_there
+    }
+
     /// Whether the upload is new and nothing of it is done.
     pub(super) const fn is_untouched(&self) -> bool {
-        !self.was_there && self.mark.batches == 0
+        self.is_new() && self.mark.batches == 0
     }
 
     /// A batch's results are kept, up to this length of the file.
@@ -223,7 +228,8 @@ mod tests {
 
     fn posted(counts_as: &[&str], cost_cents: Option<i64>) -> Posted {
         let result = |counts_as: &&str| RowResult { cells: Vec::new(), counts_as: (*counts_as).to_owned() };
-        Posted { results: counts_as.iter().map(result).collect(), cost_cents }
+        let results = counts_as.iter().map(result).collect();
+        Posted { results, cost_cents, is_replayed: false, after_lost_answer: false }
     }
 
     #[test]

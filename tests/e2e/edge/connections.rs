@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pillarbox_tests::{Options, Stack, eventually, person};
+use pillarbox_tests::{Member, Options, Stack, eventually, person};
 use serde_json::json;
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpSocket, TcpStream};
@@ -34,14 +34,14 @@ async fn is_closed(stream: &mut TcpStream) -> bool {
     matches!(tokio::time::timeout(PATIENCE, stream.read(&mut byte)).await.expect("its end"), Ok(0) | Err(_))
 }
 
-/// So many connections from the other address with half a header each: those within the share are kept, the others closed.
-async fn take_all(url: &str, many: usize) -> Vec<TcpStream> {
+/// So many connections from the other address with half a header each: those within its share are kept, the others closed.
+async fn take_all(url: &str, many: usize, share: usize) -> Vec<TcpStream> {
     use tokio::io::AsyncWriteExt;
     let mut kept = Vec::new();
     for number in 0..many {
         let mut stream = from_elsewhere(url).await;
         let _ = stream.write_all(HALF_A_HEADER).await;
-        if number < PER_SOURCE {
+        if number < share {
             kept.push(stream);
         } else {
             assert!(is_closed(&mut stream).await, "number {number}");
@@ -61,7 +61,7 @@ async fn one_source_takes_its_share_of_a_gateway_and_others_are_served() {
     .await;
     other_tenant(&stack).await;
     let alone = sends_of_the_other_tenant(&stack, &stack.url, 1).await;
-    let attack = take_all(&stack.url, 100).await;
+    let attack = take_all(&stack.url, 100, PER_SOURCE).await;
     let beside = sends_of_the_other_tenant(&stack, &stack.url, 1_000).await;
     assert!(attack.iter().all(is_silent), "the attack holds all the while");
     println!("{}", times("connections", &alone, &beside));
@@ -77,11 +77,24 @@ async fn one_source_takes_its_share_of_a_console_and_others_are_served() {
     ])
     .await;
     let url = stack.console().await;
-    let attack = take_all(&url, 60).await;
+    let attack = take_all(&url, 60, PER_SOURCE).await;
     let page =
         tokio::time::timeout(PATIENCE, reqwest::get(format!("{url}/sign-in"))).await.expect("an answer");
     assert_eq!(page.unwrap().status(), 200);
     assert!(attack.iter().all(is_silent), "the attack holds all the while");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_source_takes_its_share_of_an_operational_port_and_keeps_it_as_long_as_a_header_may_take() {
+    let stack = stack_with(&[]).await;
+    let gateway = Member::start("gateway", &stack.settings);
+    gateway.until_ready().await;
+    let attack = take_all(&format!("http://127.0.0.1:{}", gateway.admin), 40, 32).await;
+    assert!(attack.iter().all(is_silent), "its share is kept, and the others were closed at once");
+    assert_eq!(gateway.ready().await.0, 200);
+    for mut stream in attack {
+        assert!(is_closed(&mut stream).await);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

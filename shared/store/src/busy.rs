@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use tokio_postgres::Error;
+use tokio_postgres::error::SqlState;
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
@@ -54,9 +55,19 @@ fn lock() -> MutexGuard<'static, Busy> {
 
 /// Waits for the database. Time in which several statements are under way counts once: they travel together, and a
 /// sum over them would be more than was waited.
-pub(crate) async fn busy<T>(statement: impl Future<Output = T>) -> T {
+///
+/// A statement that comes after another one's failure in its transaction says no more than that. It lets who waits for both hear
+/// of the failure itself, which is here by then: whether the work is tried again depends on it.
+pub(crate) async fn busy<T>(
+    statement: impl Future<Output = std::result::Result<T, Error>>,
+) -> std::result::Result<T, Error> {
     let _under_way = UnderWay::begin();
-    statement.await
+    let result = statement.await;
+    let code = result.as_ref().err().and_then(Error::code);
+    if code == Some(&SqlState::IN_FAILED_SQL_TRANSACTION) {
+        tokio::task::yield_now().await;
+    }
+    result
 }
 
 /// Waits for a statement, times it, and makes a span of it when traces are on. Values are parameters, so the text has

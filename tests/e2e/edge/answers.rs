@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use pillarbox_tests::{CAMPAIGN, KEY, Member, Options, Stack, eventually, people};
+use pillarbox_tests::{CAMPAIGN, KEY, Member, Options, Stack, Visitor, eventually, people};
 use serde_json::json;
+use store::Role;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpSocket;
 
@@ -55,12 +56,16 @@ async fn unread(gateway: &Member, id: &str) -> tokio::net::TcpStream {
 
 /// The same with this key, on behalf of this source.
 async fn unread_as(gateway: &Member, id: &str, key: &str, source: &str) -> tokio::net::TcpStream {
+    let headers = format!("host: x\r\nx-forwarded-for: {source}\r\nx-api-key: {key}\r\n");
+    asked(gateway, &format!("/api/v1/requests/{id}"), &headers, 1).await
+}
+
+/// A connection that asks for this so many times and reads nothing. The system takes up to 2.6 MB for it.
+async fn asked(server: &Member, path: &str, headers: &str, times: usize) -> tokio::net::TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
-    let mut stream = socket.connect(([127, 0, 0, 1], gateway.port).into()).await.unwrap();
-    let head = format!(
-        "GET /api/v1/requests/{id} HTTP/1.1\r\nhost: x\r\nx-forwarded-for: {source}\r\nx-api-key: {key}\r\n\r\n"
-    );
+    let mut stream = socket.connect(([127, 0, 0, 1], server.port).into()).await.unwrap();
+    let head = format!("GET {path} HTTP/1.1\r\n{headers}\r\n").repeat(times);
     stream.write_all(head.as_bytes()).await.unwrap();
     stream
 }
@@ -179,4 +184,32 @@ async fn a_team_has_one_share_of_unread_answers_however_many_keys_and_sources_it
     }
     let held = gateway.metric("pillarbox_memory_held_bytes{budget=\"answers\"}").await;
     assert!(held < 5_000_000.0, "{held} bytes");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_that_nobody_reads_take_no_more_memory_of_a_console_than_they_may() {
+    const BUDGET: usize = 4 * 1024 * 1024;
+    let settings = vec![("CONSOLE__ANSWER_MEMORY_BYTES", BUDGET.to_string())];
+    let stack = Stack::with(Options { settings, ..Options::default() }).await;
+    stack.campaign(json!({})).await;
+    let console = Member::start("console", &stack.settings);
+    console.until_ready().await;
+    let team = stack.store.team_list("", 1).await.unwrap().remove(0);
+    let reader = Visitor::new(&stack, &console.url(), team.team_id, Role::Member).await;
+    let large = "UPDATE designs SET document = jsonb_set(document, '{filler}', to_jsonb(repeat('x', 900000))) RETURNING design_id::text";
+    let design: String = stack.sql.query(large, &[]).await.unwrap()[0].get(0);
+    let page = format!("/designs/{design}");
+    assert!(reader.get(&page).await.html.len() > 900_000);
+    let mut attack = Vec::new();
+    let headers = format!("host: 127.0.0.1:{}\r\ncookie: {}\r\n", console.port, reader.cookie());
+    for _ in 0..12 {
+        attack.push(asked(&console, &page, &headers, 6).await);
+    }
+    eventually("those that are too many make place", async || {
+        console.metric("pillarbox_memory_evictions_total{budget=\"answers\"}").await >= 4.0
+    })
+    .await;
+    let held = console.metric("pillarbox_memory_held_bytes{budget=\"answers\"}").await;
+    assert!(held > 900_000.0 && held <= BUDGET as f64, "{held} bytes");
+    assert_eq!(reader.get(&page).await.status, 200, "who reads gets the page");
 }

@@ -2,8 +2,9 @@
 
 use chrono::TimeDelta;
 use contract::limits::BODY_BYTES;
-use pillarbox_tests::{CAMPAIGN, Options, Stack, people};
+use pillarbox_tests::{CAMPAIGN, Options, Stack, Visitor, people};
 use serde_json::json;
+use store::Role;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -170,4 +171,31 @@ async fn a_body_without_a_key_that_made_place_is_no_wrong_key() {
     let _newcomer = begun(&stack, RECIPIENTS, None, 2, BODY_BYTES - 1).await;
     let answer = answer_on(slow).await;
     assert!(answer.starts_with("HTTP/1.1 500") && answer.contains("internal_error"), "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_stands_still_makes_place_for_another_when_the_memory_of_a_console_is_full() {
+    // Room for one file of the largest size.
+    let memory = ("CONSOLE__BODY_MEMORY_BYTES", (17 * 1024 * 1024).to_string());
+    let mut stack = patient(&[memory, ("CONSOLE__BODY_TIMEOUT_MS", FOR_EVER.to_owned())]).await;
+    let url = stack.console().await;
+    let team =
+        stack.store.team_list("", 10).await.unwrap().into_iter().find(|team| team.name == "Test").unwrap();
+    let admin = Visitor::new(&stack, &url, team.team_id, Role::Admin).await;
+    let path = format!("/campaigns/{CAMPAIGN}/do-not-mail/upload");
+    let begin = "--line\r\ncontent-disposition: form-data; name=\"file\"\r\n\r\naddress_1,city,state,zip\n";
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: {}\r\norigin: {url}\r\ncookie: {}\r\n\
+         content-type: multipart/form-data; boundary=line\r\ncontent-length: 16000000\r\n\r\n{begin}",
+        url.trim_start_matches("http://"),
+        admin.cookie(),
+    );
+    let mut still = said(&url, &[head.as_bytes(), &vec![b'\n'; 12_000_000]].concat()).await;
+    let file = format!("address_1,city,state,zip\n1 Main St,Austin,TX,78701\n{}", "\n".repeat(12_000_000));
+    let taken =
+        tokio::time::timeout(PATIENCE, admin.upload(&path, &[("file", &file)])).await.expect("a page");
+    assert!(taken.html.contains("1 addresses were added"), "{} {}", taken.status, taken.html);
+    let mut status = [0; 12];
+    tokio::time::timeout(PATIENCE, still.read_exact(&mut status)).await.expect("an answer").unwrap();
+    assert_eq!(&status, b"HTTP/1.1 503");
 }

@@ -1,5 +1,6 @@
 //! What operators see: metrics, traces, logs, and that dashboard, alerts, runbook and documentation fit them.
 
+mod links;
 mod logs;
 mod metrics;
 mod misfit;

@@ -57,10 +57,12 @@ fn key(number: usize) -> String {
 
 /// Provisions the team and its integrations.
 pub async fn provision(database: &Database) -> anyhow::Result<()> {
+    // What a sync removes here is meant to be removed.
     let integrations: Vec<Value> = (0..INTEGRATIONS)
-        .map(
-            |number| json!({"name": format!("CRM{number}"), "keys": [{"name": "Bench", "key": key(number)}]}),
-        )
+        .map(|number| {
+            let keys = json!([{"name": "Bench", "key": key(number)}]);
+            json!({"name": format!("CRM{number}"), "removal_guard_percent": 100, "keys": keys})
+        })
         .collect();
     let file = json!({"teams": [{"name": "Bench", "integrations": integrations}]});
     let policy = outbound::Policy::default();

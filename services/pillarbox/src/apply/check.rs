@@ -174,7 +174,7 @@ fn check_delays(place: &str, steps: &[Step]) -> Result {
 
 fn check_integration(place: &str, integration: &Integration) -> Result {
     if integration.removal_guard_percent.is_some_and(|percent| percent > 100) {
-        let reason = "must be 0 to 100 percent, or left out to remove without asking";
+        let reason = "must be 0 to 100 percent; with 100 nothing is held back";
         return Err(ApplyError::refused(format!("{place}.removal_guard_percent"), reason));
     }
     let keys = || items(place, "keys", &integration.keys);

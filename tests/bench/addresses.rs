@@ -3,13 +3,13 @@
 use std::fmt::Write;
 use std::time::Instant;
 
-use address::{AddressId, AddressInput, PointKey, Street};
+use address::{AddressId, AddressInput, PointKey, StandardStreet};
 use anyhow::Context;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
-use store::{PointRow, Settings, Store, retry};
+use store::{AddressPointRow, Store, StoreSettings, retry};
 use uuid::Uuid;
-use verification::{Local, Verify};
+use verification::{AddressVerifier, LocalVerifier};
 
 use crate::database::Database;
 use crate::figures::Figure;
@@ -52,13 +52,13 @@ const TICKS_PER_SECOND: f64 = 100.0;
 pub async fn run() -> anyhow::Result<Vec<Figure>> {
     let mut figures = vec![parsing()];
     let database = Database::migrated("bench_addresses").await?;
-    let store = Store::new(&Settings {
+    let store = Store::new(&StoreSettings {
         url: database.url.clone(),
         pool_size: 2,
         wait_timeout_ms: 5_000,
         connect_timeout_ms: 5_000,
         statement_timeout_ms: 600_000,
-        pooler: store::Pooler::None,
+        pooler: store::PoolerMode::None,
     })?;
     figures.extend(importing(&store, &database).await?);
     figures.extend(verifying(&store, &database).await?);
@@ -163,7 +163,7 @@ fn cpu_seconds() -> anyhow::Result<f64> {
 async fn verifying(store: &Store, database: &Database) -> anyhow::Result<Vec<Figure>> {
     step("verifying");
     store.address_points_analyze().await?;
-    let local = Local::new(store.clone(), 1);
+    let local = LocalVerifier::new(store.clone(), 1);
     let zips = zips();
     let mut random = StdRng::seed_from_u64(7);
     let lines: Vec<(String, String)> = (0..REQUEST)
@@ -201,8 +201,8 @@ async fn verifying(store: &Store, database: &Database) -> anyhow::Result<Vec<Fig
     ])
 }
 
-fn is_confirmed(verdict: &address::Verdict) -> bool {
-    matches!(verdict, address::Verdict::Deliverable(verified) if verified.level == address::Level::DeliveryPoint)
+fn is_confirmed(verdict: &address::AddressVerdict) -> bool {
+    matches!(verdict, address::AddressVerdict::Deliverable(verified) if verified.level == address::ConfirmationLevel::DeliveryPoint)
 }
 
 /// Statements, each a transaction of its own, that the database counted meanwhile. What it does by itself, like
@@ -237,7 +237,7 @@ async fn searching(store: &Store) -> anyhow::Result<Vec<Figure>> {
     for millions in MILLIONS {
         step(&format!("searching among {millions} million points"));
         while filled < millions * 1_000_000 {
-            let rows: Vec<PointRow> = (filled..filled + CHUNK).map(house).collect();
+            let rows: Vec<AddressPointRow> = (filled..filled + CHUNK).map(house).collect();
             retry(|| async {
                 let mut connection = store.connection().await?;
                 let transaction = connection.begin().await?;
@@ -265,12 +265,12 @@ async fn searching(store: &Store) -> anyhow::Result<Vec<Figure>> {
 }
 
 /// A house of the grid.
-fn house(number: usize) -> PointRow {
+fn house(number: usize) -> AddressPointRow {
     let address_id = Uuid::from_u128(u128::from(mixed(number)) << 64);
     let zip = 10_000 + (number / 10_000) as i32;
-    PointRow {
+    AddressPointRow {
         key: PointKey { zip, address_id: AddressId::from(address_id), street_key: 1, name_key: 1 },
-        street: Street { name: "Grid".to_owned(), ..Street::default() },
+        street: StandardStreet { name: "Grid".to_owned(), ..StandardStreet::default() },
         latitude: 40.0 + STEP_DEGREES * (number / ROW) as f64,
         longitude: -100.0 + STEP_DEGREES * (number % ROW) as f64,
         line_1: format!("{number} Grid"),

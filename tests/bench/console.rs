@@ -9,7 +9,7 @@ use pillarbox_tests::PASSWORD;
 use reqwest::header::{COOKIE, SET_COOKIE};
 use reqwest::redirect::Policy;
 use secret::Password;
-use store::Role;
+use store::MemberRole;
 use tokio_postgres::Client;
 
 use crate::database::Database;
@@ -80,7 +80,9 @@ async fn join(database: &Database) -> anyhow::Result<TeamId> {
         .map_err(anyhow::Error::msg)?;
     let mut connection = store.connection().await?;
     let transaction = connection.begin().await?;
-    transaction.user_save(team.team_id, EMAIL, "Ada Marsh", Role::Owner, Some(&hash), Utc::now()).await?;
+    transaction
+        .user_save(team.team_id, EMAIL, "Ada Marsh", MemberRole::Owner, Some(&hash), Utc::now())
+        .await?;
     transaction.commit().await?;
     Ok(team.team_id)
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use design::{Document, Plan, Recipient, Typesetter};
+use design::{LayoutPlan, PrintableDesign, RecipientValues, Typesetter};
 use rand::rngs::StdRng;
 use rand::{Rng as _, RngExt as _, SeedableRng as _};
 use serde_json::json;
@@ -28,7 +28,7 @@ struct Person {
     message: String,
 }
 
-impl Recipient for Person {
+impl RecipientValues for Person {
     fn value(&self, field: &str) -> Option<&str> {
         match field {
             "first_name" => Some(&self.first_name),
@@ -69,7 +69,7 @@ pub async fn run() -> anyhow::Result<Vec<Figure>> {
 }
 
 /// Decides all cards on so many threads, and counts those that mail.
-fn decide(plan: &Plan, people: &[Person], threads: usize) -> usize {
+fn decide(plan: &LayoutPlan, people: &[Person], threads: usize) -> usize {
     let (next, mailed) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let chunks: Vec<&[Person]> = people.chunks(CHUNK).collect();
     let work = || {
@@ -88,7 +88,7 @@ fn decide(plan: &Plan, people: &[Person], threads: usize) -> usize {
 }
 
 /// A postcard with four texts that have fields: two that shrink, one that wraps, one along an arc.
-fn plan() -> anyhow::Result<Plan> {
+fn plan() -> anyhow::Result<LayoutPlan> {
     let text = |id: &str, area: [f64; 4], text: &str, font: &str, size: f64, smallest_size: f64| {
         let [x, y, width, height] = area;
         json!({"id": id, "kind": "text", "area": {"x": x, "y": y, "width": width, "height": height},
@@ -105,7 +105,7 @@ fn plan() -> anyhow::Result<Plan> {
     "back": {"elements": [
         text("message", [18.0, 18.0, 150.0, 200.0], "Dear {{first_name}} {{last_name}},\n{{message}}", "Lora", 11.0, 6.0),
     ]}});
-    Ok(Plan::new(Document::parse(&document)?))
+    Ok(LayoutPlan::new(PrintableDesign::parse(&document)?))
 }
 
 fn people() -> Vec<Person> {

@@ -11,10 +11,11 @@ use anyhow::Context;
 use audience::fold_name;
 use bytes::Bytes;
 use contract::id::DesignId;
-use contract::scan::CardCode;
-use design::{Document, Plan, Product, Recipient, Typesetter};
+use contract::scan::MailpieceCode;
+use design::{LayoutPlan, PrintableDesign, Product, RecipientValues, Typesetter};
 use print::{
-    AddressSide, Barcode, Card, MailerId, PictureError, Pictures, Press, PressSettings, ServiceType,
+    AddressSide, Barcode, MailerId, PictureError, PictureStore, PressFileWriter, PressMailpiece,
+    PressSettings, ServiceType,
 };
 
 use crate::figures::Figure;
@@ -49,7 +50,7 @@ struct Counter {
     bytes: u64,
 }
 
-impl Recipient for Person {
+impl RecipientValues for Person {
     fn value(&self, field: &str) -> Option<&str> {
         self.values.get(fold_name(field).as_str()).map(String::as_str)
     }
@@ -59,7 +60,7 @@ impl Recipient for Person {
     }
 }
 
-impl Pictures for Photo {
+impl PictureStore for Photo {
     fn read(&mut self, _: &str) -> Result<Bytes, PictureError> {
         Ok(self.0.clone())
     }
@@ -79,7 +80,7 @@ impl Write for Counter {
 /// Measures everything.
 pub async fn run() -> anyhow::Result<Vec<Figure>> {
     let document = serde_json::from_str(include_str!("../../shared/design/examples/postcard.json"))?;
-    let plan = Plan::new(Document::parse(&document)?);
+    let plan = LayoutPlan::new(PrintableDesign::parse(&document)?);
     let photo = photo()?;
     // Fonts are read once in a process, and that is not what is measured.
     print_cards(&plan, &photo, SIZES[0])?;
@@ -132,7 +133,7 @@ fn person(number: usize) -> Person {
 }
 
 /// Prints so many cards; returns the bytes of the file.
-fn print_cards(plan: &Plan, photo: &Bytes, cards: usize) -> anyhow::Result<u64> {
+fn print_cards(plan: &LayoutPlan, photo: &Bytes, cards: usize) -> anyhow::Result<u64> {
     let settings = PressSettings {
         product: Product::Postcard4x6,
         public_url: "https://mail.example.com".to_owned(),
@@ -142,12 +143,12 @@ fn print_cards(plan: &Plan, photo: &Bytes, cards: usize) -> anyhow::Result<u64> 
     };
     let (service, mailer): (ServiceType, MailerId) = ("301".parse()?, "123456".parse()?);
     let design = (DesignId::new(), 1);
-    let code = CardCode::parse("aZ09aZ09aZ").context("a code")?;
+    let code = MailpieceCode::parse("aZ09aZ09aZ").context("a code")?;
     let kept = BTreeMap::from([(LINK.to_owned(), "lawn.jpg".to_owned())]);
     let return_address = ["Green Lawn Care", "500 Congress Ave", "Austin, TX 78701"].map(str::to_owned);
     let mut typesetter = Typesetter::new();
     let mut pictures = Photo(photo.clone());
-    let mut press = Press::new(Counter::default(), settings)?;
+    let mut press = PressFileWriter::new(Counter::default(), settings)?;
     for number in 0..cards {
         let person = person(number);
         let pages = plan.pages(&mut typesetter, &person);
@@ -159,7 +160,7 @@ fn print_cards(plan: &Plan, photo: &Bytes, cards: usize) -> anyhow::Result<u64> 
         let barcode = Barcode::new(&service, &mailer, number as u64, "78701", Some("1234"))?;
         let address =
             AddressSide { recipient, return_address: &return_address, indicia: &[], barcode: Some(barcode) };
-        let card = Card { design, pages: &pages, code: Some(&code), address, pictures: &kept };
+        let card = PressMailpiece { design, pages: &pages, code: Some(&code), address, pictures: &kept };
         press.print(&card, &mut pictures)?;
     }
     Ok(press.finish()?.bytes)

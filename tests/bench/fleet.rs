@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-use pillarbox_tests::{KEY, Spawned};
+use pillarbox_tests::{KEY, SpawnedProcess};
 use reqwest::StatusCode;
 
 use crate::database::Database;
@@ -28,7 +28,7 @@ static NUMBER: AtomicU32 = AtomicU32::new(0);
 
 /// One process.
 pub struct Node {
-    process: Spawned,
+    process: SpawnedProcess,
     admin: String,
 }
 
@@ -54,7 +54,7 @@ impl Node {
         let admin = free_address()?;
         let mut settings = settings.clone();
         settings.insert("PILLARBOX__ADMIN__LISTEN".to_owned(), admin.clone());
-        let mut node = Self { process: Spawned::start(name, &settings, None), admin };
+        let mut node = Self { process: SpawnedProcess::start(name, &settings, None), admin };
         node.until_ready().await.with_context(|| format!("{name} did not become ready"))?;
         Ok(node)
     }

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::hint::black_box;
 use std::time::Instant;
 
-use audience::{ColumnType, Lookup};
+use audience::{ColumnType, ValueLookup};
 use chrono::NaiveDate;
-use formula::{Column, Computed, Definition, Sheet, compile};
+use formula::{ComputedRow, FormulaColumn, FormulaSheet, InputColumn, compile};
 
 use crate::figures::Figure;
 use crate::step;
@@ -38,9 +38,9 @@ pub async fn run() -> anyhow::Result<Vec<Figure>> {
     Ok(figures)
 }
 
-fn columns() -> Vec<Column> {
+fn columns() -> Vec<InputColumn> {
     [("first_name", ColumnType::Text), ("lifetime_value", ColumnType::Number)]
-        .map(|(name, column_type)| Column { name: name.to_owned(), column_type })
+        .map(|(name, column_type)| InputColumn { name: name.to_owned(), column_type })
         .into()
 }
 
@@ -50,7 +50,7 @@ fn row(first_name: &str, lifetime_value: &str) -> HashMap<String, String> {
         .into()
 }
 
-fn refused(problems: Vec<formula::Problem>) -> anyhow::Error {
+fn refused(problems: Vec<formula::FormulaDiagnostic>) -> anyhow::Error {
     anyhow::anyhow!("a formula of the benchmark is refused: {problems:?}")
 }
 
@@ -67,8 +67,8 @@ fn evaluating(source: &str, lifetime_value: &str, what: &str) -> anyhow::Result<
 
 /// Compiling and computing what a send computes: each of its columns, of each of its recipients.
 fn sending() -> anyhow::Result<Figure> {
-    let definitions: Vec<Definition> = (0..FORMULA_COLUMNS)
-        .map(|at| Definition {
+    let definitions: Vec<FormulaColumn> = (0..FORMULA_COLUMNS)
+        .map(|at| FormulaColumn {
             name: format!("tier {at}"),
             column_type: ColumnType::Text,
             source: PROMISED.replace("500", &format!("{}00", at + 1)),
@@ -79,9 +79,9 @@ fn sending() -> anyhow::Result<Figure> {
     let rows: Vec<_> =
         (0..RECIPIENTS).map(|number| row("ada lovelace", &(number % 1_500).to_string())).collect();
     let seconds = best(|| {
-        let sheet = Sheet::new(columns(), definitions.clone());
+        let sheet = FormulaSheet::new(columns(), definitions.clone());
         for row in &rows {
-            let computed = Computed::new(&sheet, row, NaiveDate::MIN);
+            let computed = ComputedRow::new(&sheet, row, NaiveDate::MIN);
             for name in &names {
                 black_box(computed.value(name));
             }

@@ -58,7 +58,7 @@ pub async fn provision(database: &Database) -> anyhow::Result<()> {
         "campaigns": campaigns,
         "top_up": {"amount": "$10000000.00", "reference": "bench"},
     }]});
-    let policy = outbound::Policy::new(&["127.0.0.0/8".parse()?]);
+    let policy = outbound::TargetPolicy::new(&["127.0.0.0/8".parse()?]);
     pillarbox::apply::apply(&store(database)?, &file.to_string(), Path::new("."), &policy, Utc::now())
         .await?;
     Ok(())
@@ -180,7 +180,7 @@ impl Sender {
         Ok(took)
     }
 
-    /// As [`Sender::send`], but sends again as a client does that was told to, or lost the connection.
+    /// As [`ConnectionSender::send`], but sends again as a client does that was told to, or lost the connection.
     pub async fn send_until_answered(&self, body: String, recipients: usize) -> anyhow::Result<()> {
         for _ in 0..SENDINGS {
             if let Ok((status, text)) = self.post(body.clone()).await

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pillarbox_tests::{Options, PointFile, Spawned, Stack, people, person};
+use pillarbox_tests::{PointFile, SpawnedProcess, StackOptions, TestStack, people, person};
 use serde_json::{Value, json};
 use wiremock::matchers::method;
 use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
@@ -13,15 +13,15 @@ fn with(mut person: Value, name: &str, value: &str) -> Value {
 }
 
 /// A stack on which a ZIP is covered from its first point on.
-async fn covered() -> Stack {
+async fn covered() -> TestStack {
     let settings = vec![("VERIFICATION__COVERAGE_POINTS", "1".to_owned())];
-    let stack = Stack::with(Options { settings, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { settings, ..StackOptions::default() }).await;
     stack.campaign(json!({})).await;
     stack.import_main_street(1..41).await;
     stack
 }
 
-async fn texts(stack: &Stack, sql: &str) -> Vec<String> {
+async fn texts(stack: &TestStack, sql: &str) -> Vec<String> {
     stack.sql.query(sql, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
 }
 
@@ -64,7 +64,7 @@ async fn strictness_is_zip_where_no_points_cover_the_zip_and_delivery_point_wher
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_fringe_of_a_zip_does_not_make_the_rest_of_it_undeliverable() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     stack.import_main_street(1..41).await;
     // Few points: only the street that they know is known well.
     let answer = stack.send(&[with(person(5), "address_1", "5 Nowhere Ln"), person(4_000)]).await;
@@ -115,7 +115,7 @@ async fn a_suffix_that_is_missing_or_wrong_is_corrected_from_the_points_and_told
 #[tokio::test(flavor = "multi_thread")]
 async fn no_street_is_corrected_where_points_do_not_cover_the_zip() {
     let settings = vec![("VERIFICATION__COVERAGE_POINTS", "1000".to_owned())];
-    let stack = Stack::with(Options { settings, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { settings, ..StackOptions::default() }).await;
     stack.campaign(json!({})).await;
     stack.import_main_street(1..13).await;
     let answer = stack.send(&[with(person(8), "address_1", "8 Main Ave")]).await;
@@ -155,7 +155,7 @@ async fn an_operator_overrides_a_false_undeliverable() {
     let operate = |action: &'static str| {
         let arguments = ["addresses", "override", action, "4000 Main Street, Austin TX 78701"];
         tokio::task::block_in_place(|| {
-            Spawned::start_with("pillarbox", &arguments, &stack.settings, None).wait()
+            SpawnedProcess::start_with("pillarbox", &arguments, &stack.settings, None).wait()
         })
     };
     assert!(operate("add"));
@@ -196,14 +196,14 @@ async fn importing_again_changes_nothing_and_a_newer_file_brings_newer_places() 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_import_killed_half_way_goes_on_behind_its_last_chunk() {
-    let stack = Stack::with(Options { mailers: 0, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { mailers: 0, ..StackOptions::default() }).await;
     // More than one chunk.
     let file = PointFile::main_street(1..150_001);
     let path = file.path.to_str().unwrap();
     let import = |fail_point| {
         let arguments = ["addresses", "import", path];
         tokio::task::block_in_place(|| {
-            Spawned::start_with("pillarbox", &arguments, &stack.settings, fail_point).wait()
+            SpawnedProcess::start_with("pillarbox", &arguments, &stack.settings, fail_point).wait()
         })
     };
     assert!(!import(Some("import.merged")), "it dies");
@@ -221,7 +221,7 @@ async fn an_import_killed_half_way_goes_on_behind_its_last_chunk() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_quoted_value_of_an_import_may_break_over_lines() {
-    let stack = Stack::with(Options { mailers: 0, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { mailers: 0, ..StackOptions::default() }).await;
     let file = PointFile::new(
         "number,street,notes,postcode,lat,lon\n\
          1,MAIN ST,\"behind the mill,\n2,SIDE ST,\r\nask \"\"Pat\"\"\",78701,30.5,-97.5\n\
@@ -250,7 +250,7 @@ async fn an_address_that_is_too_long_is_invalid_and_the_rest_of_the_request_runs
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_house_in_two_urbanizations_is_two_addresses() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let home = |urbanization: &str| {
         let mut home = person(1);
         for (name, value) in
@@ -308,7 +308,7 @@ impl Respond for Confirming {
 }
 
 /// A stack whose addresses the provider at this server verifies.
-async fn with_provider(server: &MockServer) -> Stack {
+async fn with_provider(server: &MockServer) -> TestStack {
     let settings = vec![
         ("VERIFICATION__VERIFIER", "smarty".to_owned()),
         ("SMARTY__URL", server.uri()),
@@ -318,7 +318,7 @@ async fn with_provider(server: &MockServer) -> Stack {
         ("SMARTY__CONCURRENCY", "1".to_owned()),
         ("SMARTY__BREAKER_REST_MS", "1".to_owned()),
     ];
-    let stack = Stack::with(Options { settings, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { settings, ..StackOptions::default() }).await;
     stack.campaign(json!({})).await;
     stack
 }

@@ -1,9 +1,9 @@
 //! The address book: custom columns, their types and limits, birthdays.
 
-use pillarbox_tests::{CAMPAIGN, Stack, person};
+use pillarbox_tests::{CAMPAIGN, TestStack, person};
 use serde_json::{Value, json};
 
-async fn send_with(stack: &Stack, number: usize, fields: Value, types: Value) -> Value {
+async fn send_with(stack: &TestStack, number: usize, fields: Value, types: Value) -> Value {
     let mut recipient = person(number);
     recipient.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
     let answer =
@@ -12,20 +12,20 @@ async fn send_with(stack: &Stack, number: usize, fields: Value, types: Value) ->
     answer.json()["summary"].clone()
 }
 
-async fn columns(stack: &Stack) -> Vec<(String, String)> {
+async fn columns(stack: &TestStack) -> Vec<(String, String)> {
     let rows =
         stack.sql.query("SELECT name, type FROM address_columns ORDER BY column_id", &[]).await.unwrap();
     rows.iter().map(|row| (row.get(0), row.get(1))).collect()
 }
 
-async fn custom(stack: &Stack, number: usize) -> Value {
+async fn custom(stack: &TestStack, number: usize) -> Value {
     let sql = "SELECT custom FROM address_entries WHERE last_name = $1";
     stack.sql.query_one(sql, &[&format!("Reader{number}")]).await.unwrap().get(0)
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn field_types_give_new_columns_their_type_and_text_is_the_default() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let fields = json!({" Pet ": "Rex", "Visits": "3", "Since": "2024-05-01", "vip": true});
     let types = json!({"visits": "number", "Since": "date", "VIP": "yes_no"});
     let summary = send_with(&stack, 1, fields, types).await;
@@ -43,7 +43,7 @@ async fn field_types_give_new_columns_their_type_and_text_is_the_default() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_name_meets_its_column_whatever_its_case_and_keeps_its_type() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     send_with(&stack, 1, json!({"Visits": 1}), json!({"Visits": "number"})).await;
     send_with(&stack, 2, json!({" VISITS": 2}), json!({"VISITS": "text"})).await;
     assert_eq!(columns(&stack).await, [("Visits".to_owned(), "number".to_owned())]);
@@ -52,7 +52,7 @@ async fn a_name_meets_its_column_whatever_its_case_and_keeps_its_type() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn unparseable_typed_values_are_counted_and_stored_as_sent() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let types = json!({"n": "number", "d": "date", "y": "yes_no"});
     let summary = send_with(&stack, 1, json!({"n": "many", "d": "soon", "y": "maybe"}), types.clone()).await;
     assert_eq!(summary["unparseableTypedValues"], 3);
@@ -63,7 +63,7 @@ async fn unparseable_typed_values_are_counted_and_stored_as_sent() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn computed_fields_ignored_counts_values_for_formula_and_ai_columns() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let insert = "INSERT INTO address_columns SELECT team_id, gen_random_uuid(), kind, kind, 'text', kind, 'owner', now()
         FROM teams, unnest(ARRAY['formula', 'ai']) AS kind WHERE teams.name = 'Test'";
     stack.sql.execute(insert, &[]).await.unwrap();
@@ -74,7 +74,7 @@ async fn computed_fields_ignored_counts_values_for_formula_and_ai_columns() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn new_custom_columns_per_request_and_per_team_are_limited_and_the_request_still_runs() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     for request in 0..6 {
         let fields: serde_json::Map<_, _> =
             (0..12).map(|n| (format!("c{request}-{n:02}"), json!("v"))).collect();
@@ -89,7 +89,7 @@ async fn new_custom_columns_per_request_and_per_team_are_limited_and_the_request
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ten_thousand_distinct_names_make_ten_columns() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let fields: serde_json::Map<_, _> = (0..10_000).map(|n| (format!("name {n}"), json!(n))).collect();
     assert_eq!(send_with(&stack, 1, Value::Object(fields), json!({})).await["mailed"], 1);
     assert_eq!(columns(&stack).await.len(), 10);
@@ -97,7 +97,7 @@ async fn ten_thousand_distinct_names_make_ten_columns() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_at_the_same_time_make_each_column_once_and_keep_the_limit() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let sends = (0..8).map(|request| {
         let fields: serde_json::Map<_, _> =
             (0..10).map(|n| (format!("c{}", (request * 7 + n) % 60), json!("v"))).collect();
@@ -116,14 +116,14 @@ async fn requests_at_the_same_time_make_each_column_once_and_keep_the_limit() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_custom_value_is_stored_up_to_600_characters() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     send_with(&stack, 1, json!({"note": "é".repeat(700)}), json!({})).await;
     assert_eq!(custom(&stack, 1).await, json!({"note": "é".repeat(600)}));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_value_that_is_cut_is_told_in_the_result() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let [mut cut, mut whole] = [person(1), person(2)];
     cut["note"] = "é".repeat(601).into();
     whole["note"] = "é".repeat(600).into();
@@ -135,7 +135,7 @@ async fn a_value_that_is_cut_is_told_in_the_result() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_field_whose_name_is_too_long_is_left_out_and_counted() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let (long, pet) = ("n".repeat(201), "p".repeat(200));
     let summary =
         send_with(&stack, 1, json!({&long: "x", &pet: "3"}), json!({&long: "date", &pet: "number"})).await;
@@ -146,7 +146,7 @@ async fn a_field_whose_name_is_too_long_is_left_out_and_counted() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_birthday_that_cannot_be_read_is_told_and_counted() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let sent = ["July 4", "07/04/90", "7/4/05", "31.12.1990", ""];
     let recipients: Vec<Value> = (1..)
         .zip(sent)
@@ -169,7 +169,7 @@ async fn a_birthday_that_cannot_be_read_is_told_and_counted() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_unit_is_in_address_2_for_conditions_on_whichever_line_it_was_sent() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let houses = json!({"all": [{"column": "address_2", "operator": "is_empty"}]});
     stack.campaign(json!({ "conditions": houses })).await;
     let [mut below, mut behind, house] = [person(1), person(2), person(3)];
@@ -181,7 +181,7 @@ async fn a_unit_is_in_address_2_for_conditions_on_whichever_line_it_was_sent() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn birthdays_are_read_in_their_forms_and_kept_as_sent() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     for (number, birthday) in [(1, "3/7"), (2, "1984-02-29"), (3, "someday")] {
         send_with(&stack, number, json!({"birthday": birthday}), json!({})).await;
     }
@@ -202,7 +202,7 @@ async fn birthdays_are_read_in_their_forms_and_kept_as_sent() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_entry_is_keyed_by_verified_address_and_name_and_a_send_updates_it() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     stack.campaign(json!({"id": "PA-SECOND", "name": "Second"})).await;
     let mut first = person(1);
     first
@@ -232,7 +232,7 @@ async fn an_entry_is_keyed_by_verified_address_and_name_and_a_send_updates_it() 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_column_that_conditions_use_keeps_its_type() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let columns = |column_type| json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": column_type}]}]});
     stack.apply(columns("number")).await;
     stack.campaign(json!({"conditions": {"column": "score", "operator": "greater", "value": 10}})).await;

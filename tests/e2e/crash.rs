@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pillarbox_tests::{
-    CAMPAIGN, Gate, KEY, Options, Server, ServerKind, Servers, Slow, Spawned, Stack, Strike, World,
-    eventually, free_port, people, settings_for,
+    CAMPAIGN, ChaosFault, ChaosFleet, GatedVerifier, KEY, PrivateServer, PrivateServers, ServerKind,
+    SlowVerifier, SpawnedProcess, StackOptions, TestStack, eventually, free_port, people, settings_for,
 };
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -19,14 +19,16 @@ fn quick_leases() -> Vec<(&'static str, String)> {
 }
 
 /// A stack whose mailers are real processes.
-async fn without_mailer() -> Stack {
-    let stack = Stack::with(Options { settings: quick_leases(), mailers: 0, ..Options::default() }).await;
+async fn without_mailer() -> TestStack {
+    let stack =
+        TestStack::with(StackOptions { settings: quick_leases(), mailers: 0, ..StackOptions::default() })
+            .await;
     stack.campaign(json!({})).await;
     stack
 }
 
 /// Posts until the answer is 200: what a client does that keeps trying.
-async fn send_until_answered(stack: &Stack, recipients: &[Value]) -> Vec<String> {
+async fn send_until_answered(stack: &TestStack, recipients: &[Value]) -> Vec<String> {
     let answer = std::sync::Mutex::new(None);
     eventually("the send is answered", async || {
         let got = stack.send(recipients).await;
@@ -40,7 +42,7 @@ async fn send_until_answered(stack: &Stack, recipients: &[Value]) -> Vec<String>
     answer.into_inner().unwrap().unwrap()
 }
 
-async fn assert_one_card_each(stack: &Stack, addresses: i64) {
+async fn assert_one_card_each(stack: &TestStack, addresses: i64) {
     assert_eq!(stack.count("SELECT count(*) FROM pieces").await, addresses);
     assert_eq!(stack.count("SELECT count(DISTINCT address_id) FROM pieces").await, addresses);
     assert_eq!(
@@ -54,7 +56,7 @@ async fn assert_one_card_each(stack: &Stack, addresses: i64) {
 
 async fn dies_at(point: &'static str) {
     let stack = without_mailer().await;
-    let mut doomed = Spawned::start("mailer", &stack.settings, Some(point));
+    let mut doomed = SpawnedProcess::start("mailer", &stack.settings, Some(point));
     let recipients = people(1..31);
     let first = {
         let send = send_until_answered(&stack, &recipients);
@@ -62,7 +64,7 @@ async fn dies_at(point: &'static str) {
             let doomed = tokio::sync::Mutex::new(&mut doomed);
             eventually("the mailer dies at its fail point", async || doomed.lock().await.has_ended()).await;
             // Another worker takes over what the dead one had.
-            Spawned::start("mailer", &stack.settings, None)
+            SpawnedProcess::start("mailer", &stack.settings, None)
         };
         let (reasons, _second) = tokio::join!(send, die);
         let again = send_until_answered(&stack, &recipients).await;
@@ -96,7 +98,7 @@ async fn killed_after_settle_before_the_reply() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_send_left_open_is_finished_though_nobody_asks_again() {
     let stack = without_mailer().await;
-    let mut doomed = Spawned::start("mailer", &stack.settings, Some("send.reserved"));
+    let mut doomed = SpawnedProcess::start("mailer", &stack.settings, Some("send.reserved"));
     let recipients = people(1..11);
     let ask = async {
         eventually("the mailer dies", async || {
@@ -110,7 +112,7 @@ async fn a_send_left_open_is_finished_though_nobody_asks_again() {
     let mut settings = stack.settings.clone();
     // Another namespace: the call in the queue is out of this worker's reach, as if the broker had been wiped.
     settings.insert("PILLARBOX__BROKER__NAMESPACE".to_owned(), "elsewhere".to_owned());
-    let _second = Spawned::start("mailer", &settings, None);
+    let _second = SpawnedProcess::start("mailer", &settings, None);
     eventually("the send is finished", async || {
         stack.count("SELECT count(*) FROM sends WHERE state = 'finished'").await == 1
     })
@@ -120,12 +122,12 @@ async fn a_send_left_open_is_finished_though_nobody_asks_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_send_that_takes_longer_than_its_lease_stays_with_its_worker() {
-    let gate = Arc::new(Gate::default());
-    let verifier: Arc<dyn verification::Verify> = gate.clone();
+    let gate = Arc::new(GatedVerifier::default());
+    let verifier: Arc<dyn verification::AddressVerifier> = gate.clone();
     let lease_ms = 300;
     let settings = vec![("MAILER__LEASE_MS", lease_ms.to_string())];
-    let options = Options { settings, mailers: 2, verifier: Some(verifier), ..Options::default() };
-    let stack = Stack::with(options).await;
+    let options = StackOptions { settings, mailers: 2, verifier: Some(verifier), ..StackOptions::default() };
+    let stack = TestStack::with(options).await;
     stack.campaign(json!({})).await;
     let recipients = people(1..4);
     let renewed = format!(
@@ -146,9 +148,9 @@ async fn a_send_that_takes_longer_than_its_lease_stays_with_its_worker() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_is_taken_over_only_by_a_worker_that_has_a_slot_for_it() {
     let settings = vec![("MAILER__LEASE_MS", "5000".to_owned()), ("MAILER__CONCURRENCY", "1".to_owned())];
-    let mut stack = Stack::with(Options { settings, mailers: 0, ..Options::default() }).await;
+    let mut stack = TestStack::with(StackOptions { settings, mailers: 0, ..StackOptions::default() }).await;
     stack.campaign(json!({})).await;
-    let mut doomed = Spawned::start("mailer", &stack.settings, Some("send.claimed"));
+    let mut doomed = SpawnedProcess::start("mailer", &stack.settings, Some("send.claimed"));
     let claimed = "SELECT count(*) FROM sends WHERE state = 'claimed'";
     eventually("its worker dies with it", async || {
         // The call stays in the queue when its caller goes.
@@ -157,7 +159,7 @@ async fn a_request_is_taken_over_only_by_a_worker_that_has_a_slot_for_it() {
     })
     .await;
     doomed.kill();
-    let gate = Arc::new(Gate::default());
+    let gate = Arc::new(GatedVerifier::default());
     stack.add_mailer(Some(gate.clone()));
     let recipients = people(2..3);
     let (answer, ()) = tokio::join!(send_until_answered(&stack, &recipients), async {
@@ -177,11 +179,12 @@ async fn a_request_is_taken_over_only_by_a_worker_that_has_a_slot_for_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_that_expires_before_its_worker_begins_it_is_never_begun() {
-    let gate = Arc::new(Gate::default());
+    let gate = Arc::new(GatedVerifier::default());
     let settings =
         vec![("MAILER__CONCURRENCY", "1".to_owned()), ("GATEWAY__CALL_DEADLINE_MS", "2000".to_owned())];
-    let verifier: Arc<dyn verification::Verify> = gate.clone();
-    let stack = Stack::with(Options { settings, verifier: Some(verifier), ..Options::default() }).await;
+    let verifier: Arc<dyn verification::AddressVerifier> = gate.clone();
+    let stack =
+        TestStack::with(StackOptions { settings, verifier: Some(verifier), ..StackOptions::default() }).await;
     stack.campaign(json!({})).await;
     let (begun, waiting) = (people(1..2), people(2..3));
     let (begun, waiting) = tokio::join!(stack.send(&begun), async {
@@ -207,10 +210,10 @@ async fn later_steps_of_an_open_send_are_planned_once_though_its_campaign_is_pau
     // Nobody looks for open sends: the repeat finds it.
     let settings =
         vec![("MAILER__LEASE_MS", "4000".to_owned()), ("MAILER__JOB_INTERVAL_MS", "600000".to_owned())];
-    let stack = Stack::with(Options { settings, mailers: 0, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { settings, mailers: 0, ..StackOptions::default() }).await;
     let steps = [0, 1, 2].map(|days| json!({"design": "Card", "postage": "standard", "delay_days": days}));
     stack.campaign(json!({"steps": steps})).await;
-    let mut doomed = Spawned::start("mailer", &stack.settings, Some("send.reserved"));
+    let mut doomed = SpawnedProcess::start("mailer", &stack.settings, Some("send.reserved"));
     let recipients = people(1..11);
     eventually("the mailer dies", async || {
         let _ = tokio::time::timeout(Duration::from_millis(500), stack.send(&recipients)).await;
@@ -221,7 +224,7 @@ async fn later_steps_of_an_open_send_are_planned_once_though_its_campaign_is_pau
     let planned = "SELECT count(*) FROM jobs WHERE kind = 'step'";
     assert_eq!(stack.count(planned).await, 0, "they are planned with the charge");
     stack.campaign(json!({"status": "paused", "steps": steps})).await;
-    let _second = Spawned::start("mailer", &stack.settings, None);
+    let _second = SpawnedProcess::start("mailer", &stack.settings, None);
     for _ in 0..2 {
         assert_eq!(send_until_answered(&stack, &recipients).await, vec!["mailed"; 10]);
     }
@@ -236,13 +239,13 @@ async fn job_dies_at(point: &'static str) {
     stack.campaign(json!({"steps": [step(0), step(1)]})).await;
     // Real processes have real clocks: the second step falls due at once.
     stack.sql.execute("UPDATE campaign_steps SET delay_days = 0", &[]).await.unwrap();
-    let mut doomed = Spawned::start("mailer", &stack.settings, Some(point));
+    let mut doomed = SpawnedProcess::start("mailer", &stack.settings, Some(point));
     assert_eq!(send_until_answered(&stack, &people(1..21)).await, vec!["mailed"; 20]);
     {
         let doomed = tokio::sync::Mutex::new(&mut doomed);
         eventually("the mailer dies at its fail point", async || doomed.lock().await.has_ended()).await;
     }
-    let _second = Spawned::start("mailer", &stack.settings, None);
+    let _second = SpawnedProcess::start("mailer", &stack.settings, None);
     eventually("step 2 is done", async || stack.count("SELECT count(*) FROM jobs").await == 0).await;
     assert_eq!(stack.count("SELECT count(*) FROM pieces WHERE step = 2").await, 20);
     assert_eq!(stack.count("SELECT count(*) FROM charges WHERE state = 'settled'").await, 2);
@@ -262,7 +265,7 @@ async fn a_later_step_killed_after_charge() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mailer_told_to_stop_finishes_what_it_began() {
     let stack = without_mailer().await;
-    let mut mailer = Spawned::start("mailer", &stack.settings, None);
+    let mut mailer = SpawnedProcess::start("mailer", &stack.settings, None);
     assert_eq!(send_until_answered(&stack, &people(1..3)).await.len(), 2);
     let recipients = people(10..1010);
     let (answer, ended_well) = tokio::join!(stack.send(&recipients), async {
@@ -275,7 +278,7 @@ async fn a_mailer_told_to_stop_finishes_what_it_began() {
 }
 
 /// A mailer in this process that can be told to stop; returns when it has.
-async fn mail_until(stack: &Stack, stop: CancellationToken) {
+async fn mail_until(stack: &TestStack, stop: CancellationToken) {
     let config = Config::with(settings_for("mailer", &stack.settings)).unwrap();
     let process = Process::new("mailer", config, stack.clock.clone(), stop).unwrap();
     let background = process.background.clone();
@@ -318,11 +321,12 @@ async fn a_mailer_told_to_stop_begins_no_further_open_send() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_gateway_told_to_stop_answers_what_it_accepted() {
-    let mut stack = Stack::with(Options { settings: quick_leases(), ..Options::default() }).await;
+    let mut stack =
+        TestStack::with(StackOptions { settings: quick_leases(), ..StackOptions::default() }).await;
     stack.campaign(json!({})).await;
     let port = free_port();
     stack.settings.insert("PILLARBOX__GATEWAY__LISTEN".to_owned(), format!("127.0.0.1:{port}"));
-    let mut gateway = Spawned::start("gateway", &stack.settings, None);
+    let mut gateway = SpawnedProcess::start("gateway", &stack.settings, None);
     let url = format!("http://127.0.0.1:{port}");
     let send = async |recipients: Vec<Value>| {
         let body = json!({"campaign_id": CAMPAIGN, "recipients": recipients}).to_string();
@@ -348,15 +352,15 @@ async fn a_gateway_told_to_stop_answers_what_it_accepted() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reply_lost_with_the_broker_is_found_in_the_database() {
-    let broker = Server::start(ServerKind::Rabbitmq);
-    let mut stack = Stack::with(Options {
+    let broker = PrivateServer::start(ServerKind::Rabbitmq);
+    let mut stack = TestStack::with(StackOptions {
         settings: vec![("BROKER__URL", broker.url.clone())],
         mailers: 0,
-        ..Options::default()
+        ..StackOptions::default()
     })
     .await;
     stack.campaign(json!({})).await;
-    stack.add_mailer(Some(std::sync::Arc::new(Slow(Duration::from_secs(2)))));
+    stack.add_mailer(Some(std::sync::Arc::new(SlowVerifier(Duration::from_secs(2)))));
     let recipients = people(1..4);
     let (answer, ()) = tokio::join!(send_until_answered(&stack, &recipients), async {
         eventually("the send has begun", async || stack.count("SELECT count(*) FROM sends").await == 1).await;
@@ -372,8 +376,8 @@ async fn a_reply_lost_with_the_broker_is_found_in_the_database() {
 }
 
 /// Every kind of death a few times.
-fn strikes() -> Vec<Strike> {
-    use Strike::{Broker, Gateway, Postgres, WipedBroker, Worker};
+fn strikes() -> Vec<ChaosFault> {
+    use ChaosFault::{Broker, Gateway, Postgres, WipedBroker, Worker};
     let mut strikes = vec![Postgres, Postgres, Broker, Broker, WipedBroker, WipedBroker];
     strikes.extend([0, 1, 0, 1].map(Worker));
     strikes.extend([0, 1, 0].map(Gateway));
@@ -404,14 +408,14 @@ async fn insist(urls: &[String; 2], batch: Vec<Value>, until: Instant) -> Vec<Va
 async fn chaos_leaves_one_card_and_one_charge_for_each_address() {
     const SEED: u64 = 20_261_121;
     const CLIENTS: usize = 4;
-    let servers = Servers::start().await;
+    let servers = PrivateServers::start().await;
     let mut settings = quick_leases();
     settings.extend(servers.settings());
     settings.push(("GATEWAY__CALL_DEADLINE_MS", "8000".to_owned()));
     // Provisions the team and looks into the database; its own gateway has no worker and is not used.
-    let stack = Stack::on(settings).await;
+    let stack = TestStack::on(settings).await;
     stack.campaign(json!({})).await;
-    let mut world = World::start(servers, "mailer", &stack.settings);
+    let mut world = ChaosFleet::start(servers, "mailer", &stack.settings);
     let striking = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
     let clients: Vec<_> = (0..CLIENTS)
         .map(|client| {

@@ -1,6 +1,6 @@
 //! What `sslmode` means, against a Postgres whose certificate nobody else trusts.
 
-use pillarbox_tests::{Server, ServerKind};
+use pillarbox_tests::{PrivateServer, ServerKind};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
 use service::Config;
 use store::{SchemaVersion, Store, StoreError};
@@ -24,7 +24,7 @@ fn self_signed(names: &[&str]) -> (String, String) {
 }
 
 /// A server that speaks TLS with this certificate. Its files are written by the server, whose they must be.
-fn with_certificate(server: &Server, certificate: &str, key: &str) {
+fn with_certificate(server: &PrivateServer, certificate: &str, key: &str) {
     for (file, content) in [("server.crt", certificate), ("server.key", key)] {
         let lines = format!("SELECT unnest(string_to_array('{}', E'\\n'))", content.trim());
         let copy = format!("COPY ({lines}) TO PROGRAM 'umask 077; cat > {file}'");
@@ -42,7 +42,7 @@ fn root_file(certificate: &str) -> NamedTempFile {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_modes_of_tls_do_what_they_do_in_libpq() {
-    let server = tokio::task::block_in_place(|| Server::start(ServerKind::Postgres));
+    let server = tokio::task::block_in_place(|| PrivateServer::start(ServerKind::Postgres));
     let (here, there) = (self_signed(&["127.0.0.1"]), self_signed(&["elsewhere.example.com"]));
     let (own, other) = (root_file(&here.0), root_file(&there.0));
     let (own, other) = (own.path().display(), other.path().display());

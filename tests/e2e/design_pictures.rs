@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use chrono::TimeDelta;
-use outbound::Client;
-use pictures::{Picture, Pictures};
+use outbound::OutboundClient;
+use pictures::{PictureFetcher, ResolvedPicture};
 use pillarbox::apply::{apply, fetch_pictures};
 use pillarbox_tests::{
-    Options, PictureHost, SecurePictureHost, Spawned, Stack, eventually, fixed_picture, people, person,
-    postcard, variable_picture,
+    PictureHost, SecurePictureHost, SpawnedProcess, StackOptions, TestStack, eventually, fixed_picture,
+    people, person, postcard, variable_picture,
 };
 use serde_json::{Value, json};
 use service::Config;
@@ -22,9 +22,9 @@ fn with_photo(number: usize, link: &str) -> Value {
 }
 
 /// A stack whose postcard has a picture by recipient, without a default.
-async fn with_photos(settings: &[(&'static str, &str)]) -> Stack {
+async fn with_photos(settings: &[(&'static str, &str)]) -> TestStack {
     let settings = settings.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
-    let stack = Stack::with(Options { settings, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { settings, ..StackOptions::default() }).await;
     stack.design(postcard(&[variable_picture(Value::Null)]), json!({})).await;
     stack
 }
@@ -42,15 +42,15 @@ fn warnings(answer: &Value) -> Vec<String> {
 }
 
 /// What fetches pictures, and where they are kept, as the stack's processes have them.
-fn pictures_of(stack: &Stack) -> (Pictures, Storage) {
+fn pictures_of(stack: &TestStack) -> (PictureFetcher, Storage) {
     let config = Config::with(stack.settings.clone()).unwrap();
-    let client = Client::new(stack.policy()).unwrap();
+    let client = OutboundClient::new(stack.policy()).unwrap();
     let storage = Storage::new(&config.storage).unwrap();
     let (store, clock) = (stack.store.clone(), stack.clock.clone());
-    (Pictures::new(client, storage.clone(), store, clock, config.pictures.clone()), storage)
+    (PictureFetcher::new(client, storage.clone(), store, clock, config.pictures.clone()), storage)
 }
 
-fn kept_file(stack: &Stack, content: &Value, link: &str) -> Vec<u8> {
+fn kept_file(stack: &TestStack, content: &Value, link: &str) -> Vec<u8> {
     let folder = &stack.settings["PILLARBOX__STORAGE__FOLDER"];
     let name = content["pictures"][link].as_str().expect("a kept picture");
     std::fs::read(Path::new(folder).join(name)).expect("its file")
@@ -282,7 +282,7 @@ async fn a_request_fetches_a_bounded_number_of_pictures() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn design_cannot_render_when_a_fixed_picture_cannot_be_used() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let link = "https://127.0.0.1:1/logo.png";
     stack.design(postcard(&[fixed_picture(link)]), json!({})).await;
     let answer = stack.send(&people(1..3)).await;
@@ -303,7 +303,7 @@ async fn design_cannot_render_when_a_fixed_picture_cannot_be_used() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_design_keeps_its_picture_though_the_link_dies() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let link = "https://127.0.0.1:1/logo.png";
     stack.know_design_picture(link, PictureOutcome::Kept("pictures/designs/logo.png".to_owned())).await;
     stack.design(postcard(&[fixed_picture(link)]), json!({})).await;
@@ -314,14 +314,14 @@ async fn a_design_keeps_its_picture_though_the_link_dies() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_designs_picture_is_fetched_again_when_it_is_saved_and_stays_when_that_fails() {
-    let (stack, host) = (Stack::start().await, PictureHost::start().await);
+    let (stack, host) = (TestStack::start().await, PictureHost::start().await);
     let (pictures, _storage) = pictures_of(&stack);
     let team = stack.store.team_by_name("Test").await.unwrap().team_id;
     let link = host.link("/picture/logo");
     let until = || tokio::time::Instant::now() + pictures.request_time();
     let resolve = async || pictures.resolve(team, PictureUse::Design, [&*link], until()).await.unwrap();
     let kept = resolve().await[&*link].clone();
-    assert!(matches!(kept, Picture::Kept(_)));
+    assert!(matches!(kept, ResolvedPicture::Kept(_)));
     stack.clock.advance(TimeDelta::days(400));
     assert_eq!(resolve().await[&*link], kept);
     assert_eq!(host.asked("/picture/logo"), 1);
@@ -331,14 +331,14 @@ async fn a_designs_picture_is_fetched_again_when_it_is_saved_and_stays_when_that
     let again = pictures.fetch_again(team, [&*link]).await.unwrap();
     assert_eq!(
         again[&*link],
-        Picture::Unusable("its host answered with status 503 (the host has a problem)".to_owned())
+        ResolvedPicture::Unusable("its host answered with status 503 (the host has a problem)".to_owned())
     );
     assert_eq!(resolve().await[&*link], kept);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn applying_a_file_says_which_pictures_of_its_designs_cannot_be_used() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let config = Config::with(stack.settings.clone()).unwrap();
     let document = postcard(&[fixed_picture("https://127.0.0.1:1/logo.png")]);
     let file = json!({"teams": [{"name": "Test", "designs": [{"name": "Designed", "document": document}]}]});
@@ -397,12 +397,12 @@ async fn a_repeat_gets_the_same_bytes_warnings_included() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_designs_own_pictures_come_over_https_from_a_host_with_a_certificate_that_is_trusted() {
-    let stack = Stack::with(Options { mailers: 0, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { mailers: 0, ..StackOptions::default() }).await;
     let host = SecurePictureHost::start().await;
     let mut settings = stack.settings.clone();
     // The one certificate that this process trusts.
     settings.insert("SSL_CERT_FILE".to_owned(), host.certificate.path().display().to_string());
-    let _mailer = Spawned::start("mailer", &settings, None);
+    let _mailer = SpawnedProcess::start("mailer", &settings, None);
     let (logo, default, own) =
         (host.link("/picture/logo"), host.link("/jpeg/default"), host.link("/picture/own"));
     let elements = [fixed_picture(&logo), variable_picture(default.as_str().into())];
@@ -433,11 +433,11 @@ async fn a_designs_own_pictures_come_over_https_from_a_host_with_a_certificate_t
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_while_pictures_are_fetched() {
     let settings = vec![("MAILER__LEASE_MS", "1500".to_owned())];
-    let stack = Stack::with(Options { settings, mailers: 0, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { settings, mailers: 0, ..StackOptions::default() }).await;
     stack.design(postcard(&[variable_picture(Value::Null)]), json!({})).await;
     let host = PictureHost::start().await;
     let send = [with_photo(1, &host.link("/picture/a")), with_photo(2, &host.link("/text"))];
-    let mut doomed = Spawned::start("mailer", &stack.settings, Some("pictures.kept"));
+    let mut doomed = SpawnedProcess::start("mailer", &stack.settings, Some("pictures.kept"));
     let answered = async {
         let answer = tokio::sync::Mutex::new(None);
         eventually("the send is answered", async || {
@@ -453,7 +453,7 @@ async fn killed_while_pictures_are_fetched() {
         let doomed = tokio::sync::Mutex::new(&mut doomed);
         eventually("the mailer dies when it has kept a picture", async || doomed.lock().await.has_ended())
             .await;
-        Spawned::start("mailer", &stack.settings, None)
+        SpawnedProcess::start("mailer", &stack.settings, None)
     };
     let (answer, _second) = tokio::join!(answered, replaced);
     assert_eq!(warnings(&answer.json()), ["", "variable_image_blank"]);

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use address::{AddressInput, Strictness, Verdict};
+use address::{AddressInput, AddressVerdict, VerificationStrictness};
 use chrono::TimeDelta;
 use futures_util::future::BoxFuture;
-use pillarbox_tests::{Options, Stack, center, people, person};
+use pillarbox_tests::{StackOptions, TestStack, center, people, person};
 use serde_json::{Value, json};
-use verification::{Verify, VerifyError};
+use verification::{AddressVerifier, VerificationError};
 
 const FALLBACK: [&str; 3] = ["Main Office", "500 Congress Ave", "Austin, TX 78701"];
 
@@ -29,9 +29,9 @@ fn client_of(number: usize, street: &str) -> Value {
     person
 }
 
-async fn with_agents(settings: &[(&'static str, &str)]) -> Stack {
+async fn with_agents(settings: &[(&'static str, &str)]) -> TestStack {
     let settings = settings.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
-    let stack = Stack::with(Options { settings, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { settings, ..StackOptions::default() }).await;
     stack.design(agents_card(), json!({})).await;
     stack
 }
@@ -47,7 +47,7 @@ fn fallbacks(answer: &Value) -> Vec<String> {
     reasons.collect()
 }
 
-async fn asked_today(stack: &Stack) -> i64 {
+async fn asked_today(stack: &TestStack) -> i64 {
     stack.count("SELECT coalesce(max(asked), 0)::bigint FROM return_address_days").await
 }
 
@@ -106,15 +106,15 @@ struct Counting {
     asked: AtomicUsize,
 }
 
-impl Verify for Counting {
+impl AddressVerifier for Counting {
     fn verify<'a>(
         &'a self,
         inputs: &'a [AddressInput<'a>],
-        _: Option<Strictness>,
-    ) -> BoxFuture<'a, Result<Vec<Verdict>, VerifyError>> {
+        _: Option<VerificationStrictness>,
+    ) -> BoxFuture<'a, Result<Vec<AddressVerdict>, VerificationError>> {
         Box::pin(async move {
             if inputs.iter().any(|input| input.address_1 == "13 Outage St") {
-                return Err(VerifyError::Unavailable("the provider is down".to_owned()));
+                return Err(VerificationError::Unavailable("the provider is down".to_owned()));
             }
             self.asked.fetch_add(inputs.len(), Ordering::Relaxed);
             Ok(inputs.iter().map(|input| address::verify(*input)).collect())
@@ -125,8 +125,8 @@ impl Verify for Counting {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_thousand_recipients_of_one_agent_ask_the_verifier_once_and_an_outage_mails_nobody() {
     let verifier = Arc::new(Counting { asked: AtomicUsize::new(0) });
-    let options = Options { verifier: Some(verifier.clone()), ..Options::default() };
-    let stack = Stack::with(options).await;
+    let options = StackOptions { verifier: Some(verifier.clone()), ..StackOptions::default() };
+    let stack = TestStack::with(options).await;
     stack.design(agents_card(), json!({})).await;
     let clients: Vec<Value> = (1..=1000).map(|number| client_of(number, "12 N Main St")).collect();
     stack.send(&clients).await;
@@ -139,7 +139,7 @@ async fn a_thousand_recipients_of_one_agent_ask_the_verifier_once_and_an_outage_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_return_address_without_fields_prints_as_it_was_written() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let address = json!({"name": "The Shop", "address_1": "1 Nowhere Lane", "address_2": "Back door",
         "city": "Atlantis", "state": "XX", "zip": "00000"});
     let card = json!({"product": "postcard_4x6", "return_address": {"address": address},
@@ -153,7 +153,7 @@ async fn a_return_address_without_fields_prints_as_it_was_written() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn later_steps_and_the_recheck_choose_return_addresses_as_a_send_does() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     stack.apply(json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": "number"}]}]})).await;
     let campaign = |score: i64| {
         json!({"conditions": {"column": "score", "operator": "greater", "value": score},
@@ -187,7 +187,7 @@ async fn later_steps_and_the_recheck_choose_return_addresses_as_a_send_does() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn neighborhood_mail_prints_the_fallback_and_its_results_do_not_say_so() {
-    let stack = Stack::with(Options::default()).await;
+    let stack = TestStack::with(StackOptions::default()).await;
     stack.import_main_street(1..11).await;
     let settings = json!({"kind": "neighborhood", "radius_metres": 60});
     stack.design(agents_card(), settings).await;

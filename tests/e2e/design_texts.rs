@@ -1,6 +1,6 @@
 //! What the layout of a card says: reasons that keep it from printing, warnings that it prints with a fallback.
 
-use pillarbox_tests::{Options, Stack, center, people, person, postcard, text_box};
+use pillarbox_tests::{StackOptions, TestStack, center, people, person, postcard, text_box};
 use serde_json::{Value, json};
 
 fn named(number: usize, name: &str) -> Value {
@@ -10,8 +10,8 @@ fn named(number: usize, name: &str) -> Value {
 }
 
 /// A stack whose postcard has these elements on its front.
-async fn with_front(elements: &[Value]) -> Stack {
-    let stack = Stack::start().await;
+async fn with_front(elements: &[Value]) -> TestStack {
+    let stack = TestStack::start().await;
     stack.design(postcard(elements), json!({})).await;
     stack
 }
@@ -60,7 +60,7 @@ async fn unsupported_characters_are_named_with_their_box_and_come_before_text_ov
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_design_says_comes_after_the_conditions_and_before_the_budget() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     stack.apply(json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": "number"}]}]})).await;
     let campaign = json!({"budget": "$0.80",
         "conditions": {"column": "score", "operator": "greater", "value": 10}});
@@ -188,7 +188,7 @@ async fn thousands_of_cards_are_decided_in_their_order() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn neighborhood_mail_leaves_out_homes_whose_card_cannot_print_and_shows_no_warnings() {
-    let stack = Stack::with(Options::default()).await;
+    let stack = TestStack::with(StackOptions::default()).await;
     stack.import_main_street(1..11).await;
     let code = json!({"id": "code", "kind": "qr_code", "area": {"x": 20, "y": 20, "width": 80, "height": 80},
         "destination": "https://example.com/{{offer}}", "fallback_link": "https://example.com/start"});

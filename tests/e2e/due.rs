@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use contract::id::TeamId;
-use pillarbox_tests::{ADDRESS, CAMPAIGN, Options, Stack, eventually, people, person};
+use pillarbox_tests::{ADDRESS, CAMPAIGN, StackOptions, TestStack, eventually, people, person};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -13,8 +13,8 @@ fn scored(number: usize, score: i64) -> Value {
 }
 
 /// A campaign that mails who has a score over 10, after whatever else it has.
-async fn with_conditions(overrides: Value) -> Stack {
-    let stack = Stack::start().await;
+async fn with_conditions(overrides: Value) -> TestStack {
+    let stack = TestStack::start().await;
     stack.apply(json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": "number"}]}]})).await;
     let mut campaign = json!({"conditions": {"column": "score", "operator": "greater", "value": 10}});
     campaign.as_object_mut().unwrap().extend(overrides.as_object().unwrap().clone());
@@ -22,12 +22,12 @@ async fn with_conditions(overrides: Value) -> Stack {
     stack
 }
 
-async fn pieces(stack: &Stack) -> i64 {
+async fn pieces(stack: &TestStack) -> i64 {
     stack.count("SELECT count(*) FROM pieces JOIN charges USING (team_id, charge_id) WHERE charges.state = 'settled'").await
 }
 
 /// Moves past the next re-check and waits until it is done.
-async fn next_recheck(stack: &Stack) {
+async fn next_recheck(stack: &TestStack) {
     stack.clock.advance(TimeDelta::days(1));
     let now = stack.now();
     eventually("the re-check is done", async || {
@@ -120,7 +120,7 @@ fn two_steps() -> Value {
     ]})
 }
 
-async fn until_steps_are_done(stack: &Stack) {
+async fn until_steps_are_done(stack: &TestStack) {
     let now = stack.now();
     eventually("the steps that are due are mailed", async || {
         let due = "SELECT count(*) FROM jobs WHERE due_at <= $1";
@@ -131,7 +131,7 @@ async fn until_steps_are_done(stack: &Stack) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_later_step_mails_and_charges_its_days_after_step_1() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     stack.campaign(two_steps()).await;
     let answer = stack.send(&people(1..4)).await;
     assert_eq!(answer.reasons(), vec!["mailed"; 3]);
@@ -151,7 +151,7 @@ async fn a_later_step_mails_and_charges_its_days_after_step_1() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_later_step_makes_the_same_checks_at_its_time() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     stack.campaign(two_steps()).await;
     assert_eq!(stack.send(&people(1..6)).await.reasons(), vec!["mailed"; 5]);
     let team = stack.store.team_by_name("Test").await.unwrap().team_id;
@@ -173,7 +173,7 @@ async fn a_later_step_makes_the_same_checks_at_its_time() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_later_step_waits_while_the_campaign_is_paused() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     stack.campaign(two_steps()).await;
     stack.send(&people(1..3)).await;
     let mut paused = two_steps();
@@ -190,7 +190,7 @@ async fn a_later_step_waits_while_the_campaign_is_paused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_step_whose_campaign_is_paused_in_its_middle_mails_the_rest_afterwards() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     stack.campaign(two_steps()).await;
     assert_eq!(stack.send(&people(1..1501)).await.reasons(), vec!["mailed"; 1500]);
     // The first portion gets no further than its payment.
@@ -234,9 +234,9 @@ async fn a_recheck_whose_campaign_is_paused_in_its_middle_looks_at_everybody_on_
 }
 
 /// A stack that gives a job up after two tries, with a second step that is due tomorrow.
-async fn soon_given_up() -> Stack {
+async fn soon_given_up() -> TestStack {
     let settings = vec![("MAILER__JOB_ATTEMPTS", "2".to_owned())];
-    let stack = Stack::with(Options { settings, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { settings, ..StackOptions::default() }).await;
     stack.campaign(two_steps()).await;
     assert_eq!(stack.send(&people(1..3)).await.reasons(), ["mailed", "mailed"]);
     stack.clock.advance(TimeDelta::days(9));
@@ -244,7 +244,7 @@ async fn soon_given_up() -> Stack {
 }
 
 /// Lets more time pass than there are tries, and sees that the job is tried each time.
-async fn is_tried_again_and_again(stack: &Stack) {
+async fn is_tried_again_and_again(stack: &TestStack) {
     for _ in 0..4 {
         let now = stack.now();
         eventually("the job is tried and put off", async || {
@@ -295,7 +295,7 @@ const READ: &str = "SELECT sum(idx_tup_read)::bigint FROM pg_stat_user_indexes W
 #[tokio::test(flavor = "multi_thread")]
 async fn a_team_with_many_jobs_does_not_make_anothers_dear_to_find() {
     const BUSY: TeamId = TeamId(Uuid::from_u128(2));
-    let stack = Stack::with(Options { mailers: 0, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { mailers: 0, ..StackOptions::default() }).await;
     // The busy team's are older, and the others' ids lie on both sides of its own.
     let jobs = "INSERT INTO jobs (team_id, job_id, campaign_id, kind, charge_id, step, due_at, created_at)
          SELECT $1, gen_random_uuid(), $4, 'step', gen_random_uuid(), 2, $2::timestamptz + n * interval '1 ms', $2

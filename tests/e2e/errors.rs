@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use pillarbox_tests::{CAMPAIGN, Down, KEY, Options, Slow, Stack, eventually, people, person};
+use pillarbox_tests::{
+    CAMPAIGN, KEY, SlowVerifier, StackOptions, TestStack, UnavailableVerifier, eventually, people, person,
+};
 use serde_json::{Value, json};
 
-async fn assert_nothing_happened(stack: &Stack) {
+async fn assert_nothing_happened(stack: &TestStack) {
     assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 0);
     assert_eq!(stack.count("SELECT count(*) FROM charges").await, 0);
     assert_eq!(stack.count("SELECT count(*) FROM sends").await, 0);
@@ -18,7 +20,7 @@ fn refused(status: u16, code: &str) -> (u16, String) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn invalid_api_key_when_wrong_revoked_or_of_another_kind() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     stack
         .apply(json!({"teams": [{"name": "Test", "keys": [
             {"kind": "formulas", "name": "Formulas", "key": "pk_fx_TestTestTestTestTestTest"},
@@ -49,7 +51,7 @@ async fn invalid_api_key_when_wrong_revoked_or_of_another_kind() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_key_comes_in_authorization_or_x_api_key_or_the_body_and_never_in_the_query() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let body = |key: Option<&str>| {
         let mut body = json!({"campaign_id": CAMPAIGN, "recipients": [person(1)]});
         if let Some(key) = key {
@@ -76,7 +78,7 @@ async fn the_key_comes_in_authorization_or_x_api_key_or_the_body_and_never_in_th
 
 #[tokio::test(flavor = "multi_thread")]
 async fn campaign_not_found_when_unknown_missing_or_another_teams() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let others = json!({"teams": [{"name": "Other", "designs": [{"name": "Card", "document": {
         "product": "letter", "front": {"elements": []}, "back": {"elements": []}}}],
         "campaigns": [{"id": "PA-OTHER1", "name": "Theirs", "steps": [{"design": "Card", "postage": "standard"}]}]}]});
@@ -92,7 +94,7 @@ async fn campaign_not_found_when_unknown_missing_or_another_teams() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn campaign_not_active_when_paused_or_another_audience_or_without_a_design() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     for (change, words) in [
         (json!({"status": "paused"}), "not active"),
         (json!({"audience": "list"}), "audience"),
@@ -115,7 +117,7 @@ async fn campaign_not_active_when_paused_or_another_audience_or_without_a_design
 
 #[tokio::test(flavor = "multi_thread")]
 async fn design_cannot_render_when_a_draft_or_a_setting_cannot_print() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let draft = json!({"name": "Draft", "ai_draft": true, "document": {
         "product": "postcard_4x6", "front": {"elements": []}, "back": {"elements": []}}});
     stack.apply(json!({"teams": [{"name": "Test", "designs": [draft]}]})).await;
@@ -137,7 +139,7 @@ async fn design_cannot_render_when_a_draft_or_a_setting_cannot_print() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn payload_too_large_for_too_many_recipients_and_for_too_many_bytes() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let answer = stack.send(&vec![json!({}); 5001]).await;
     assert_eq!(answer.error(), refused(413, "payload_too_large"));
     assert!(answer.json()["message"].as_str().unwrap().contains("5000"));
@@ -149,7 +151,7 @@ async fn payload_too_large_for_too_many_recipients_and_for_too_many_bytes() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn invalid_payload_when_unreadable_or_recipients_empty() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     for recipients in [json!([]), json!({}), json!(null), json!([7]), json!([{"zip": [1]}]), json!([{"": 1}])]
     {
         let answer = stack.post(&json!({"campaign_id": CAMPAIGN, "recipients": recipients})).await;
@@ -166,7 +168,7 @@ async fn invalid_payload_when_unreadable_or_recipients_empty() {
 #[tokio::test(flavor = "multi_thread")]
 async fn internal_error_at_once_when_no_worker_or_no_broker_is_there() {
     for settings in [Vec::new(), vec![("BROKER__URL", "amqp://nobody:x@127.0.0.1:1/%2f".to_owned())]] {
-        let stack = Stack::with(Options { mailers: 0, settings, ..Options::default() }).await;
+        let stack = TestStack::with(StackOptions { mailers: 0, settings, ..StackOptions::default() }).await;
         stack.campaign(json!({})).await;
         let answer = stack.send(&people(1..3)).await;
         assert_eq!(answer.error(), refused(500, "internal_error"));
@@ -176,7 +178,11 @@ async fn internal_error_at_once_when_no_worker_or_no_broker_is_there() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn validation_unavailable_mails_and_charges_nothing() {
-    let stack = Stack::with(Options { verifier: Some(Arc::new(Down)), ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions {
+        verifier: Some(Arc::new(UnavailableVerifier)),
+        ..StackOptions::default()
+    })
+    .await;
     stack.campaign(json!({})).await;
     for _ in 0..2 {
         // The second time it is asked anew: the failed request left nothing to wait for.
@@ -187,7 +193,7 @@ async fn validation_unavailable_mails_and_charges_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_error_has_code_and_message_and_nothing_else() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let answer = stack.send(&[]).await;
     let Value::Object(body) = answer.json() else { panic!("not an object") };
     let mut keys: Vec<_> = body.keys().cloned().collect();
@@ -199,10 +205,10 @@ async fn every_error_has_code_and_message_and_nothing_else() {
 #[tokio::test(flavor = "multi_thread")]
 async fn timeout_past_the_deadline_and_the_request_still_finishes() {
     let settings = vec![("GATEWAY__CALL_DEADLINE_MS", "300".to_owned())];
-    let stack = Stack::with(Options {
-        verifier: Some(Arc::new(Slow(std::time::Duration::from_millis(900)))),
+    let stack = TestStack::with(StackOptions {
+        verifier: Some(Arc::new(SlowVerifier(std::time::Duration::from_millis(900)))),
         settings,
-        ..Options::default()
+        ..StackOptions::default()
     })
     .await;
     stack.campaign(json!({})).await;

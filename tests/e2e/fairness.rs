@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use chrono::TimeDelta;
 use futures_util::future::select_all;
 use pillarbox_tests::{
-    Answer, Options, PictureHost, Stack, eventually, people, person, postcard, variable_picture,
+    ApiResponse, PictureHost, StackOptions, TestStack, eventually, people, person, postcard, variable_picture,
 };
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -53,11 +53,11 @@ fn with_photo(number: usize, link: &str) -> Value {
 }
 
 /// One mailer and two teams; no picture of either comes to an end by itself.
-async fn two_teams(settings: &[(&'static str, String)]) -> Stack {
+async fn two_teams(settings: &[(&'static str, String)]) -> TestStack {
     let patient = [("PICTURES__TIMEOUT_MS", "60000"), ("PICTURES__REQUEST_TIMEOUT_MS", "60000")];
     let patient = patient.map(|(name, value)| (name, value.to_owned()));
     let settings = patient.into_iter().chain(settings.iter().cloned()).collect();
-    let stack = Stack::with(Options { settings, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { settings, ..StackOptions::default() }).await;
     stack.design(postcard(&[variable_picture(Value::Null)]), json!({})).await;
     stack.apply(other_team(&json!({}))).await;
     stack
@@ -79,15 +79,15 @@ fn other_team(campaign: &Value) -> Value {
 }
 
 /// A send of the other team.
-async fn other_send(stack: &Stack, recipients: &[Value]) -> Answer {
+async fn other_send(stack: &TestStack, recipients: &[Value]) -> ApiResponse {
     let body = json!({"campaign_id": OTHER_CAMPAIGN, "recipients": recipients});
     stack.post_with(&[("authorization", &format!("Bearer {OTHER_KEY}"))], body.to_string()).await
 }
 
 /// The other team is answered, again and again, while every one of these requests waits.
 async fn answered_beside(
-    stack: &Stack,
-    waiting: Vec<impl Future<Output = Answer>>,
+    stack: &TestStack,
+    waiting: Vec<impl Future<Output = ApiResponse>>,
     are_begun: impl AsyncFn() -> bool,
 ) {
     let others = async {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use pillarbox_tests::{Options, Spawned, Stack, eventually, people, person};
+use pillarbox_tests::{SpawnedProcess, StackOptions, TestStack, eventually, people, person};
 use serde_json::{Value, json};
 use wiremock::matchers::{body_string_contains, header, method, path};
 use wiremock::{Mock, MockServer, ResponseTemplate};
@@ -40,27 +40,27 @@ fn settings(server: &MockServer, more: &[(&'static str, &str)]) -> Vec<(&'static
     usual.into_iter().chain(more.iter().map(|(name, value)| (*name, (*value).to_owned()))).collect()
 }
 
-async fn stack_with(server: &MockServer, more: &[(&'static str, &str)], mailers: usize) -> Stack {
-    let options = Options { settings: settings(server, more), mailers, ..Options::default() };
-    let stack = Stack::with(options).await;
+async fn stack_with(server: &MockServer, more: &[(&'static str, &str)], mailers: usize) -> TestStack {
+    let options = StackOptions { settings: settings(server, more), mailers, ..StackOptions::default() };
+    let stack = TestStack::with(options).await;
     stack.campaign(json!({})).await;
     prompt(&stack, PROMPT).await;
     stack
 }
 
-async fn prompt(stack: &Stack, prompt: &str) {
+async fn prompt(stack: &TestStack, prompt: &str) {
     let columns = json!([{"name": "Greeting", "prompt": prompt}]);
     stack.apply(json!({"teams": [{"name": "Test", "columns": columns}]})).await;
 }
 
 /// State and reason of the only cell, and the value in its entry.
-async fn cell(stack: &Stack) -> (String, Option<String>, Option<String>) {
+async fn cell(stack: &TestStack) -> (String, Option<String>, Option<String>) {
     let sql = "SELECT ai_cells.state, reason, custom ->> 'greeting' FROM ai_cells JOIN address_entries USING (team_id, entry_id)";
     let row = stack.sql.query_opt(sql, &[]).await.unwrap();
     row.map_or_else(|| (String::new(), None, None), |row| (row.get(0), row.get(1), row.get(2)))
 }
 
-async fn until(stack: &Stack, state: &str, reason: Option<&str>, value: Option<&str>) {
+async fn until(stack: &TestStack, state: &str, reason: Option<&str>, value: Option<&str>) {
     let wanted = (state.to_owned(), reason.map(str::to_owned), value.map(str::to_owned));
     eventually(&format!("the cell is {wanted:?}"), async || {
         // Pauses pass.
@@ -170,7 +170,7 @@ async fn the_allowance_of_a_day_is_kept_and_the_next_day_goes_on() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_model_values_wait_with_the_reason() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     prompt(&stack, PROMPT).await;
     assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
     let (state, reason, value) = cell(&stack).await;
@@ -187,7 +187,7 @@ async fn without_a_model_values_wait_with_the_reason() {
 async fn a_worker_killed_with_the_answer_in_hand_leaves_it_to_another() {
     let server = model(vec![answer("Dear Ada!")]).await;
     let mut stack = stack_with(&server, &[], 0).await;
-    let mut doomed = Spawned::start("mailer", &stack.settings, Some("ai.answered"));
+    let mut doomed = SpawnedProcess::start("mailer", &stack.settings, Some("ai.answered"));
     eventually("the send is answered", async || stack.send(&[person(1)]).await.status == 200).await;
     eventually("the mailer dies", async || asked(&server).await == 1).await;
     doomed.wait();

@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use pillarbox_tests::{
-    CAMPAIGN, Options, Stack, center, eventually, person, postcard, text_box, variable_picture,
+    CAMPAIGN, StackOptions, TestStack, center, eventually, person, postcard, text_box, variable_picture,
 };
 use serde_json::{Value, json};
 
@@ -17,8 +17,8 @@ fn columns(columns: Value) -> Value {
 }
 
 /// A campaign for those whose tier, a formula, is VIP.
-async fn for_vips() -> Stack {
-    let stack = Stack::start().await;
+async fn for_vips() -> TestStack {
+    let stack = TestStack::start().await;
     stack
         .apply(columns(json!([
             {"name": "lifetime_value", "type": "number"},
@@ -31,7 +31,7 @@ async fn for_vips() -> Stack {
 }
 
 /// Why a file with these columns is refused.
-async fn refusal(stack: &Stack, wanted: Value) -> String {
+async fn refusal(stack: &TestStack, wanted: Value) -> String {
     let (now, folder, policy) = (stack.clock.now(), std::path::Path::new("."), stack.policy());
     let file = columns(wanted).to_string();
     pillarbox::apply::apply(&stack.store, &file, folder, &policy, now).await.unwrap_err().to_string()
@@ -141,7 +141,7 @@ async fn a_later_step_uses_the_formula_of_its_day() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_links_of_neighborhood_mail_take_the_formula_over_each_home() {
-    let stack = Stack::with(Options::default()).await;
+    let stack = TestStack::with(StackOptions::default()).await;
     stack.import_main_street(1..41).await;
     let formula = "TEXTBEFORE(address_1, \" \") + \"-\" + LOWER(city)";
     stack.apply(columns(json!([{"name": "Slug", "formula": formula}]))).await;
@@ -156,7 +156,7 @@ async fn the_links_of_neighborhood_mail_take_the_formula_over_each_home() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_formula_that_gives_what_cannot_be_stored_is_blank_and_the_send_runs() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let formula = "SUBSTITUTE(first_name, \"a\", \"\\x00\")";
     stack.apply(columns(json!([{"name": "Photo", "formula": formula}]))).await;
     let mut document = postcard(&[

@@ -1,16 +1,16 @@
 //! Rate limits: per key, per source, across gateways, and the local shield.
 
 use chrono::TimeDelta;
-use pillarbox_tests::{CAMPAIGN, KEY, Options, Stack, person};
+use pillarbox_tests::{CAMPAIGN, KEY, StackOptions, TestStack, person};
 use serde_json::json;
 
-async fn limited(per_key: i32, per_source: i32) -> Stack {
+async fn limited(per_key: i32, per_source: i32) -> TestStack {
     let settings = vec![
         ("GATEWAY__REQUESTS_PER_MINUTE_PER_KEY", per_key.to_string()),
         ("GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE", per_source.to_string()),
         ("GATEWAY__TRUSTED_PROXIES", "127.0.0.0/8".to_owned()),
     ];
-    let stack = Stack::with(Options { settings, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { settings, ..StackOptions::default() }).await;
     stack.campaign(json!({})).await;
     // What starting the stack took is of the past, and the tests do not run across a minute's end.
     let second = stack.now().timestamp() % 60;
@@ -18,7 +18,7 @@ async fn limited(per_key: i32, per_source: i32) -> Stack {
     stack
 }
 
-async fn from(stack: &Stack, source: &str, key: &str) -> (u16, String) {
+async fn from(stack: &TestStack, source: &str, key: &str) -> (u16, String) {
     let body = json!({"campaign_id": CAMPAIGN, "recipients": [person(1)]}).to_string();
     let answer = stack.post_with(&[("x-forwarded-for", source), ("x-api-key", key)], body).await;
     if answer.status == 429 {
@@ -99,7 +99,7 @@ async fn limits_hold_across_gateways_that_share_a_database() {
 #[tokio::test(flavor = "multi_thread")]
 async fn forwarded_for_is_believed_only_from_a_trusted_proxy() {
     let settings = vec![("GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE", "3".to_owned())];
-    let stack = Stack::with(Options { settings, mailers: 0, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { settings, mailers: 0, ..StackOptions::default() }).await;
     let mut statuses = Vec::new();
     for number in 0..8 {
         statuses.push(from(&stack, &format!("198.51.100.{number}"), "pk_live_wrong").await.0);

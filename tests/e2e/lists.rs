@@ -2,7 +2,7 @@
 //! was under way.
 
 use chrono::TimeDelta;
-use pillarbox_tests::{CAMPAIGN, Stack, eventually, people};
+use pillarbox_tests::{CAMPAIGN, TestStack, eventually, people};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -15,7 +15,12 @@ enum Way {
 
 /// Takes the recipient with this reference out while `work` makes cards: it has found nothing against the recipient yet, and
 /// waits for the campaign.
-async fn taken_out_during<T>(stack: &Stack, way: Way, reference: &str, work: impl Future<Output = T>) -> T {
+async fn taken_out_during<T>(
+    stack: &TestStack,
+    way: Way,
+    reference: &str,
+    work: impl Future<Output = T>,
+) -> T {
     let (campaign, now) = (CAMPAIGN.parse().unwrap(), stack.now());
     let team = stack.store.team_by_name("Test").await.unwrap().team_id;
     let find = "SELECT entry_id, address_id, address FROM recipients WHERE reference = $1";
@@ -42,7 +47,7 @@ async fn taken_out_during<T>(stack: &Stack, way: Way, reference: &str, work: imp
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_send_under_way_does_not_mail_who_is_removed_or_listed_meanwhile() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     assert_eq!(stack.send(&people(1..4)).await.reasons(), ["mailed"; 3]);
     stack.clock.advance(TimeDelta::days(31));
     let answer = taken_out_during(&stack, Way::Removed, "r1", stack.send(&people(1..4))).await;
@@ -55,7 +60,7 @@ async fn a_send_under_way_does_not_mail_who_is_removed_or_listed_meanwhile() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_later_step_under_way_does_not_mail_who_is_removed_or_listed_meanwhile() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let step = |delay_days: u32| json!({"design": "Card", "postage": "standard", "delay_days": delay_days});
     stack.campaign(json!({"steps": [step(0), step(10), step(20)]})).await;
     assert_eq!(stack.send(&people(1..4)).await.reasons(), ["mailed"; 3]);

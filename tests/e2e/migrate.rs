@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use pillarbox_tests::{Server, ServerKind, eventually, program};
+use pillarbox_tests::{PrivateServer, ServerKind, eventually, program};
 
 /// What the processes' users are made with.
 const USERS: &str = include_str!("../../deploy/postgres/users.sql");
@@ -16,7 +16,7 @@ fn migrate(url: &str, words: &[&str]) -> Command {
 }
 
 /// The groups of the processes are gone.
-fn forget_groups(server: &Server) {
+fn forget_groups(server: &PrivateServer) {
     let drop = "DO $$ DECLARE name text; BEGIN FOR name IN SELECT rolname FROM pg_roles WHERE rolname LIKE 'pillarbox\\_%' \
         OR rolname = ANY (ARRAY['gateway', 'mailer', 'syncer', 'dispatcher', 'console']) LOOP \
         EXECUTE format('DROP OWNED BY %I; DROP ROLE %I', name, name); END LOOP; END $$";
@@ -25,7 +25,7 @@ fn forget_groups(server: &Server) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_without_the_groups_of_the_processes_is_a_failure_unless_it_is_meant() {
-    let server = tokio::task::block_in_place(|| Server::start(ServerKind::Postgres));
+    let server = tokio::task::block_in_place(|| PrivateServer::start(ServerKind::Postgres));
     tokio::task::block_in_place(|| forget_groups(&server));
     let url = format!("{}?sslmode=disable", server.url);
     let output = tokio::task::block_in_place(|| migrate(&url, &[]).output().unwrap());
@@ -38,7 +38,7 @@ async fn a_database_without_the_groups_of_the_processes_is_a_failure_unless_it_i
 
 #[tokio::test(flavor = "multi_thread")]
 async fn migrating_waits_for_the_database_and_then_for_the_groups() {
-    let server = tokio::task::block_in_place(|| Server::start(ServerKind::Postgres));
+    let server = tokio::task::block_in_place(|| PrivateServer::start(ServerKind::Postgres));
     tokio::task::block_in_place(|| {
         forget_groups(&server);
         server.act("stop");
@@ -69,7 +69,7 @@ async fn migrating_waits_for_the_database_and_then_for_the_groups() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_table_that_is_held_is_named_and_nothing_half_done_stays() {
-    let server = tokio::task::block_in_place(|| Server::start(ServerKind::Postgres));
+    let server = tokio::task::block_in_place(|| PrivateServer::start(ServerKind::Postgres));
     let url = format!("{}?sslmode=disable", server.url);
     // The one table that every migration writes to; its reader looks at it for long.
     let (reader, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await.unwrap();

@@ -1,12 +1,12 @@
 //! The ledger: taken once, declined only when nothing was taken, and a check that finds what is wrong.
 
-use pillarbox_tests::{Stack, people};
+use pillarbox_tests::{TestStack, people};
 use serde_json::json;
-use store::{ChargeState, StoreError, Taken};
+use store::{BalanceDebit, ChargeState, StoreError};
 
 /// A stack with one charge that is put back to the moment before its payment.
-async fn with_open_charge() -> (Stack, store::Charge) {
-    let stack = Stack::start().await;
+async fn with_open_charge() -> (TestStack, store::Charge) {
+    let stack = TestStack::start().await;
     assert_eq!(stack.send(&people(1..3)).await.reasons(), ["mailed", "mailed"]);
     let row = stack.sql.query_one("SELECT team_id, charge_id FROM charges", &[]).await.unwrap();
     let (team_id, charge_id) = (contract::id::TeamId(row.get(0)), contract::id::ChargeId(row.get(1)));
@@ -26,7 +26,7 @@ async fn with_open_charge() -> (Stack, store::Charge) {
     (stack, charge)
 }
 
-async fn decline(stack: &Stack, charge: &store::Charge) -> bool {
+async fn decline(stack: &TestStack, charge: &store::Charge) -> bool {
     let mut connection = stack.store.connection().await.unwrap();
     let transaction = connection.begin().await.unwrap();
     let declined = transaction.charge_decline(charge, stack.now()).await.unwrap();
@@ -42,7 +42,7 @@ async fn a_charge_is_taken_once_however_often_it_is_tried() {
         || stack.store.balance_take(charge.team_id, charge.charge_id, charge.amount_cents, stack.now());
     let (a, b, c, d) = tokio::join!(take(), take(), take(), take());
     for taken in [a, b, c, d] {
-        assert_eq!(taken.unwrap(), Taken::Paid);
+        assert_eq!(taken.unwrap(), BalanceDebit::Paid);
     }
     assert_eq!(stack.store.balance_get(charge.team_id).await.unwrap(), before - 158);
 }
@@ -52,7 +52,7 @@ async fn what_was_paid_is_not_declined_and_what_was_declined_is_not_paid() {
     let (stack, charge) = with_open_charge().await;
     let take =
         || stack.store.balance_take(charge.team_id, charge.charge_id, charge.amount_cents, stack.now());
-    assert_eq!(take().await.unwrap(), Taken::Paid);
+    assert_eq!(take().await.unwrap(), BalanceDebit::Paid);
     assert!(!decline(&stack, &charge).await);
     assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 2);
 
@@ -67,7 +67,7 @@ async fn what_was_paid_is_not_declined_and_what_was_declined_is_not_paid() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_top_up_with_the_same_reference_counts_once() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let team = stack.store.team_by_name("Test").await.unwrap().team_id;
     let before = stack.store.balance_get(team).await.unwrap();
     for is_new in [true, false] {
@@ -130,7 +130,7 @@ async fn the_check_finds_each_rule_that_is_broken() {
     ];
     let rules: Vec<_> = store::Store::check_rules().collect();
     assert_eq!(breaks.map(|(rule, _)| rule).to_vec(), rules, "every rule is broken once");
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     assert_eq!(stack.send(&people(1..3)).await.reasons(), ["mailed", "mailed"]);
     stack.assert_consistent().await;
     for (rule, sql) in breaks {
@@ -191,7 +191,7 @@ const MANY: &str = "
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_check_finds_the_one_card_among_many_portions() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     assert_eq!(stack.send(&people(1..2)).await.reasons(), ["mailed"]);
     stack.sql.batch_execute(MANY).await.unwrap();
     stack.assert_consistent().await;
@@ -212,7 +212,7 @@ async fn the_check_finds_the_one_card_among_many_portions() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_team_holds_at_most_ten_keys_and_a_revoked_one_makes_room() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let keys: Vec<_> = (1..10)
         .map(
             |n| json!({"kind": if n % 2 == 0 { "formulas" } else { "full_access" }, "name": format!("k{n}")}),

@@ -2,27 +2,28 @@
 
 use chrono::TimeDelta;
 use pillarbox_tests::{
-    Answer, CAMPAIGN, MAIN_STREET, Options, Spawned, Stack, center, eventually, people, person,
+    ApiResponse, CAMPAIGN, MAIN_STREET, SpawnedProcess, StackOptions, TestStack, center, eventually, people,
+    person,
 };
 use serde_json::{Value, json};
 
 /// A campaign of Neighborhood Mail with 40 houses of Main Street, 11 metres apart, in the points.
-async fn stack_with(overrides: Value) -> Stack {
-    let stack = Stack::with(Options::default()).await;
+async fn stack_with(overrides: Value) -> TestStack {
+    let stack = TestStack::with(StackOptions::default()).await;
     stack.import_main_street(1..41).await;
     campaign(&stack, overrides).await;
     stack
 }
 
 /// By default five homes to each side.
-async fn campaign(stack: &Stack, overrides: Value) {
+async fn campaign(stack: &TestStack, overrides: Value) {
     let mut settings = json!({"kind": "neighborhood", "radius_metres": 60});
     settings.as_object_mut().unwrap().extend(overrides.as_object().unwrap().clone());
     stack.campaign(settings).await;
 }
 
 /// For each result: `mailed` or the reason, homes found and homes mailed.
-fn outcomes(answer: &Answer) -> Vec<(String, u64, u64)> {
+fn outcomes(answer: &ApiResponse) -> Vec<(String, u64, u64)> {
     let reasons = answer.reasons();
     let json = answer.json();
     let results = json["results"].as_array().unwrap();
@@ -39,7 +40,7 @@ fn outcome(reason: &str, found: u64, mailed: u64) -> (String, u64, u64) {
 }
 
 /// The house numbers that have cards of a step.
-async fn mailed_numbers(stack: &Stack, step: i16) -> Vec<i32> {
+async fn mailed_numbers(stack: &TestStack, step: i16) -> Vec<i32> {
     let sql = "SELECT split_part(line_1, ' ', 1)::int AS number FROM pieces WHERE step = $1 ORDER BY number";
     stack.sql.query(sql, &[&step]).await.unwrap().iter().map(|row| row.get(0)).collect()
 }
@@ -192,8 +193,8 @@ async fn the_same_centers_within_15_minutes_get_the_stored_response() {
 }
 
 /// A campaign that looks around centers with a score over 10.
-async fn with_conditions() -> Stack {
-    let stack = Stack::with(Options::default()).await;
+async fn with_conditions() -> TestStack {
+    let stack = TestStack::with(StackOptions::default()).await;
     stack.import_main_street(1..41).await;
     stack.apply(json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": "number"}]}]})).await;
     campaign(&stack, json!({"conditions": {"column": "score", "operator": "greater", "value": 10}})).await;
@@ -248,12 +249,12 @@ async fn a_later_step_mails_the_homes_again_with_the_same_checks() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mailer_killed_after_reserve_leaves_one_card_for_each_home() {
     let settings = vec![("MAILER__LEASE_MS", "1500".to_owned())];
-    let stack = Stack::with(Options { settings, mailers: 0, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { settings, mailers: 0, ..StackOptions::default() }).await;
     stack.import_main_street(1..41).await;
     campaign(&stack, json!({})).await;
     for point in ["send.reserved", "send.charged"] {
         let number = if point == "send.reserved" { 10 } else { 30 };
-        let mut doomed = Spawned::start("mailer", &stack.settings, Some(point));
+        let mut doomed = SpawnedProcess::start("mailer", &stack.settings, Some(point));
         let answer = std::sync::Mutex::new(None);
         let send = async {
             eventually("the send is answered", async || {
@@ -267,7 +268,7 @@ async fn a_mailer_killed_after_reserve_leaves_one_card_for_each_home() {
         let die = async {
             let doomed = tokio::sync::Mutex::new(&mut doomed);
             eventually("the mailer dies", async || doomed.lock().await.has_ended()).await;
-            Spawned::start("mailer", &stack.settings, None)
+            SpawnedProcess::start("mailer", &stack.settings, None)
         };
         let ((), _second) = tokio::join!(send, die);
         let answer = answer.into_inner().unwrap().unwrap();

@@ -1,7 +1,7 @@
 //! Reasons a recipient was not mailed, and the order in which they are decided.
 
 use chrono::TimeDelta;
-use pillarbox_tests::{ADDRESS, Stack, people, person};
+use pillarbox_tests::{ADDRESS, TestStack, people, person};
 use serde_json::{Value, json};
 
 /// A square around the centre of Austin.
@@ -24,7 +24,7 @@ fn with(mut person: Value, name: &str, value: &str) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn invalid_address_also_when_a_required_part_is_missing_and_the_rest_still_runs() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let mut recipients = vec![person(1)];
     for name in ["address_1", "city", "state", "zip"] {
         recipients.push(with(person(2), name, " "));
@@ -41,7 +41,7 @@ async fn invalid_address_also_when_a_required_part_is_missing_and_the_rest_still
 
 #[tokio::test(flavor = "multi_thread")]
 async fn do_not_mail() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     stack.campaign(json!({"do_not_mail": [ADDRESS]})).await;
     // The list compares the verified form: another spelling is the same address.
     let shouted = with(person(1), "address_1", "1 MAIN STREET");
@@ -50,7 +50,7 @@ async fn do_not_mail() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn duplicate_recent_across_requests_and_within_one() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let copy = with(with(person(1), "address_1", "1 main street."), "first_name", "Kim");
     assert_eq!(stack.send(&[person(1), copy.clone()]).await.reasons(), ["mailed", "duplicate_recent"]);
     assert_eq!(stack.send(&[copy, person(2)]).await.reasons(), ["duplicate_recent", "mailed"]);
@@ -63,14 +63,14 @@ async fn duplicate_recent_across_requests_and_within_one() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn filtered_location() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     stack.campaign(json!({"area": austin()})).await;
     assert_eq!(stack.send(&[person(1), somewhere_else(2)]).await.reasons(), ["mailed", "filtered_location"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn filtered_conditions_over_custom_and_built_in_columns() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let conditions = json!({"all": [
         {"column": "score", "operator": "greater", "value": 10},
         {"column": "state", "operator": "is", "value": "tx"},
@@ -87,7 +87,7 @@ async fn filtered_conditions_over_custom_and_built_in_columns() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn conditions_also_see_values_that_were_stored_before() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     stack.apply(json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": "number"}]}]})).await;
     stack.campaign(json!({"conditions": {"column": "score", "operator": "greater", "value": 10}})).await;
     stack.campaign(json!({"id": "PA-FIRST1", "name": "First"})).await;
@@ -98,7 +98,7 @@ async fn conditions_also_see_values_that_were_stored_before() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn removed_by_sender() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     assert_eq!(stack.send(&people(1..3)).await.reasons(), ["mailed", "mailed"]);
     let team = stack.store.team_by_name("Test").await.unwrap().team_id;
     let id: uuid::Uuid = stack
@@ -114,7 +114,7 @@ async fn removed_by_sender() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn budget_exceeded_from_the_first_that_does_not_fit() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     stack.campaign(json!({"budget": "$2.00"})).await;
     let reasons = stack.send(&people(1..5)).await.reasons();
     assert_eq!(reasons, ["mailed", "mailed", "budget_exceeded", "budget_exceeded"]);
@@ -128,7 +128,7 @@ async fn budget_exceeded_from_the_first_that_does_not_fit() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn payment_failed_when_the_balance_does_not_cover_the_whole_request() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let poor = json!({"teams": [{"name": "Poor", "keys": [
             {"kind": "full_access", "name": "k", "key": "pk_live_PoorPoorPoorPoorPoor1"}],
         "designs": [{"name": "Card", "document": {
@@ -159,7 +159,7 @@ async fn payment_failed_when_the_balance_does_not_cover_the_whole_request() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_recipient_stays_mailed_when_a_later_payment_fails() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     assert_eq!(stack.send(&people(1..3)).await.reasons(), ["mailed", "mailed"]);
     stack.clock.advance(TimeDelta::days(31));
     let drain = "UPDATE ledger_accounts SET balance_cents = 10 WHERE account = 'prepaid'";
@@ -179,7 +179,7 @@ async fn a_recipient_stays_mailed_when_a_later_payment_fails() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn outcomes_are_decided_in_the_documented_order() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     assert_eq!(stack.send(&people(1..3)).await.reasons(), ["mailed", "mailed"]);
     let conditions = json!({"column": "last_name", "operator": "is", "value": "Nobody"});
     stack

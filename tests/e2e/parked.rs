@@ -10,8 +10,8 @@ use lapin::options::{BasicPublishOptions, QueueDeleteOptions};
 use lapin::types::{AMQPValue, FieldTable};
 use pillarbox_tests::{eventually, operate};
 use queue::{
-    Broker, Call, CallError, Caller, Consumption, Handler, Reply, Settings, Turn, parked_drop, parked_list,
-    serve, sort_dead_letters,
+    Broker, BrokerOptions, CallError, CallHandler, ConsumerOptions, QueueCall, QueueCaller, QueueReply,
+    SlotPermit, parked_drop, parked_list, serve, sort_dead_letters,
 };
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
@@ -41,8 +41,8 @@ struct Obedient {
     released: Notify,
 }
 
-impl Handler for Obedient {
-    async fn handle(&self, call: Call, _turn: Turn) -> Option<Reply> {
+impl CallHandler for Obedient {
+    async fn handle(&self, call: QueueCall, _turn: SlotPermit) -> Option<QueueReply> {
         match call.kind.as_str() {
             "panic" => {
                 self.panicked.fetch_add(1, Ordering::Relaxed);
@@ -57,11 +57,11 @@ impl Handler for Obedient {
             "hold" => {
                 self.holds.notify_one();
                 self.released.notified().await;
-                Some(Reply { kind: "ok".to_owned(), body: call.body })
+                Some(QueueReply { kind: "ok".to_owned(), body: call.body })
             }
             "answer" | "die first" => {
                 self.answered.fetch_add(1, Ordering::Relaxed);
-                Some(Reply { kind: "ok".to_owned(), body: call.body })
+                Some(QueueReply { kind: "ok".to_owned(), body: call.body })
             }
             _ => None,
         }
@@ -75,7 +75,7 @@ struct Bench {
     broker: Broker,
     /// A channel besides the broker's.
     channel: lapin::Channel,
-    caller: Caller,
+    caller: QueueCaller,
     handler: Arc<Obedient>,
     shutdown: CancellationToken,
 }
@@ -86,10 +86,13 @@ impl Bench {
         let url = std::env::var("TEST_AMQP_URL").expect("TEST_AMQP_URL is set by ./dev test");
         let namespace = format!("test-{}", Uuid::now_v7());
         let shutdown = CancellationToken::new();
-        let settings =
-            Settings { url: url.clone(), namespace: namespace.clone(), connection_name: "test".to_owned() };
+        let settings = BrokerOptions {
+            url: url.clone(),
+            namespace: namespace.clone(),
+            connection_name: "test".to_owned(),
+        };
         let broker = Broker::start(settings, shutdown.clone());
-        let caller = Caller::start(&broker, QUEUE, shutdown.clone());
+        let caller = QueueCaller::start(&broker, QUEUE, shutdown.clone());
         caller.opened().await;
         let connection = lapin::Connection::connect(&url, lapin::ConnectionProperties::default()).await;
         let channel = connection.unwrap().create_channel().await.unwrap();
@@ -106,7 +109,7 @@ impl Bench {
 
     /// Starts a worker.
     fn work(&self, broker: Broker, shutdown: CancellationToken) -> JoinHandle<()> {
-        let consumption = Consumption {
+        let consumption = ConsumerOptions {
             queue: QUEUE,
             concurrency: 1,
             shutdown,
@@ -130,7 +133,7 @@ impl Bench {
 
     fn connect(&self, shutdown: CancellationToken) -> Broker {
         let (url, namespace) = (self.url.clone(), self.namespace.clone());
-        Broker::start(Settings { url, namespace, connection_name: "test".to_owned() }, shutdown)
+        Broker::start(BrokerOptions { url, namespace, connection_name: "test".to_owned() }, shutdown)
     }
 
     /// Puts a call into the queue that nobody waits for.
@@ -152,7 +155,7 @@ impl Bench {
         tokio::spawn(async move { sort_dead_letters(&broker, &[QUEUE], shutdown).await });
     }
 
-    async fn call(&self, kind: &str, patience: Duration) -> Result<Reply, CallError> {
+    async fn call(&self, kind: &str, patience: Duration) -> Result<QueueReply, CallError> {
         self.caller.call(call(kind, b"{}"), patience).await
     }
 
@@ -168,8 +171,8 @@ impl Drop for Bench {
     }
 }
 
-fn call(kind: &str, body: &'static [u8]) -> Call {
-    Call {
+fn call(kind: &str, body: &'static [u8]) -> QueueCall {
+    QueueCall {
         id: Uuid::now_v7(),
         kind: kind.to_owned(),
         team: TEAM,

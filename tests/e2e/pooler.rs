@@ -1,8 +1,8 @@
 //! Everything through PgBouncer in transaction mode, with the file that is deployed.
 
 use pillarbox_tests::{
-    CAMPAIGN, INTEGRATION_KEY, KEY, Options, Pooler, Sink, Stack, cards, eventually, people, person,
-    with_qr_codes,
+    CAMPAIGN, INTEGRATION_KEY, KEY, PgBouncer, StackOptions, TestStack, WebhookSink, cards, eventually,
+    people, person, with_qr_codes,
 };
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -15,10 +15,10 @@ const CONNECTIONS: usize = 3;
 const USERS: usize = 5;
 
 /// A stack whose processes reach the database through the pooler only. Returns where its gateway listens.
-async fn pooled() -> (Stack, Sink, Pooler, String) {
-    let options = Options { mailers: 0, ..Options::default() };
+async fn pooled() -> (TestStack, WebhookSink, PgBouncer, String) {
+    let options = StackOptions { mailers: 0, ..StackOptions::default() };
     let (mut stack, sink) = with_qr_codes(options).await;
-    let pooler = Pooler::start(&stack.settings["PILLARBOX__DATABASE__URL"], CONNECTIONS);
+    let pooler = PgBouncer::start(&stack.settings["PILLARBOX__DATABASE__URL"], CONNECTIONS);
     stack.settings.insert("PILLARBOX__DATABASE__URL".to_owned(), pooler.url.clone());
     stack.settings.insert("PILLARBOX__DATABASE__POOLER".to_owned(), "transaction".to_owned());
     stack.add_mailer(None);
@@ -91,7 +91,7 @@ async fn sends_a_sync_scans_and_webhooks_work_in_transaction_mode() {
     assert_eq!(first(&ask(&pooler.url, "SHOW jit").await, "jit"), "off");
 }
 
-async fn a_sync_works(stack: &Stack, url: &str) {
+async fn a_sync_works(stack: &TestStack, url: &str) {
     stack
         .apply(json!({"teams": [{"name": "Test",
             "integrations": [{"name": "CRM", "keys": [{"name": "k", "key": INTEGRATION_KEY}]}]}]}))
@@ -125,7 +125,8 @@ async fn a_process_that_is_killed_leaves_nothing_of_itself_on_shared_connections
     let (stack, _sink, _pooler, url) = pooled().await;
     // Mailers that die in the middle of their transactions, again and again, beside one that goes on.
     for round in 0..3 {
-        let mut mailer = pillarbox_tests::Spawned::start("mailer", &stack.settings, Some("send.reserved"));
+        let mut mailer =
+            pillarbox_tests::SpawnedProcess::start("mailer", &stack.settings, Some("send.reserved"));
         let headers = [("x-api-key", KEY)];
         let body = json!({"campaign_id": CAMPAIGN, "recipients": [person(5_000 + round)]}).to_string();
         stack.post_to(&url, &headers, body).await;

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use chrono::{NaiveDate, TimeDelta};
-use pillarbox::print::{PrintRequest, Printed, Printer};
+use pillarbox::print::{PrintRequest, PrintRunner, PrintSummary};
 use pillarbox_tests::{
-    Options, PictureHost, Spawned, Stack, eventually, people, person, text_box, variable_picture,
+    PictureHost, SpawnedProcess, StackOptions, TestStack, eventually, people, person, text_box,
+    variable_picture,
 };
 use serde_json::{Value, json};
 use service::Config;
@@ -16,7 +17,7 @@ use tempfile::TempDir;
 
 /// A stack that prints, and the folder of its files.
 struct Shop {
-    stack: Stack,
+    stack: TestStack,
     folder: TempDir,
 }
 
@@ -43,7 +44,7 @@ impl Shop {
             ("PRINT__LEASE_MS", "1500"),
         ];
         let all = defaults.iter().chain(settings).map(|(name, value)| (*name, (*value).to_owned())).collect();
-        let stack = Stack::with(Options { settings: all, ..Options::default() }).await;
+        let stack = TestStack::with(StackOptions { settings: all, ..StackOptions::default() }).await;
         stack.design(greeting("Hi {{first_name}}", &[]), json!({})).await;
         Self { stack, folder }
     }
@@ -55,9 +56,9 @@ impl Shop {
         shop
     }
 
-    fn printer(&self) -> Printer {
+    fn printer(&self) -> PrintRunner {
         let config = Config::with(self.stack.settings.clone()).unwrap();
-        Printer {
+        PrintRunner {
             store: self.stack.store.clone(),
             storage: Storage::new(&config.storage).unwrap(),
             settings: config.print,
@@ -65,7 +66,7 @@ impl Shop {
         }
     }
 
-    async fn print(&self) -> Printed {
+    async fn print(&self) -> PrintSummary {
         self.printer().print(&PrintRequest::default()).await.unwrap()
     }
 
@@ -250,7 +251,7 @@ async fn the_code_on_a_proof_leads_through_us_to_its_destination() {
     let code: String = shop.stack.sql.query_one("SELECT code FROM pieces", &[]).await.unwrap().get(0);
     let folder = shop.path("proofs");
     let arguments = ["proof", "--card", &code, "--folder", &folder, "--resolution", "300"];
-    let mut proof = Spawned::start_with("pillarbox", &arguments, &shop.stack.settings, None);
+    let mut proof = SpawnedProcess::start_with("pillarbox", &arguments, &shop.stack.settings, None);
     assert!(tokio::task::block_in_place(|| proof.wait()));
     let read = ask("zbarimg", &["--quiet", "--raw", &format!("{folder}/proof-back.png")]);
     assert_eq!(read.trim(), format!("https://mail.example.com/q/{code}"));
@@ -268,7 +269,7 @@ fn is_unfinished(file: &std::path::Path) -> bool {
 /// A printer dies at this point; the next ones finish what it left.
 async fn dies_at(point: &'static str) {
     let shop = Shop::with_cards(20, &[("PRINT__CARDS_PER_RUN", "12")]).await;
-    let mut doomed = Spawned::start_with("pillarbox", &["print"], &shop.stack.settings, Some(point));
+    let mut doomed = SpawnedProcess::start_with("pillarbox", &["print"], &shop.stack.settings, Some(point));
     assert!(!tokio::task::block_in_place(|| doomed.wait()), "it dies at {point}");
     let before: Vec<(PathBuf, Vec<u8>)> = files_below(&shop.folder.path().join("print"))
         .into_iter()
@@ -278,7 +279,7 @@ async fn dies_at(point: &'static str) {
     let all = "SELECT count(*) FROM pieces JOIN print_runs ON run_id = print_run_id WHERE print_runs.state = 'printed'";
     // Until its lease has run out the dead printer's run is nobody's.
     eventually("all cards are printed", async || {
-        let mut next = Spawned::start_with("pillarbox", &["print"], &shop.stack.settings, None);
+        let mut next = SpawnedProcess::start_with("pillarbox", &["print"], &shop.stack.settings, None);
         assert!(tokio::task::block_in_place(|| next.wait()));
         shop.stack.count(all).await == 20
     })
@@ -397,7 +398,7 @@ async fn several_mailer_ids_are_used_in_turn() {
 async fn a_run_that_is_taken_over_keeps_the_serial_numbers_of_its_claim() {
     let shop = Shop::with_cards(2, &[("PRINT__MAILER_ID", "912345678")]).await;
     let mut doomed =
-        Spawned::start_with("pillarbox", &["print"], &shop.stack.settings, Some("print.claimed"));
+        SpawnedProcess::start_with("pillarbox", &["print"], &shop.stack.settings, Some("print.claimed"));
     assert!(!tokio::task::block_in_place(|| doomed.wait()));
     // Claimed before there was a bound, for the fourth time through the range.
     let sql = "UPDATE print_runs SET first_serial = 3000042, mailer_id = NULL, last_mail_by_date = NULL, leased_until = '2020-01-01'";

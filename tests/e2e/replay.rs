@@ -1,12 +1,12 @@
 //! Sending again: the stored response, the duplicate window, equal requests at the same time.
 
 use chrono::TimeDelta;
-use pillarbox_tests::{Options, Stack, eventually, people, person};
+use pillarbox_tests::{StackOptions, TestStack, eventually, people, person};
 use serde_json::json;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn within_15_minutes_the_stored_response_returns_byte_for_byte() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let first = stack.send(&people(1..4)).await;
     assert_eq!(first.reasons(), ["mailed", "mailed", "mailed"]);
     stack.clock.advance(TimeDelta::minutes(14));
@@ -30,10 +30,10 @@ async fn within_15_minutes_the_stored_response_returns_byte_for_byte() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_stored_response_comes_first_whatever_became_of_the_campaign() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let first = stack.send(&people(1..4)).await;
     assert_eq!(first.reasons(), ["mailed"; 3]);
-    let refused = |answer: pillarbox_tests::Answer| (answer.status.as_u16(), answer.error().1);
+    let refused = |answer: pillarbox_tests::ApiResponse| (answer.status.as_u16(), answer.error().1);
     for (became, code) in [
         ("UPDATE campaigns SET status = 'paused'", "campaign_not_active"),
         (
@@ -53,7 +53,7 @@ async fn the_stored_response_comes_first_whatever_became_of_the_campaign() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_that_begins_as_its_equal_ends_gets_its_response() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let recipients = people(1..3);
     let stored = stack.send(&recipients).await;
     // The first attempt once more, at its end: claimed, so that nobody sees it yet, and then finished.
@@ -89,7 +89,7 @@ async fn a_request_that_begins_as_its_equal_ends_gets_its_response() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_response_that_mailed_nobody_is_not_replayed() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     stack.campaign(json!({"budget": "$0.10"})).await;
     assert_eq!(stack.send(&people(1..3)).await.reasons(), vec!["budget_exceeded"; 2]);
     stack.campaign(json!({"budget": "$10.00"})).await;
@@ -98,7 +98,7 @@ async fn a_response_that_mailed_nobody_is_not_replayed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn another_order_or_another_campaign_is_another_request() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     stack.campaign(json!({"id": "PA-SECOND", "name": "Second"})).await;
     assert_eq!(stack.send(&people([1, 2])).await.reasons(), ["mailed", "mailed"]);
     assert_eq!(stack.send(&people([2, 1])).await.reasons(), ["duplicate_recent", "duplicate_recent"]);
@@ -107,7 +107,7 @@ async fn another_order_or_another_campaign_is_another_request() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_address_is_mailed_once_in_30_days_per_campaign() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
     stack.clock.advance(TimeDelta::days(29));
     assert_eq!(stack.send(&[person(1)]).await.reasons(), ["duplicate_recent"]);
@@ -117,7 +117,7 @@ async fn an_address_is_mailed_once_in_30_days_per_campaign() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn resend_protection_holds_when_on_and_longer() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     stack.campaign(json!({"resend_protection_days": 90})).await;
     assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
     stack.clock.advance(TimeDelta::days(89));
@@ -131,7 +131,7 @@ async fn resend_protection_holds_when_on_and_longer() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn equal_requests_at_the_same_time_get_one_answer_and_one_card_each() {
-    let stack = Stack::with(Options { mailers: 2, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { mailers: 2, ..StackOptions::default() }).await;
     stack.campaign(json!({})).await;
     let recipients = people(1..41);
     let (a, b, c, d) = tokio::join!(
@@ -148,7 +148,7 @@ async fn equal_requests_at_the_same_time_get_one_answer_and_one_card_each() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn overlapping_requests_at_the_same_time_mail_each_address_once() {
-    let stack = Stack::with(Options { mailers: 2, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { mailers: 2, ..StackOptions::default() }).await;
     stack.campaign(json!({})).await;
     stack.campaign(json!({"id": "PA-SECOND", "name": "Second"})).await;
     let batches: Vec<_> = (0..8).map(|shift| people(shift * 5..shift * 5 + 30)).collect();

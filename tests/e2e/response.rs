@@ -1,11 +1,11 @@
 //! The send response: fields, order, size.
 
-use pillarbox_tests::{Stack, people, person};
+use pillarbox_tests::{TestStack, people, person};
 use serde_json::json;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_result_has_the_documented_fields_in_the_order_sent() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     stack.campaign(json!({"steps": [{"design": "Card", "postage": "first_class"}]})).await;
     let mut unit = person(2);
     unit["address_1"] = "2 main street apt 4".into();
@@ -43,14 +43,14 @@ async fn a_result_has_the_documented_fields_in_the_order_sent() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn status_200_also_when_every_recipient_was_not_mailed() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let answer = stack.send(&[json!({}), json!({"reference": "x"})]).await;
     assert_eq!(answer.reasons(), ["invalid_address", "invalid_address"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn results_truncated_past_4_mb_and_replayed_so() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     // 600 characters, 700 bytes: the request is just small enough, its whole answer too large.
     let long = "n".repeat(500) + &"é".repeat(100);
     let mut recipients: Vec<_> = people(1..5001)

@@ -1,7 +1,9 @@
 //! Each process reaches the database as a user of its own, which may do what its work needs: that the grants are enough, all
 //! other tests show, since every process in them is such a user; that they are not more, these do.
 
-use pillarbox_tests::{INTEGRATION_KEY, Options, Servers, Spawned, Stack, eventually, settings_for};
+use pillarbox_tests::{
+    INTEGRATION_KEY, PrivateServers, SpawnedProcess, StackOptions, TestStack, eventually, settings_for,
+};
 use serde_json::json;
 use service::Config;
 use store::{BookCursor, PROCESSES, PictureOutcome, PictureRow, PictureUse, Store};
@@ -123,20 +125,20 @@ const SCHEMA: [&str; 9] = [
 ];
 
 /// A stack whose tables have no rows but a team's, and whose database was migrated once more.
-async fn stack() -> Stack {
-    let stack = Stack::with(Options { mailers: 0, ..Options::default() }).await;
+async fn stack() -> TestStack {
+    let stack = TestStack::with(StackOptions { mailers: 0, ..StackOptions::default() }).await;
     // What belongs to a database itself is not copied with it.
     migrate(&stack).await;
     stack
 }
 
-async fn migrate(stack: &Stack) {
+async fn migrate(stack: &TestStack) {
     let migrated = store::migrate(&stack.settings["PILLARBOX__DATABASE__URL"]).await.unwrap();
     assert!(migrated.granted && migrated.applied == 0, "{migrated:?}");
 }
 
 /// A connection as this process's user.
-async fn connection(stack: &Stack, process: &str) -> Client {
+async fn connection(stack: &TestStack, process: &str) -> Client {
     let url = &settings_for(process, &stack.settings)["PILLARBOX__DATABASE__URL"];
     let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
     tokio::spawn(connection);
@@ -213,7 +215,7 @@ async fn every_table_is_somebodys_or_known_to_be_the_operators() {
 }
 
 /// All that is granted to anybody, in order.
-async fn granted(stack: &Stack) -> Vec<String> {
+async fn granted(stack: &TestStack) -> Vec<String> {
     let rows = stack
         .sql
         .query(
@@ -248,7 +250,7 @@ async fn migrating_again_grants_the_same_and_takes_what_somebody_granted_by_hand
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_the_groups_the_tables_are_made_and_the_operator_is_told() {
-    let (servers, url) = Servers::with_postgres_only().await;
+    let (servers, url) = PrivateServers::with_postgres_only().await;
     let drop = "DROP OWNED BY pillarbox_console; DROP ROLE console, pillarbox_console";
     tokio::task::block_in_place(|| servers.postgres().control(&["-c", drop]));
     assert!(!store::migrate(&url).await.unwrap().granted);
@@ -280,7 +282,7 @@ async fn what_only_some_teams_data_leads_to_is_granted_too() {
 }
 
 /// The store as this process has it.
-fn store_of(stack: &Stack, process: &str) -> Store {
+fn store_of(stack: &TestStack, process: &str) -> Store {
     let config = Config::with(settings_for(process, &stack.settings)).unwrap();
     Store::new(&config.database).unwrap()
 }
@@ -292,7 +294,7 @@ async fn the_processes_of_these_tests_are_users_of_their_own() {
         ["GATEWAY", "CONSOLE"].map(|name| (format!("PILLARBOX__{name}__LISTEN"), "127.0.0.1:0".to_owned()));
     let mut settings = stack.settings.clone();
     settings.extend(listen);
-    let _processes = PROCESSES.map(|process| Spawned::start(process, &settings, None));
+    let _processes = PROCESSES.map(|process| SpawnedProcess::start(process, &settings, None));
     let sql = "SELECT count(DISTINCT usename) FROM pg_stat_activity
          WHERE datname = current_database() AND usename IN ('gateway', 'mailer', 'syncer', 'dispatcher', 'console')";
     eventually("all are connected", async || stack.count(sql).await == 5).await;

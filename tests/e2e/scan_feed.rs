@@ -7,7 +7,7 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use pillarbox_tests::{KEY, Options, Stack, cards, eventually, people, with_qr_codes};
+use pillarbox_tests::{KEY, StackOptions, TestStack, cards, eventually, people, with_qr_codes};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use reqwest::Method;
@@ -21,7 +21,7 @@ const RECORD: &str = "
 
 /// A client of the feed, and where it is.
 struct Reader<'a> {
-    stack: &'a Stack,
+    stack: &'a TestStack,
     after: String,
 }
 
@@ -32,13 +32,13 @@ struct Page {
     next_after: String,
 }
 
-async fn with_a_card() -> Stack {
-    let (stack, _) = with_qr_codes(Options::default()).await;
+async fn with_a_card() -> TestStack {
+    let (stack, _) = with_qr_codes(StackOptions::default()).await;
     assert_eq!(stack.send(&people(1..2)).await.reasons(), ["mailed"]);
     stack
 }
 
-async fn page(stack: &Stack, query: &str) -> Page {
+async fn page(stack: &TestStack, query: &str) -> Page {
     let url = format!("{}/api/v1/scans{query}", stack.url);
     let answer = stack.request(Method::GET, &url, &[("x-api-key", KEY)], "").await;
     assert_eq!(answer.status, 200, "{}", answer.text);
@@ -49,11 +49,11 @@ async fn page(stack: &Stack, query: &str) -> Page {
 
 impl<'a> Reader<'a> {
     /// One that begins now.
-    async fn now(stack: &'a Stack) -> Self {
+    async fn now(stack: &'a TestStack) -> Self {
         Self { stack, after: page(stack, "").await.next_after }
     }
 
-    fn from(stack: &'a Stack, after: impl ToString) -> Self {
+    fn from(stack: &'a TestStack, after: impl ToString) -> Self {
         Self { stack, after: after.to_string() }
     }
 
@@ -77,7 +77,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Another session, as a gateway of its own would have.
-async fn session(stack: &Stack) -> Client {
+async fn session(stack: &TestStack) -> Client {
     let url = &stack.settings["PILLARBOX__DATABASE__URL"];
     let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("the database answers");
     tokio::spawn(connection);
@@ -276,11 +276,11 @@ async fn who_waits_at_the_end_of_a_feed_that_was_forgotten_gets_what_a_clock_beh
 
 #[tokio::test(flavor = "multi_thread")]
 async fn feeds_that_nobody_reads_are_placed_by_the_dispatcher() {
-    let (stack, _sink) = with_qr_codes(Options::default()).await;
+    let (stack, _sink) = with_qr_codes(StackOptions::default()).await;
     stack.send(&people(1..2)).await;
     stack.scan(&cards(&stack).await[0]).await;
     assert_eq!(stack.count("SELECT count(*) FROM feed_batches WHERE position IS NULL").await, 1);
-    let _dispatcher = pillarbox_tests::Spawned::start("dispatcher", &stack.settings, None);
+    let _dispatcher = pillarbox_tests::SpawnedProcess::start("dispatcher", &stack.settings, None);
     eventually("it has a position", async || {
         stack.count("SELECT count(*) FROM feed_batches WHERE position = 1").await == 1
     })

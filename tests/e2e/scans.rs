@@ -1,17 +1,19 @@
 //! Scans of printed cards: GET /q/{code}.
 
-use pillarbox_tests::{CAMPAIGN, Options, Sink, Stack, cards, eventually, person, with_qr_codes};
+use pillarbox_tests::{
+    CAMPAIGN, StackOptions, TestStack, WebhookSink, cards, eventually, person, with_qr_codes,
+};
 use serde_json::{Value, json};
 
 /// A stack whose cards have QR codes, with one endpoint for all campaigns, and one card.
-async fn with_card(person: Value) -> (Stack, Sink, String) {
-    let (stack, sink) = with_qr_codes(Options { dispatchers: 1, ..Options::default() }).await;
+async fn with_card(person: Value) -> (TestStack, WebhookSink, String) {
+    let (stack, sink) = with_qr_codes(StackOptions { dispatchers: 1, ..StackOptions::default() }).await;
     assert_eq!(stack.send(&[person]).await.reasons(), ["mailed"]);
     let code = cards(&stack).await.remove(0);
     (stack, sink, code)
 }
 
-async fn scans(stack: &Stack) -> i64 {
+async fn scans(stack: &TestStack) -> i64 {
     stack.count("SELECT count(*) FROM scans").await
 }
 
@@ -34,7 +36,7 @@ async fn a_scan_is_redirected_to_the_links_with_fields_filled_in_and_never_cache
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_unit_is_told_on_the_line_that_it_was_sent_on() {
-    let (stack, sink) = with_qr_codes(Options { dispatchers: 1, ..Options::default() }).await;
+    let (stack, sink) = with_qr_codes(StackOptions { dispatchers: 1, ..StackOptions::default() }).await;
     let at = |number: usize, address_1: &str, address_2: &str| {
         let mut person = person(number);
         (person["address_1"], person["address_2"]) = (address_1.into(), address_2.into());
@@ -187,7 +189,8 @@ async fn the_location_comes_from_a_maxmind_file() {
         ("SCANS__LOCATION_FILES", file.to_owned()),
         ("GATEWAY__TRUSTED_PROXIES", "127.0.0.0/8".to_owned()),
     ];
-    let (stack, sink) = with_qr_codes(Options { dispatchers: 1, settings, ..Options::default() }).await;
+    let (stack, sink) =
+        with_qr_codes(StackOptions { dispatchers: 1, settings, ..StackOptions::default() }).await;
     stack.send(&[person(1)]).await;
     let code = cards(&stack).await.remove(0);
     for source in ["1.2.3.4", "2001:db8:7::1", "9.9.9.9"] {
@@ -216,7 +219,7 @@ async fn a_crowd_that_scans_one_card_is_recorded_to_the_last() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_scan_that_the_database_refuses_takes_no_other_with_it() {
-    let (stack, sink) = with_qr_codes(Options { dispatchers: 1, ..Options::default() }).await;
+    let (stack, sink) = with_qr_codes(StackOptions { dispatchers: 1, ..StackOptions::default() }).await;
     stack.send(&pillarbox_tests::people(1..3)).await;
     let codes = cards(&stack).await;
     let card = "SELECT piece_id FROM pieces WHERE code = $1";
@@ -232,7 +235,7 @@ async fn a_scan_that_the_database_refuses_takes_no_other_with_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_card_without_a_qr_code_leads_nowhere() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     stack.send(&[person(1)]).await;
     let code = cards(&stack).await.remove(0);
     assert_eq!(stack.scan(&code).await.status, 404);

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use pillarbox_tests::{CAMPAIGN, KEY, Options, Stack, eventually, people, person};
+use pillarbox_tests::{CAMPAIGN, KEY, StackOptions, TestStack, eventually, people, person};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-async fn open(stack: &Stack) -> TcpStream {
+async fn open(stack: &TestStack) -> TcpStream {
     TcpStream::connect(stack.url.trim_start_matches("http://")).await.unwrap()
 }
 
@@ -30,13 +30,13 @@ fn body(number: usize) -> String {
     json!({"campaign_id": CAMPAIGN, "recipients": [person(number)]}).to_string()
 }
 
-async fn impatient() -> Stack {
+async fn impatient() -> TestStack {
     let settings = vec![
         ("GATEWAY__BODY_TIMEOUT_MS", "300".to_owned()),
         ("GATEWAY__HEADER_TIMEOUT_MS", "300".to_owned()),
         ("GATEWAY__MAX_CONNECTIONS", "8".to_owned()),
     ];
-    let stack = Stack::with(Options { settings, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { settings, ..StackOptions::default() }).await;
     stack.campaign(json!({})).await;
     stack
 }
@@ -59,7 +59,7 @@ async fn a_body_that_never_comes_and_shows_no_key_holds_up_nobody_who_shows_one(
         ("GATEWAY__BODY_TIMEOUT_MS", "600000".to_owned()),
         ("GATEWAY__TRUSTED_PROXIES", "127.0.0.0/8".to_owned()),
     ];
-    let stack = Stack::with(Options { settings, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { settings, ..StackOptions::default() }).await;
     stack.campaign(json!({})).await;
     let mut silent = Vec::new();
     for source in 1..5 {
@@ -102,7 +102,7 @@ async fn a_content_length_that_is_too_short_is_invalid_payload() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_chunked_body_over_the_limit_is_payload_too_large() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let mut stream = open(&stack).await;
     stream.write_all(head("transfer-encoding: chunked\r\n").as_bytes()).await.unwrap();
     let chunk = format!("10000\r\n{}\r\n", "x".repeat(65536));
@@ -133,7 +133,7 @@ async fn connections_that_say_nothing_are_closed_and_make_place() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_hangs_up_does_not_stop_the_request() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let body = json!({"campaign_id": CAMPAIGN, "recipients": people(1..200)}).to_string();
     let length = format!("content-length: {}\r\n", body.len());
     let mut stream = open(&stack).await;
@@ -168,7 +168,7 @@ async fn what_is_not_http_or_not_ours_is_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn deep_nesting_huge_numbers_and_nul_are_handled() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let bearer = format!("Bearer {KEY}");
     let post = async |body: String| stack.post_with(&[("authorization", &bearer)], body).await;
     let recipient = |extra: &str| {

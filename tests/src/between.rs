@@ -16,7 +16,7 @@ const BODY_BYTES: usize = 8 * 1024 * 1024;
 
 /// What becomes of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum ProxyBehavior {
     /// It goes through.
     Pass,
     /// It is carried out, but its answer never arrives.
@@ -29,7 +29,7 @@ pub enum Fate {
 
 /// A request as it came.
 #[derive(Debug, Clone)]
-pub struct Passed {
+pub struct ProxiedRequest {
     /// The path.
     pub path: String,
     /// Its headers.
@@ -38,7 +38,7 @@ pub struct Passed {
     pub body: Bytes,
 }
 
-impl Passed {
+impl ProxiedRequest {
     /// Its `Idempotency-Key`.
     pub fn key(&self) -> &str {
         self.headers.get("idempotency-key").and_then(|key| key.to_str().ok()).unwrap_or_default()
@@ -47,30 +47,30 @@ impl Passed {
 
 /// The proxy. Requests that are not POST pass.
 #[derive(Clone)]
-pub struct Between {
+pub struct FaultyProxy {
     /// Where it listens.
     pub url: String,
-    state: Arc<BetweenState>,
+    state: Arc<FaultyProxyState>,
 }
 
-struct BetweenState {
+struct FaultyProxyState {
     target: String,
     client: reqwest::Client,
-    fates: Mutex<VecDeque<Fate>>,
-    always: Mutex<Fate>,
-    passed: Mutex<Vec<Passed>>,
+    fates: Mutex<VecDeque<ProxyBehavior>>,
+    always: Mutex<ProxyBehavior>,
+    passed: Mutex<Vec<ProxiedRequest>>,
 }
 
-impl Between {
+impl FaultyProxy {
     /// Starts one before the gateway at `target`.
     pub async fn start(target: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
-        let state = Arc::new(BetweenState {
+        let state = Arc::new(FaultyProxyState {
             target: target.to_owned(),
             client: reqwest::Client::new(),
             fates: Mutex::default(),
-            always: Mutex::new(Fate::Pass),
+            always: Mutex::new(ProxyBehavior::Pass),
             passed: Mutex::default(),
         });
         let router = Router::new().fallback(take).with_state(state.clone());
@@ -79,46 +79,46 @@ impl Between {
     }
 
     /// What becomes of the next POSTs, in order.
-    pub fn next(&self, fates: impl IntoIterator<Item = Fate>) {
+    pub fn next(&self, fates: impl IntoIterator<Item = ProxyBehavior>) {
         self.state.fates.lock().expect("no panic").extend(fates);
     }
 
     /// What becomes of all others from now on.
-    pub fn always(&self, fate: Fate) {
+    pub fn always(&self, fate: ProxyBehavior) {
         *self.state.always.lock().expect("no panic") = fate;
     }
 
     /// The POSTs that came so far.
-    pub fn passed(&self) -> Vec<Passed> {
+    pub fn passed(&self) -> Vec<ProxiedRequest> {
         self.state.passed.lock().expect("no panic").clone()
     }
 }
 
-async fn take(State(state): State<Arc<BetweenState>>, request: Request<Body>) -> Response {
+async fn take(State(state): State<Arc<FaultyProxyState>>, request: Request<Body>) -> Response {
     let (parts, body) = request.into_parts();
     let body = axum::body::to_bytes(body, BODY_BYTES).await.expect("a body");
-    let mut fate = Fate::Pass;
+    let mut fate = ProxyBehavior::Pass;
     if parts.method == "POST" {
         let path = parts.uri.path().to_owned();
-        let passed = Passed { path, headers: parts.headers.clone(), body: body.clone() };
+        let passed = ProxiedRequest { path, headers: parts.headers.clone(), body: body.clone() };
         state.passed.lock().expect("no panic").push(passed);
         let next = state.fates.lock().expect("no panic").pop_front();
         fate = next.unwrap_or_else(|| *state.always.lock().expect("no panic"));
     }
     match fate {
-        Fate::Pass => state.forward(parts, body).await,
-        Fate::LoseAnswer => {
+        ProxyBehavior::Pass => state.forward(parts, body).await,
+        ProxyBehavior::LoseAnswer => {
             state.forward(parts, body).await;
             // A body that ends with an error: the connection breaks before the answer is whole.
             let broken = futures_util::stream::once(async { Err::<Bytes, _>(std::io::Error::other("lost")) });
             Response::new(Body::from_stream(broken))
         }
-        Fate::Answer(status) => StatusCode::from_u16(status).expect("a status").into_response(),
-        Fate::Limit => (StatusCode::TOO_MANY_REQUESTS, [("retry-after", "1")]).into_response(),
+        ProxyBehavior::Answer(status) => StatusCode::from_u16(status).expect("a status").into_response(),
+        ProxyBehavior::Limit => (StatusCode::TOO_MANY_REQUESTS, [("retry-after", "1")]).into_response(),
     }
 }
 
-impl BetweenState {
+impl FaultyProxyState {
     async fn forward(&self, parts: Parts, body: Bytes) -> Response {
         let mut headers = parts.headers;
         headers.remove("host");

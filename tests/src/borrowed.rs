@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::fleet::Member;
+use crate::fleet::FleetProcess;
 use crate::processes::free_port;
 
 /// The files that are deployed.
@@ -19,12 +19,12 @@ const PGBOUNCER: &str = include_str!("../../deploy/kubernetes/base/pgbouncer.ini
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A program with its configuration; it is killed at the end.
-struct Borrowed {
+struct ExternalProgram {
     child: Child,
     _folder: TempDir,
 }
 
-impl Borrowed {
+impl ExternalProgram {
     /// Starts `command` with these files in a folder of its own, called `{folder}` in all of them, and waits until it listens on `port`.
     fn start(
         command: &[&str],
@@ -65,7 +65,7 @@ impl Borrowed {
     }
 }
 
-impl Drop for Borrowed {
+impl Drop for ExternalProgram {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -76,12 +76,12 @@ impl Drop for Borrowed {
 pub struct LoadBalancer {
     /// Where it listens.
     pub url: String,
-    _program: Borrowed,
+    _program: ExternalProgram,
 }
 
 impl LoadBalancer {
     /// Before these two gateways.
-    pub fn before(first: &Member, second: &Member) -> Self {
+    pub fn before(first: &FleetProcess, second: &FleetProcess) -> Self {
         let port = free_port();
         let local = |port: u16| format!("127.0.0.1:{port}");
         let environment = HashMap::from([
@@ -92,7 +92,7 @@ impl LoadBalancer {
             ("GATEWAY_2_ADMIN", second.admin.to_string()),
         ]);
         let command = ["/usr/sbin/haproxy", "-db", "-f", "{folder}/haproxy.cfg"];
-        let program = Borrowed::start(&command, &[("haproxy.cfg", HAPROXY)], &environment, port);
+        let program = ExternalProgram::start(&command, &[("haproxy.cfg", HAPROXY)], &environment, port);
         Self { url: format!("http://127.0.0.1:{port}"), _program: program }
     }
 
@@ -111,21 +111,22 @@ impl LoadBalancer {
              listen nodes\n    bind 127.0.0.1:{port}\n    balance leastconn\n{servers}"
         );
         let command = ["/usr/sbin/haproxy", "-db", "-f", "{folder}/haproxy.cfg"];
-        let program = Borrowed::start(&command, &[("haproxy.cfg", &configuration)], &HashMap::new(), port);
+        let program =
+            ExternalProgram::start(&command, &[("haproxy.cfg", &configuration)], &HashMap::new(), port);
         (port, Self { url: format!("http://127.0.0.1:{port}"), _program: program })
     }
 }
 
 /// PgBouncer with the file that is deployed, before the database of a URL.
-pub struct Pooler {
+pub struct PgBouncer {
     /// How clients reach the same database through it.
     pub url: String,
     /// How its own console is reached.
     pub console: String,
-    _program: Borrowed,
+    _program: ExternalProgram,
 }
 
-impl Pooler {
+impl PgBouncer {
     /// Before the database of this URL, with so many connections to it for each user.
     pub fn start(database: &str, connections: usize) -> Self {
         let target = url_parts(database);
@@ -154,23 +155,23 @@ impl Pooler {
         }
         command.push("{folder}/pgbouncer.ini");
         let files = [("pgbouncer.ini", ini.as_str()), ("userlist.txt", &users)];
-        let program = Borrowed::start(&command, &files, &HashMap::new(), port);
+        let program = ExternalProgram::start(&command, &files, &HashMap::new(), port);
         let url = |name: &str| format!("postgres://{}@127.0.0.1:{port}/{name}?sslmode=disable", target.user);
         Self { url: url(&target.name), console: url("pgbouncer"), _program: program }
     }
 }
 
-struct Target {
+struct DatabaseAddress {
     user: String,
     host: String,
     port: u16,
     name: String,
 }
 
-fn url_parts(url: &str) -> Target {
+fn url_parts(url: &str) -> DatabaseAddress {
     let config: tokio_postgres::Config = url.parse().expect("a database URL");
     let tokio_postgres::config::Host::Tcp(host) = &config.get_hosts()[0] else { panic!("a host") };
-    Target {
+    DatabaseAddress {
         user: config.get_user().expect("a user").to_owned(),
         host: host.clone(),
         port: config.get_ports()[0],

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::visitor::PASSWORD;
 use command::DevTools;
-use driver::Driver;
+use driver::WebDriver;
 
 /// How long a page may take until it shows what is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -26,13 +26,13 @@ const DESKTOP: (u32, u32) = (1200, 800);
 pub struct Browser {
     client: Client,
     url: String,
-    _driver: Driver,
+    _driver: WebDriver,
 }
 
 impl Browser {
     /// A new browser without cookies, for the console at this address.
     pub async fn open(url: &str) -> Self {
-        let driver = Driver::start().await;
+        let driver = WebDriver::start().await;
         let arguments = ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--hide-scrollbars"];
         let capabilities = json!({"goog:chromeOptions": {"binary": driver::CHROMIUM, "args": arguments}});
         let Value::Object(capabilities) = capabilities else { unreachable!("it is written as an object") };

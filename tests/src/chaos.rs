@@ -8,21 +8,21 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 
-use crate::processes::{Server, ServerKind, Spawned, free_port};
+use crate::processes::{PrivateServer, ServerKind, SpawnedProcess, free_port};
 
 /// Gateways, and as many workers.
 const REPLICAS: usize = 2;
 
 /// A database and a broker that nobody else uses.
-pub struct Servers {
-    postgres: Server,
-    broker: Option<Server>,
+pub struct PrivateServers {
+    postgres: PrivateServer,
+    broker: Option<PrivateServer>,
     database_url: String,
 }
 
 /// What can die.
 #[derive(Debug, Clone, Copy)]
-pub enum Strike {
+pub enum ChaosFault {
     /// The worker with this number.
     Worker(usize),
     /// The gateway with this number.
@@ -36,47 +36,48 @@ pub enum Strike {
 }
 
 /// Two gateways and two workers of a kind, each a process.
-pub struct World {
-    servers: Servers,
+pub struct ChaosFleet {
+    servers: PrivateServers,
     worker: &'static str,
     settings: HashMap<String, String>,
     ports: [u16; REPLICAS],
-    gateways: Vec<Spawned>,
-    workers: Vec<Spawned>,
+    gateways: Vec<SpawnedProcess>,
+    workers: Vec<SpawnedProcess>,
 }
 
-impl Servers {
+impl PrivateServers {
     /// Starts both, the database migrated.
     pub async fn start() -> Self {
-        Self::of(Server::start(ServerKind::Postgres), Some(Server::start(ServerKind::Rabbitmq))).await
+        Self::of(PrivateServer::start(ServerKind::Postgres), Some(PrivateServer::start(ServerKind::Rabbitmq)))
+            .await
     }
 
     /// The same with the database's folder here.
     pub async fn with_postgres_on(folder: &Path) -> Self {
-        let postgres = Server::start_in(ServerKind::Postgres, folder.to_owned());
-        Self::of(postgres, Some(Server::start(ServerKind::Rabbitmq))).await
+        let postgres = PrivateServer::start_in(ServerKind::Postgres, folder.to_owned());
+        Self::of(postgres, Some(PrivateServer::start(ServerKind::Rabbitmq))).await
     }
 
     /// Starts the database alone; returns its URL, too.
     pub async fn with_postgres_only() -> (Self, String) {
-        let servers = Self::of(Server::start(ServerKind::Postgres), None).await;
+        let servers = Self::of(PrivateServer::start(ServerKind::Postgres), None).await;
         let url = servers.database_url.clone();
         (servers, url)
     }
 
-    async fn of(postgres: Server, broker: Option<Server>) -> Self {
+    async fn of(postgres: PrivateServer, broker: Option<PrivateServer>) -> Self {
         let database_url = format!("{}?sslmode=disable", postgres.url);
         store::migrate(&database_url).await.expect("the database is migrated");
         Self { postgres, broker, database_url }
     }
 
     /// The database.
-    pub fn postgres(&self) -> &Server {
+    pub fn postgres(&self) -> &PrivateServer {
         &self.postgres
     }
 
     /// The broker.
-    pub fn broker(&self) -> &Server {
+    pub fn broker(&self) -> &PrivateServer {
         self.broker.as_ref().expect("these servers have a broker")
     }
 
@@ -86,9 +87,9 @@ impl Servers {
     }
 }
 
-impl World {
+impl ChaosFleet {
     /// Starts the processes with the settings of a stack on these servers.
-    pub fn start(servers: Servers, worker: &'static str, settings: &HashMap<String, String>) -> Self {
+    pub fn start(servers: PrivateServers, worker: &'static str, settings: &HashMap<String, String>) -> Self {
         let mut world = Self {
             servers,
             worker,
@@ -109,19 +110,19 @@ impl World {
         self.ports.map(|port| format!("http://127.0.0.1:{port}"))
     }
 
-    fn start_gateway(&self, number: usize) -> Spawned {
+    fn start_gateway(&self, number: usize) -> SpawnedProcess {
         let mut settings = self.settings.clone();
         let listen = format!("127.0.0.1:{}", self.ports[number]);
         settings.insert("PILLARBOX__GATEWAY__LISTEN".to_owned(), listen);
-        Spawned::start("gateway", &settings, None)
+        SpawnedProcess::start("gateway", &settings, None)
     }
 
-    fn start_worker(&self) -> Spawned {
-        Spawned::start(self.worker, &self.settings, None)
+    fn start_worker(&self) -> SpawnedProcess {
+        SpawnedProcess::start(self.worker, &self.settings, None)
     }
 
     /// Strikes in an order that the seed gives, with pauses of 0.3 s up to `longest_pause`.
-    pub async fn suffer(&mut self, strikes: &mut [Strike], longest_pause: Duration, random: &mut StdRng) {
+    pub async fn suffer(&mut self, strikes: &mut [ChaosFault], longest_pause: Duration, random: &mut StdRng) {
         strikes.shuffle(random);
         for strike in strikes {
             // Not a wait for a state: the moment of the strike is what is random.
@@ -132,24 +133,24 @@ impl World {
     }
 
     /// Something dies; it is started again at once, as a supervisor would.
-    fn strike(&mut self, strike: Strike) {
+    fn strike(&mut self, strike: ChaosFault) {
         match strike {
-            Strike::Worker(number) => {
+            ChaosFault::Worker(number) => {
                 self.workers[number].kill();
                 self.workers[number] = self.start_worker();
             }
-            Strike::Gateway(number) => {
+            ChaosFault::Gateway(number) => {
                 self.gateways[number].kill();
                 self.gateways[number] = self.start_gateway(number);
             }
-            Strike::Postgres => revive(&self.servers.postgres, "kill"),
-            Strike::Broker => revive(self.servers.broker(), "kill"),
-            Strike::WipedBroker => revive(self.servers.broker(), "wipe"),
+            ChaosFault::Postgres => revive(&self.servers.postgres, "kill"),
+            ChaosFault::Broker => revive(self.servers.broker(), "kill"),
+            ChaosFault::WipedBroker => revive(self.servers.broker(), "wipe"),
         }
     }
 }
 
-fn revive(server: &Server, death: &str) {
+fn revive(server: &PrivateServer, death: &str) {
     server.act(death);
     server.act("start");
 }

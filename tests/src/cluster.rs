@@ -18,20 +18,20 @@ const NODES: usize = 3;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The nodes, on a bridge that this machine is on, too.
-pub struct Cluster {
+pub struct RabbitmqCluster {
     name: String,
-    nodes: Vec<Node>,
+    nodes: Vec<ClusterNode>,
     balancer_port: u16,
     _balancer: LoadBalancer,
-    _network: Network,
+    _network: ClusterNetwork,
 }
 
 /// What is taken down at the end.
-struct Network {
+struct ClusterNetwork {
     name: String,
 }
 
-struct Node {
+struct ClusterNode {
     namespace: String,
     address: String,
     folder: TempDir,
@@ -45,7 +45,7 @@ fn run(words: &[&str]) -> bool {
     run.is_ok_and(|output| output.status.success())
 }
 
-impl Network {
+impl ClusterNetwork {
     /// A bridge and a namespace for each node; `None` where none can be made.
     fn make(name: &str, subnet: &str) -> Option<Self> {
         let network = Self { name: name.to_owned() };
@@ -74,7 +74,7 @@ impl Network {
     }
 }
 
-impl Drop for Network {
+impl Drop for ClusterNetwork {
     fn drop(&mut self) {
         for node in 0..NODES {
             run(&["ip", "netns", "delete", &format!("{}-{node}", self.name)]);
@@ -83,16 +83,16 @@ impl Drop for Network {
     }
 }
 
-impl Cluster {
+impl RabbitmqCluster {
     /// Starts it and waits until all nodes are in; `None` where no namespaces can be made.
     pub fn start() -> Option<Self> {
         let number = std::process::id();
         // Names of devices have 15 characters at the most.
         let (name, subnet) = (format!("pb{number}"), format!("10.213.{}", number % 250));
-        let network = Network::make(&name, &subnet)?;
+        let network = ClusterNetwork::make(&name, &subnet)?;
         let addresses: Vec<String> = (0..NODES).map(|node| format!("{subnet}.{}", 11 + node)).collect();
-        let nodes: Vec<Node> =
-            (0..NODES).map(|node| Node::start(format!("{name}-{node}"), &addresses, node)).collect();
+        let nodes: Vec<ClusterNode> =
+            (0..NODES).map(|node| ClusterNode::start(format!("{name}-{node}"), &addresses, node)).collect();
         let targets: Vec<String> = addresses.iter().map(|address| format!("{address}:5672")).collect();
         for node in &nodes {
             node.until_up();
@@ -174,7 +174,7 @@ impl Cluster {
 const SERVER: &str = "/usr/lib/rabbitmq/bin/rabbitmq-server";
 const CONTROL: &str = "/usr/lib/rabbitmq/bin/rabbitmqctl";
 
-impl Node {
+impl ClusterNode {
     fn start(namespace: String, addresses: &[String], number: usize) -> Self {
         let address = addresses[number].clone();
         let folder = tempfile::tempdir().expect("a folder");
@@ -257,7 +257,7 @@ fn spawn(namespace: &str, folder: &Path, address: &str, program: &str, words: &[
     command.spawn().unwrap_or_else(|error| panic!("{program} cannot be started: {error}"))
 }
 
-impl Drop for Node {
+impl Drop for ClusterNode {
     fn drop(&mut self) {
         for child in [&mut self.server, &mut self.port_mapper] {
             let _ = child.kill();

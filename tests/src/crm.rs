@@ -5,20 +5,20 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::stack::{Answer, Options, Stack, eventually, team};
+use crate::stack::{ApiResponse, StackOptions, TestStack, eventually, team};
 
-/// The key of the integration that every [`Crm`] speaks for.
+/// The key of the integration that every [`CrmClient`] speaks for.
 pub const INTEGRATION_KEY: &str = "pk_int_TestTestTestTestTestTe";
 
 /// A stack with one syncer and one integration, and its client.
-pub struct Crm {
+pub struct CrmClient {
     /// What it runs on.
-    pub stack: Stack,
+    pub stack: TestStack,
     key: String,
     keys: AtomicU32,
 }
 
-impl Crm {
+impl CrmClient {
     /// An integration that declared `first` (first name), `mail` (e-mail), `score` (number) and `since` (date).
     pub async fn start() -> Self {
         let crm = Self::with(Vec::new()).await;
@@ -26,7 +26,7 @@ impl Crm {
         crm
     }
 
-    /// Declares what [`Crm::start`] says.
+    /// Declares what [`CrmClient::start`] says.
     pub async fn declare_usual(&self) {
         let fields = json!([
             {"key": "first", "semantic": "first_name"},
@@ -45,16 +45,16 @@ impl Crm {
         crm
     }
 
-    /// As [`Crm::with`], with so many syncers and without waiting for them.
+    /// As [`CrmClient::with`], with so many syncers and without waiting for them.
     pub async fn with_syncers(settings: Vec<(&'static str, String)>, syncers: usize) -> Self {
-        let options = Options { settings, mailers: 0, syncers, ..Options::default() };
-        let crm = Self::on(Stack::with(options).await, INTEGRATION_KEY);
+        let options = StackOptions { settings, mailers: 0, syncers, ..StackOptions::default() };
+        let crm = Self::on(TestStack::with(options).await, INTEGRATION_KEY);
         crm.integration(json!({})).await;
         crm
     }
 
     /// The client that holds this key of an integration on this stack.
-    pub fn on(stack: Stack, key: &str) -> Self {
+    pub fn on(stack: TestStack, key: &str) -> Self {
         Self { stack, key: key.to_owned(), keys: AtomicU32::new(0) }
     }
 
@@ -77,13 +77,19 @@ impl Crm {
     }
 
     /// A request with these headers instead of the usual ones.
-    pub async fn raw(&self, method: Method, path: &str, headers: &[(&str, &str)], body: String) -> Answer {
+    pub async fn raw(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: String,
+    ) -> ApiResponse {
         let url = format!("{}/api/integrations/push/v1{path}", self.stack.url);
         self.stack.request(method, &url, headers, body).await
     }
 
     /// A request with the integration's key and this `Idempotency-Key`.
-    pub async fn call(&self, method: Method, path: &str, key: &str, body: &Value) -> Answer {
+    pub async fn call(&self, method: Method, path: &str, key: &str, body: &Value) -> ApiResponse {
         let authorization = format!("Bearer {}", self.key);
         let headers = [("authorization", authorization.as_str()), ("idempotency-key", key)];
         self.raw(method, path, &headers, body.to_string()).await
@@ -95,33 +101,33 @@ impl Crm {
     }
 
     /// GET.
-    pub async fn get(&self, path: &str) -> Answer {
+    pub async fn get(&self, path: &str) -> ApiResponse {
         let authorization = format!("Bearer {}", self.key);
         self.raw(Method::GET, path, &[("authorization", &authorization)], String::new()).await
     }
 
     /// Declares fields.
-    pub async fn declare(&self, fields: Value) -> Answer {
+    pub async fn declare(&self, fields: Value) -> ApiResponse {
         self.call(Method::POST, "/schema", "", &json!({ "fields": fields })).await
     }
 
     /// Begins a sync.
-    pub async fn begin(&self, mode: &str) -> Answer {
+    pub async fn begin(&self, mode: &str) -> ApiResponse {
         self.call(Method::POST, "/sync", &self.key(), &json!({ "mode": mode })).await
     }
 
     /// Pushes records.
-    pub async fn push(&self, records: &[Value]) -> Answer {
+    pub async fn push(&self, records: &[Value]) -> ApiResponse {
         self.call(Method::POST, "/records", &self.key(), &json!({ "records": records })).await
     }
 
     /// Pushes records, dry.
-    pub async fn validate(&self, records: &[Value]) -> Answer {
+    pub async fn validate(&self, records: &[Value]) -> ApiResponse {
         self.call(Method::POST, "/records?validate=1", "", &json!({ "records": records })).await
     }
 
     /// Completes the open sync.
-    pub async fn complete(&self, body: Value) -> Answer {
+    pub async fn complete(&self, body: Value) -> ApiResponse {
         self.call(Method::PATCH, "/sync", &self.key(), &body).await
     }
 
@@ -148,7 +154,7 @@ impl Crm {
     }
 }
 
-impl Answer {
+impl ApiResponse {
     /// Status and `code` of an error of the push API.
     pub fn push_error(&self) -> (u16, String) {
         let code = self.json()["error"]["code"].as_str().unwrap_or_default().to_owned();

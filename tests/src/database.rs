@@ -18,7 +18,7 @@ static TEMPLATE: OnceCell<String> = OnceCell::const_new();
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
 /// A migrated, empty database.
-pub struct Database {
+pub struct TestDatabase {
     /// How to reach it.
     pub url: String,
 }
@@ -75,7 +75,7 @@ async fn template() -> String {
     name
 }
 
-impl Database {
+impl TestDatabase {
     /// Makes a database.
     pub async fn new() -> Self {
         let template = TEMPLATE.get_or_init(template).await;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use store::{PictureOutcome, PictureRow, PictureUse};
 
-use crate::stack::{Stack, eventually};
+use crate::stack::{TestStack, eventually};
 
 /// A postcard with these elements on its front.
 pub fn postcard(front: &[Value]) -> Value {
@@ -28,7 +28,7 @@ pub fn text_box(id: &str, text: &str) -> Value {
         "text": text, "font": "Inter", "size": 12})
 }
 
-impl Stack {
+impl TestStack {
     /// Gives the tests' team this design and the campaign these settings, with the design in its one step.
     pub async fn design(&self, document: Value, campaign: Value) {
         self.save_design(document).await;

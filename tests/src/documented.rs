@@ -9,28 +9,28 @@ use reqwest::Method;
 use serde_json::Value;
 use url::Url;
 
-use crate::stack::Answer;
+use crate::stack::ApiResponse;
 
 /// A path of the document.
-struct Path {
+struct DocumentedPath {
     template: &'static str,
     /// By method in lower case, then by status.
-    methods: HashMap<&'static str, HashMap<&'static str, Response>>,
+    methods: HashMap<&'static str, HashMap<&'static str, DocumentedResponse>>,
 }
 
 /// An answer as the document has it.
-struct Response {
+struct DocumentedResponse {
     document: &'static Value,
     /// Made when it is first needed.
     validator: OnceLock<Validator>,
 }
 
-static PATHS: LazyLock<Vec<Path>> = LazyLock::new(|| {
-    let response = |document| Response { document, validator: OnceLock::new() };
+static PATHS: LazyLock<Vec<DocumentedPath>> = LazyLock::new(|| {
+    let response = |document| DocumentedResponse { document, validator: OnceLock::new() };
     let responses = |operation: &'static Value| {
         entries(&operation["responses"]).map(|(status, document)| (status, response(document))).collect()
     };
-    let path = |(template, methods): (&'static str, &'static Value)| Path {
+    let path = |(template, methods): (&'static str, &'static Value)| DocumentedPath {
         template,
         methods: entries(methods).map(|(method, operation)| (method, responses(operation))).collect(),
     };
@@ -42,7 +42,7 @@ fn entries(object: &'static Value) -> impl Iterator<Item = (&'static str, &'stat
 }
 
 /// What the document does not allow in this answer; `None` when it does, and for paths that it does not have.
-pub(crate) fn fault(method: &Method, url: &str, answer: &Answer) -> Option<String> {
+pub(crate) fn fault(method: &Method, url: &str, answer: &ApiResponse) -> Option<String> {
     let url = Url::parse(url).ok()?;
     let path = PATHS.iter().find(|path| path.is_of(url.path()))?;
     let method = method.as_str().to_lowercase();
@@ -54,7 +54,7 @@ pub(crate) fn fault(method: &Method, url: &str, answer: &Answer) -> Option<Strin
     response.header_fault(answer).or_else(|| response.body_fault(answer, method == "head"))
 }
 
-impl Path {
+impl DocumentedPath {
     fn is_of(&self, path: &str) -> bool {
         let (ours, theirs) = (self.template.split('/'), path.split('/'));
         ours.clone().count() == theirs.clone().count()
@@ -62,8 +62,8 @@ impl Path {
     }
 }
 
-impl Response {
-    fn header_fault(&self, answer: &Answer) -> Option<String> {
+impl DocumentedResponse {
+    fn header_fault(&self, answer: &ApiResponse) -> Option<String> {
         entries(&self.document["headers"]).find_map(|(name, header)| {
             let Some(value) = answer.headers.get(name) else {
                 return (header["required"] == true).then(|| format!("{name} is missing"));
@@ -80,7 +80,7 @@ impl Response {
         })
     }
 
-    fn body_fault(&self, answer: &Answer, is_head: bool) -> Option<String> {
+    fn body_fault(&self, answer: &ApiResponse, is_head: bool) -> Option<String> {
         let Some((expected, content)) = entries(&self.document["content"]).next().filter(|_| !is_head) else {
             return (!answer.text.is_empty()).then(|| "there is a body".to_owned());
         };
@@ -135,10 +135,10 @@ mod tests {
     const HEADERS: [(&str, &str); 2] =
         [("x-request-id", "0199e2a4-7c1e-7b2a-9d55-0c8f2a3b4c5d"), ("content-type", "application/json")];
 
-    fn answer(status: u16, headers: &[(&str, &str)], body: &Value) -> Answer {
+    fn answer(status: u16, headers: &[(&str, &str)], body: &Value) -> ApiResponse {
         let header =
             |(name, value): &(&str, &str)| (name.parse::<HeaderName>().unwrap(), value.parse().unwrap());
-        Answer {
+        ApiResponse {
             status: StatusCode::from_u16(status).unwrap(),
             headers: HeaderMap::from_iter(headers.iter().map(header)),
             text: body.to_string(),
@@ -157,7 +157,7 @@ mod tests {
 
         assert!(fault_of(200, &[], &json!({})).unwrap().contains("sync"));
         assert!(fault_of(200, &[], &json!({"sync": {}})).is_some());
-        let cut = Answer { text: "{".to_owned(), ..answer(200, &HEADERS, &json!({})) };
+        let cut = ApiResponse { text: "{".to_owned(), ..answer(200, &HEADERS, &json!({})) };
         assert!(fault(&Method::GET, URL, &cut).unwrap().contains("not JSON"));
         assert!(fault_of(418, &[], &json!({})).unwrap().contains("418"));
         assert!(fault_of(429, &[], &limited).unwrap().contains("Retry-After"));

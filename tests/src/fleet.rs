@@ -6,11 +6,11 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::logs::KeptLog;
-use crate::processes::{Spawned, free_port};
+use crate::processes::{SpawnedProcess, free_port};
 use crate::stack::eventually;
 
 /// A process of the fleet.
-pub struct Member {
+pub struct FleetProcess {
     /// Which program it runs.
     pub name: &'static str,
     /// Where it listens, for a gateway or console.
@@ -18,11 +18,11 @@ pub struct Member {
     /// Where its health is.
     pub admin: u16,
     settings: HashMap<String, String>,
-    process: Spawned,
+    process: SpawnedProcess,
     log: KeptLog,
 }
 
-impl Member {
+impl FleetProcess {
     /// Starts one; it may not be ready yet.
     pub fn start(name: &'static str, settings: &HashMap<String, String>) -> Self {
         let (port, admin) = (free_port(), free_port());
@@ -32,7 +32,7 @@ impl Member {
             settings.insert(format!("PILLARBOX__{part}__LISTEN"), format!("127.0.0.1:{port}"));
         }
         settings.insert("PILLARBOX__CONSOLE__URL".to_owned(), format!("http://127.0.0.1:{port}"));
-        let (process, log) = Spawned::start_logged(name, &settings);
+        let (process, log) = SpawnedProcess::start_logged(name, &settings);
         Self { name, port, admin, settings, process, log }
     }
 
@@ -79,13 +79,13 @@ impl Member {
     /// Kills it, and starts it again at the same place.
     pub fn crash(&mut self) {
         tokio::task::block_in_place(|| self.process.kill());
-        (self.process, self.log) = Spawned::start_logged(self.name, &self.settings);
+        (self.process, self.log) = SpawnedProcess::start_logged(self.name, &self.settings);
     }
 
     /// Stops it in order and starts it again at the same place. True when it ended well.
     pub fn restart_without_waiting(&mut self) -> bool {
         let ended_well = tokio::task::block_in_place(|| self.process.terminate());
-        (self.process, self.log) = Spawned::start_logged(self.name, &self.settings);
+        (self.process, self.log) = SpawnedProcess::start_logged(self.name, &self.settings);
         ended_well
     }
 

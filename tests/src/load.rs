@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 use crate::people::people;
-use crate::stack::Stack;
+use crate::stack::TestStack;
 use crate::{CAMPAIGN, KEY};
 
 /// Houses between the first of one client and the first of the next.
@@ -20,7 +20,7 @@ const BATCH: usize = 5;
 
 /// What a client does when a request fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Failed {
+pub enum LoadRetryPolicy {
     /// It notes the failure and sends the next one.
     Noted,
     /// It sends the same again until it is answered.
@@ -28,14 +28,14 @@ pub enum Failed {
 }
 
 /// A load under way.
-pub struct Load {
+pub struct LoadGenerator {
     is_over: Arc<AtomicBool>,
-    clients: Vec<JoinHandle<Sent>>,
+    clients: Vec<JoinHandle<LoadReport>>,
 }
 
 /// What clients have seen.
 #[derive(Debug, Default)]
-pub struct Sent {
+pub struct LoadReport {
     /// Houses whose card an answer has told of.
     pub answered: Vec<String>,
     /// Requests that were not answered with 200.
@@ -46,7 +46,7 @@ pub struct Sent {
 
 /// What became of a load.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Tally {
+pub struct LoadTally {
     /// Cards in the database.
     pub recorded: usize,
     /// Cards that clients were told of.
@@ -57,9 +57,9 @@ pub struct Tally {
     pub doubled: usize,
 }
 
-impl Load {
+impl LoadGenerator {
     /// Begins to send to the campaign of the tests, from so many clients.
-    pub fn start(urls: &[String], clients: usize, failed: Failed) -> Self {
+    pub fn start(urls: &[String], clients: usize, failed: LoadRetryPolicy) -> Self {
         let is_over = Arc::<AtomicBool>::default();
         let clients = (0..clients)
             .map(|client| {
@@ -71,9 +71,9 @@ impl Load {
     }
 
     /// Ends it; what is under way is still answered.
-    pub async fn end(self) -> Sent {
+    pub async fn end(self) -> LoadReport {
         self.is_over.store(true, Ordering::Relaxed);
-        let mut all = Sent::default();
+        let mut all = LoadReport::default();
         for client in self.clients {
             let sent = client.await.expect("a client");
             all.answered.extend(sent.answered);
@@ -84,9 +84,9 @@ impl Load {
     }
 }
 
-async fn send(url: String, first: usize, failed: Failed, is_over: Arc<AtomicBool>) -> Sent {
+async fn send(url: String, first: usize, failed: LoadRetryPolicy, is_over: Arc<AtomicBool>) -> LoadReport {
     let client = reqwest::Client::builder().timeout(Duration::from_secs(15)).build().expect("a client");
-    let mut sent = Sent::default();
+    let mut sent = LoadReport::default();
     let (mut house, mut answered) = (first, Instant::now());
     // A repeated request is given up long after the drill.
     let mut tries = 0;
@@ -101,8 +101,8 @@ async fn send(url: String, first: usize, failed: Failed, is_over: Arc<AtomicBool
             Err(why) => {
                 sent.failures.push(why);
                 match failed {
-                    Failed::Noted => house += BATCH,
-                    Failed::Repeated => tries += 1,
+                    LoadRetryPolicy::Noted => house += BATCH,
+                    LoadRetryPolicy::Repeated => tries += 1,
                 }
                 // A pace, not a wait for a state.
                 tokio::time::sleep(Duration::from_millis(100)).await;
@@ -132,9 +132,9 @@ async fn post(client: &reqwest::Client, url: &str, house: usize) -> Result<Vec<S
     Ok((house..house + BATCH).map(|number| format!("{number} MAIN ST")).collect())
 }
 
-impl Tally {
+impl LoadTally {
     /// Compares what clients were told with the cards that are there.
-    pub async fn of(stack: &Stack, sent: &Sent) -> Self {
+    pub async fn of(stack: &TestStack, sent: &LoadReport) -> Self {
         let rows = stack.sql.query("SELECT upper(line_1), count(*) FROM pieces GROUP BY 1", &[]).await;
         let cards: HashMap<String, i64> =
             rows.expect("pieces").iter().map(|row| (row.get(0), row.get(1))).collect();
@@ -149,7 +149,7 @@ impl Tally {
 
     /// Prints what became of the load of a drill, and asserts that nothing was lost or doubled.
     #[expect(clippy::print_stdout, reason = "a drill says what became of its load")]
-    pub fn print(&self, drill: &str, sent: &Sent) {
+    pub fn print(&self, drill: &str, sent: &LoadReport) {
         let Self { recorded, answered, lost, doubled } = self;
         println!(
             "\ndrill {drill}: recorded {recorded}, answered {answered}, lost {lost}, doubled {doubled}; {} requests failed, \

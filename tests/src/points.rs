@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::{Stack, person};
+use crate::{TestStack, person};
 
 /// Degrees of latitude between houses of neighbouring numbers: about 11 metres.
 const STEP_DEGREES: f64 = 0.0001;
@@ -47,7 +47,7 @@ impl Drop for PointFile {
     }
 }
 
-impl Stack {
+impl TestStack {
     /// Imports the houses of these numbers on Main Street.
     pub async fn import_main_street(&self, numbers: impl IntoIterator<Item = usize>) {
         let file = PointFile::main_street(numbers);

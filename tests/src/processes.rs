@@ -24,7 +24,7 @@ pub enum ServerKind {
 }
 
 /// A private server in a folder of its own; it is removed at the end.
-pub struct Server {
+pub struct PrivateServer {
     kind: ServerKind,
     folder: PathBuf,
     /// How to reach it.
@@ -42,7 +42,7 @@ impl ServerKind {
     }
 }
 
-impl Server {
+impl PrivateServer {
     /// Starts a new, empty server.
     pub fn start(kind: ServerKind) -> Self {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -81,7 +81,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for PrivateServer {
     fn drop(&mut self) {
         // Not through `act`: a panic while unwinding would hide the first one.
         let _ = Command::new(self.kind.control()).arg("remove").arg(&self.folder).status();
@@ -89,11 +89,11 @@ impl Drop for Server {
 }
 
 /// A process of ours; it is killed at the end.
-pub struct Spawned {
+pub struct SpawnedProcess {
     child: Child,
 }
 
-impl Spawned {
+impl SpawnedProcess {
     /// Starts the binary `name` with these settings; `fail_point` is where it dies.
     pub fn start(name: &str, settings: &HashMap<String, String>, fail_point: Option<&str>) -> Self {
         Self::start_with(name, &[], settings, fail_point)
@@ -194,7 +194,7 @@ fn binaries() -> PathBuf {
     if folder.ends_with("deps") { folder.parent().expect("deps lies in a folder") } else { folder }.to_owned()
 }
 
-impl Drop for Spawned {
+impl Drop for SpawnedProcess {
     fn drop(&mut self) {
         self.kill();
     }

@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 
 /// What an endpoint answers with.
 #[derive(Debug, Clone)]
-pub enum Reaction {
+pub enum EndpointReaction {
     /// This status and body.
     Answer(u16, String),
     /// A redirect to this URL.
@@ -27,14 +27,14 @@ pub enum Reaction {
 
 /// A request that an endpoint got.
 #[derive(Debug, Clone)]
-pub struct Received {
+pub struct ReceivedEvent {
     /// Its headers.
     pub headers: HeaderMap,
     /// Its body.
     pub body: Bytes,
 }
 
-impl Received {
+impl ReceivedEvent {
     /// The `webhook-id`.
     pub fn id(&self) -> String {
         self.headers["webhook-id"].to_str().expect("text").to_owned()
@@ -48,44 +48,44 @@ impl Received {
 
 /// An endpoint. It answers 200 unless told otherwise.
 #[derive(Clone)]
-pub struct Sink {
+pub struct WebhookSink {
     /// Where it is, over plain http.
     pub url: String,
-    state: Arc<SinkState>,
+    state: Arc<WebhookSinkState>,
 }
 
 #[derive(Default)]
-struct SinkState {
-    received: Mutex<Vec<Received>>,
-    script: Mutex<VecDeque<Reaction>>,
-    always: Mutex<Option<Reaction>>,
+struct WebhookSinkState {
+    received: Mutex<Vec<ReceivedEvent>>,
+    script: Mutex<VecDeque<EndpointReaction>>,
+    always: Mutex<Option<EndpointReaction>>,
     under_way: AtomicUsize,
     most_under_way: AtomicUsize,
 }
 
-impl Sink {
+impl WebhookSink {
     /// Starts one.
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address: SocketAddr = listener.local_addr().expect("an address");
-        let state = Arc::<SinkState>::default();
+        let state = Arc::<WebhookSinkState>::default();
         let router = Router::new().fallback(take).with_state(state.clone());
         tokio::spawn(async move { axum::serve(listener, router).await.expect("the sink runs") });
         Self { url: format!("http://{address}/hook"), state }
     }
 
     /// Answers the next requests so, in order.
-    pub fn next(&self, reactions: impl IntoIterator<Item = Reaction>) {
+    pub fn next(&self, reactions: impl IntoIterator<Item = EndpointReaction>) {
         self.state.script.lock().expect("no panic").extend(reactions);
     }
 
     /// Answers every request so from now on; `None` for 200.
-    pub fn always(&self, reaction: Option<Reaction>) {
+    pub fn always(&self, reaction: Option<EndpointReaction>) {
         *self.state.always.lock().expect("no panic") = reaction;
     }
 
     /// What it got so far.
-    pub fn received(&self) -> Vec<Received> {
+    pub fn received(&self) -> Vec<ReceivedEvent> {
         self.state.received.lock().expect("no panic").clone()
     }
 
@@ -100,18 +100,24 @@ impl Sink {
     }
 }
 
-async fn take(State(state): State<Arc<SinkState>>, headers: HeaderMap, body: Bytes) -> impl IntoResponse {
+async fn take(
+    State(state): State<Arc<WebhookSinkState>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> impl IntoResponse {
     let under_way = state.under_way.fetch_add(1, Ordering::Relaxed) + 1;
     state.most_under_way.fetch_max(under_way, Ordering::Relaxed);
     let scripted = state.script.lock().expect("no panic").pop_front();
     let reaction = scripted.or_else(|| state.always.lock().expect("no panic").clone());
-    state.received.lock().expect("no panic").push(Received { headers, body });
-    let answer = match reaction.unwrap_or(Reaction::Answer(200, "thank you".to_owned())) {
-        Reaction::Answer(status, body) => {
+    state.received.lock().expect("no panic").push(ReceivedEvent { headers, body });
+    let answer = match reaction.unwrap_or(EndpointReaction::Answer(200, "thank you".to_owned())) {
+        EndpointReaction::Answer(status, body) => {
             (StatusCode::from_u16(status).expect("a status"), [("x-sink", "answer".to_owned())], body)
         }
-        Reaction::Redirect(url) => (StatusCode::TEMPORARY_REDIRECT, [("location", url)], String::new()),
-        Reaction::Hang(time) => {
+        EndpointReaction::Redirect(url) => {
+            (StatusCode::TEMPORARY_REDIRECT, [("location", url)], String::new())
+        }
+        EndpointReaction::Hang(time) => {
             tokio::time::sleep(time).await;
             (StatusCode::OK, [("x-sink", "late".to_owned())], String::new())
         }

@@ -32,7 +32,7 @@ pub enum SmtpSecurity {
 
 /// A message that was taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mailed {
+pub struct ReceivedEmail {
     /// The envelope's recipients.
     pub recipients: Vec<String>,
     /// Headers and body.
@@ -45,12 +45,12 @@ pub struct SmtpServer {
     pub url: String,
     /// Its certificate, in PEM.
     pub certificate: PathBuf,
-    state: Arc<State>,
+    state: Arc<SmtpServerState>,
 }
 
 #[derive(Default)]
-struct State {
-    mailed: Mutex<Vec<Mailed>>,
+struct SmtpServerState {
+    mailed: Mutex<Vec<ReceivedEmail>>,
     /// Messages still to be refused for now.
     refusals: AtomicUsize,
     /// Passwords that came, right or wrong.
@@ -65,7 +65,7 @@ impl SmtpServer {
         let (acceptor, pem) = certified();
         let certificate = std::env::temp_dir().join(format!("pillarbox-smtp-{}.pem", uuid::Uuid::now_v7()));
         std::fs::write(&certificate, pem).expect("the certificate is written");
-        let state = Arc::<State>::default();
+        let state = Arc::<SmtpServerState>::default();
         let serving = state.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -86,7 +86,7 @@ impl SmtpServer {
     }
 
     /// What it took so far.
-    pub fn mailed(&self) -> Vec<Mailed> {
+    pub fn mailed(&self) -> Vec<ReceivedEmail> {
         self.state.mailed.lock().expect("no panic").clone()
     }
 
@@ -119,7 +119,12 @@ pub(crate) fn certified() -> (TlsAcceptor, String) {
     (TlsAcceptor::from(Arc::new(config)), made.cert.pem())
 }
 
-async fn serve(stream: TcpStream, security: SmtpSecurity, acceptor: TlsAcceptor, state: Arc<State>) {
+async fn serve(
+    stream: TcpStream,
+    security: SmtpSecurity,
+    acceptor: TlsAcceptor,
+    state: Arc<SmtpServerState>,
+) {
     // A client that goes away in the middle is no failure of the server's.
     let _ = talk(stream, security, acceptor, &state).await;
 }
@@ -128,12 +133,12 @@ async fn talk(
     stream: TcpStream,
     security: SmtpSecurity,
     acceptor: TlsAcceptor,
-    state: &State,
+    state: &SmtpServerState,
 ) -> std::io::Result<()> {
     if security == SmtpSecurity::Implicit {
         let mut secure = BufStream::new(acceptor.accept(stream).await?);
         say(&mut secure, "220 test").await?;
-        return Session { state, offers: "AUTH PLAIN LOGIN", is_trusted: false }
+        return SmtpSession { state, offers: "AUTH PLAIN LOGIN", is_trusted: false }
             .run(&mut secure)
             .await
             .map(drop);
@@ -141,9 +146,9 @@ async fn talk(
     let mut open = BufStream::new(stream);
     say(&mut open, "220 test").await?;
     let offers = if security == SmtpSecurity::StartTls { "STARTTLS" } else { "SIZE 1000000" };
-    if (Session { state, offers, is_trusted: false }).run(&mut open).await? == Ended::StartTls {
+    if (SmtpSession { state, offers, is_trusted: false }).run(&mut open).await? == SmtpSessionEnd::StartTls {
         let mut secure = BufStream::new(acceptor.accept(open.into_inner()).await?);
-        Session { state, offers: "AUTH PLAIN LOGIN", is_trusted: false }.run(&mut secure).await?;
+        SmtpSession { state, offers: "AUTH PLAIN LOGIN", is_trusted: false }.run(&mut secure).await?;
     }
     Ok(())
 }
@@ -155,37 +160,37 @@ async fn say<S: AsyncWrite + Unpin>(stream: &mut S, line: &str) -> std::io::Resu
 
 /// Why the commands ended.
 #[derive(PartialEq, Eq)]
-enum Ended {
+enum SmtpSessionEnd {
     Quit,
     StartTls,
 }
 
 /// The commands over one connection, before or after it became secure.
-struct Session<'a> {
-    state: &'a State,
+struct SmtpSession<'a> {
+    state: &'a SmtpServerState,
     /// What it can do, in the words of EHLO's answer.
     offers: &'static str,
     /// Whether the right password came.
     is_trusted: bool,
 }
 
-impl Session<'_> {
+impl SmtpSession<'_> {
     async fn run<S: AsyncRead + AsyncWrite + Unpin>(
         &mut self,
         stream: &mut BufStream<S>,
-    ) -> std::io::Result<Ended> {
+    ) -> std::io::Result<SmtpSessionEnd> {
         let (mut line, mut recipients) = (String::new(), Vec::new());
         loop {
             line.clear();
             if stream.read_line(&mut line).await? == 0 {
-                return Ok(Ended::Quit);
+                return Ok(SmtpSessionEnd::Quit);
             }
             let (verb, rest) = line.trim_end().split_once([' ', ':']).unwrap_or((line.trim_end(), ""));
             let answer = match verb.to_ascii_uppercase().as_str() {
                 "EHLO" => format!("250-test\r\n250 {}", self.offers),
                 "STARTTLS" if self.offers == "STARTTLS" => {
                     say(stream, "220 go on").await?;
-                    return Ok(Ended::StartTls);
+                    return Ok(SmtpSessionEnd::StartTls);
                 }
                 "AUTH" => self.check_password(rest).to_owned(),
                 "MAIL" if !self.is_trusted => "530 a password is needed".to_owned(),
@@ -200,12 +205,12 @@ impl Session<'_> {
                     say(stream, "354 go on").await?;
                     let text = read_data(stream).await?;
                     let recipients = std::mem::take(&mut recipients);
-                    self.state.mailed.lock().expect("no panic").push(Mailed { recipients, text });
+                    self.state.mailed.lock().expect("no panic").push(ReceivedEmail { recipients, text });
                     "250 taken".to_owned()
                 }
                 "QUIT" => {
                     say(stream, "221 bye").await?;
-                    return Ok(Ended::Quit);
+                    return Ok(SmtpSessionEnd::Quit);
                 }
                 "NOOP" | "RSET" => "250 ok".to_owned(),
                 _ => "502 unknown".to_owned(),

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use outbound::Policy;
+use outbound::TargetPolicy;
 use reqwest::header::HeaderMap;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -14,9 +14,9 @@ use service::{Clock, Config, Process};
 use store::Store;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use verification::Verify;
+use verification::AddressVerifier;
 
-use crate::database::{Database, connect, settings_for};
+use crate::database::{TestDatabase, connect, settings_for};
 use crate::documented::fault;
 use crate::logs::keep_logs_of_this_process;
 use crate::{CAMPAIGN, KEY};
@@ -27,11 +27,11 @@ static NUMBER: AtomicU32 = AtomicU32::new(0);
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How a stack differs from the usual one.
-pub struct Options {
+pub struct StackOptions {
     /// Settings by name, as in the environment but without the prefix: `GATEWAY__CALL_DEADLINE_MS`.
     pub settings: Vec<(&'static str, String)>,
     /// What verifies addresses; `None` is what the settings name.
-    pub verifier: Option<Arc<dyn Verify>>,
+    pub verifier: Option<Arc<dyn AddressVerifier>>,
     /// Mailers that run.
     pub mailers: usize,
     /// Syncers that run.
@@ -40,14 +40,14 @@ pub struct Options {
     pub dispatchers: usize,
 }
 
-impl Default for Options {
+impl Default for StackOptions {
     fn default() -> Self {
         Self { settings: Vec::new(), verifier: None, mailers: 1, syncers: 0, dispatchers: 0 }
     }
 }
 
 /// A running stack with a team that holds [`KEY`].
-pub struct Stack {
+pub struct TestStack {
     /// Where the gateway listens.
     pub url: String,
     /// The time that all parts see.
@@ -64,7 +64,7 @@ pub struct Stack {
 
 /// An HTTP answer.
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub struct ApiResponse {
     /// Its status.
     pub status: StatusCode,
     /// Its headers.
@@ -73,7 +73,7 @@ pub struct Answer {
     pub text: String,
 }
 
-impl Answer {
+impl ApiResponse {
     /// The body as JSON.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error} in {}", self.text))
@@ -104,7 +104,7 @@ impl Answer {
 }
 
 /// The settings of a stack on this database, in a namespace of its own.
-pub fn settings_of(database: &Database, overrides: &[(&'static str, String)]) -> HashMap<String, String> {
+pub fn settings_of(database: &TestDatabase, overrides: &[(&'static str, String)]) -> HashMap<String, String> {
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let broker = std::env::var("TEST_AMQP_URL").expect("TEST_AMQP_URL is set by ./dev test");
     let usual = [
@@ -127,17 +127,17 @@ pub fn settings_of(database: &Database, overrides: &[(&'static str, String)]) ->
     all.map(|(name, value)| (format!("PILLARBOX__{name}"), value)).collect()
 }
 
-impl Stack {
+impl TestStack {
     /// The usual stack: one gateway, one mailer, a team with money and one campaign without filters.
     pub async fn start() -> Self {
-        let stack = Self::with(Options::default()).await;
+        let stack = Self::with(StackOptions::default()).await;
         stack.campaign(json!({})).await;
         stack
     }
 
     /// A stack with a team, without a campaign, on the tests' servers.
-    pub async fn with(options: Options) -> Self {
-        let database = Database::new().await;
+    pub async fn with(options: StackOptions) -> Self {
+        let database = TestDatabase::new().await;
         let settings = settings_of(&database, &options.settings);
         Self::build(options, settings).await
     }
@@ -146,10 +146,10 @@ impl Stack {
     pub async fn on(settings: Vec<(&'static str, String)>) -> Self {
         let named = |(name, value)| (format!("PILLARBOX__{name}"), value);
         let settings = settings.into_iter().map(named).collect();
-        Self::build(Options { mailers: 0, ..Options::default() }, settings).await
+        Self::build(StackOptions { mailers: 0, ..StackOptions::default() }, settings).await
     }
 
-    async fn build(options: Options, settings: HashMap<String, String>) -> Self {
+    async fn build(options: StackOptions, settings: HashMap<String, String>) -> Self {
         service::install_crypto();
         keep_logs_of_this_process();
         let database = settings["PILLARBOX__DATABASE__URL"].clone();
@@ -188,7 +188,7 @@ impl Stack {
     }
 
     /// Another mailer on the same queue.
-    pub fn add_mailer(&mut self, verifier: Option<Arc<dyn Verify>>) {
+    pub fn add_mailer(&mut self, verifier: Option<Arc<dyn AddressVerifier>>) {
         let process = self.process("mailer");
         tokio::spawn(async move {
             match verifier {
@@ -233,9 +233,9 @@ impl Stack {
     }
 
     /// Which hosts endpoints may be on: those of this machine too.
-    pub fn policy(&self) -> Policy {
+    pub fn policy(&self) -> TargetPolicy {
         let config = Config::with(self.settings.clone()).expect("settings");
-        Policy::new(&config.outbound.allowed_networks)
+        TargetPolicy::new(&config.outbound.allowed_networks)
     }
 
     fn process(&mut self, name: &str) -> Process {
@@ -285,22 +285,22 @@ impl Stack {
     }
 
     /// Posts recipients to [`CAMPAIGN`].
-    pub async fn send(&self, recipients: &[Value]) -> Answer {
+    pub async fn send(&self, recipients: &[Value]) -> ApiResponse {
         self.send_to(CAMPAIGN, recipients).await
     }
 
     /// Posts recipients to a campaign.
-    pub async fn send_to(&self, campaign: &str, recipients: &[Value]) -> Answer {
+    pub async fn send_to(&self, campaign: &str, recipients: &[Value]) -> ApiResponse {
         self.post(&json!({"campaign_id": campaign, "recipients": recipients})).await
     }
 
     /// Posts a body with [`KEY`].
-    pub async fn post(&self, body: &Value) -> Answer {
+    pub async fn post(&self, body: &Value) -> ApiResponse {
         self.post_with(&[("authorization", &format!("Bearer {KEY}"))], body.to_string()).await
     }
 
     /// Posts a body with these headers.
-    pub async fn post_with(&self, headers: &[(&str, &str)], body: impl Into<reqwest::Body>) -> Answer {
+    pub async fn post_with(&self, headers: &[(&str, &str)], body: impl Into<reqwest::Body>) -> ApiResponse {
         self.post_to(&self.url, headers, body).await
     }
 
@@ -310,7 +310,7 @@ impl Stack {
         url: &str,
         headers: &[(&str, &str)],
         body: impl Into<reqwest::Body>,
-    ) -> Answer {
+    ) -> ApiResponse {
         self.request(Method::POST, &format!("{url}/api/v1/recipients"), headers, body).await
     }
 
@@ -321,13 +321,13 @@ impl Stack {
         url: &str,
         headers: &[(&str, &str)],
         body: impl Into<reqwest::Body>,
-    ) -> Answer {
+    ) -> ApiResponse {
         let mut request = self.client.request(method.clone(), url).body(body);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let response = request.send().await.expect("an answer");
-        let answer = Answer {
+        let answer = ApiResponse {
             status: response.status(),
             headers: response.headers().clone(),
             text: response.text().await.expect("a body"),
@@ -360,7 +360,7 @@ impl Stack {
     }
 }
 
-impl Drop for Stack {
+impl Drop for TestStack {
     fn drop(&mut self) {
         for token in &self.tokens {
             token.cancel();

@@ -3,20 +3,20 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use address::{AddressInput, Strictness, Verdict};
+use address::{AddressInput, AddressVerdict, VerificationStrictness};
 use futures_util::future::BoxFuture;
 use tokio::sync::watch;
-use verification::{Verify, VerifyError};
+use verification::{AddressVerifier, VerificationError};
 
 /// Verifies by the ZIP data after a while in which something can happen.
-pub struct Slow(pub Duration);
+pub struct SlowVerifier(pub Duration);
 
-impl Verify for Slow {
+impl AddressVerifier for SlowVerifier {
     fn verify<'a>(
         &'a self,
         inputs: &'a [AddressInput<'a>],
-        _: Option<Strictness>,
-    ) -> BoxFuture<'a, Result<Vec<Verdict>, VerifyError>> {
+        _: Option<VerificationStrictness>,
+    ) -> BoxFuture<'a, Result<Vec<AddressVerdict>, VerificationError>> {
         Box::pin(async move {
             tokio::time::sleep(self.0).await;
             Ok(inputs.iter().map(|input| address::verify(*input)).collect())
@@ -26,12 +26,12 @@ impl Verify for Slow {
 
 /// Verifies by the ZIP data once it is opened, and counts how often it was asked.
 #[derive(Default)]
-pub struct Gate {
+pub struct GatedVerifier {
     asked: AtomicUsize,
     open: watch::Sender<bool>,
 }
 
-impl Gate {
+impl GatedVerifier {
     /// Lets everything through that waits, and whatever comes.
     pub fn open(&self) {
         self.open.send_replace(true);
@@ -43,30 +43,30 @@ impl Gate {
     }
 }
 
-impl Verify for Gate {
+impl AddressVerifier for GatedVerifier {
     fn verify<'a>(
         &'a self,
         inputs: &'a [AddressInput<'a>],
-        _: Option<Strictness>,
-    ) -> BoxFuture<'a, Result<Vec<Verdict>, VerifyError>> {
+        _: Option<VerificationStrictness>,
+    ) -> BoxFuture<'a, Result<Vec<AddressVerdict>, VerificationError>> {
         Box::pin(async move {
             self.asked.fetch_add(1, Ordering::Relaxed);
             let opened = self.open.subscribe().wait_for(|is_open| *is_open).await.map(drop);
-            opened.map_err(|_| VerifyError::Unavailable("the gate is gone".to_owned()))?;
+            opened.map_err(|_| VerificationError::Unavailable("the gate is gone".to_owned()))?;
             Ok(inputs.iter().map(|input| address::verify(*input)).collect())
         })
     }
 }
 
 /// A verifier whose provider is down.
-pub struct Down;
+pub struct UnavailableVerifier;
 
-impl Verify for Down {
+impl AddressVerifier for UnavailableVerifier {
     fn verify<'a>(
         &'a self,
         _: &'a [AddressInput<'a>],
-        _: Option<Strictness>,
-    ) -> BoxFuture<'a, Result<Vec<Verdict>, VerifyError>> {
-        Box::pin(async { Err(VerifyError::Unavailable("the provider is down".to_owned())) })
+        _: Option<VerificationStrictness>,
+    ) -> BoxFuture<'a, Result<Vec<AddressVerdict>, VerificationError>> {
+        Box::pin(async { Err(VerificationError::Unavailable("the provider is down".to_owned())) })
     }
 }

@@ -1,19 +1,19 @@
 //! A person at the console, without a browser: forms, redirects and the session's cookie.
 
-use contract::id::{TeamId, UserId};
+use contract::id::{MemberId, TeamId};
 use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderMap, LOCATION, ORIGIN, SET_COOKIE};
 use reqwest::{Method, StatusCode};
 use secret::Password;
-use store::Role;
+use store::MemberRole;
 
-use crate::stack::Stack;
+use crate::stack::TestStack;
 
-/// The password of everybody whom [`Visitor::new`] makes.
+/// The password of everybody whom [`ConsoleClient::new`] makes.
 pub const PASSWORD: &str = "bluebonnets in spring";
 
 /// A person at the console. A copy has the same session.
 #[derive(Clone)]
-pub struct Visitor {
+pub struct ConsoleClient {
     url: String,
     client: reqwest::Client,
     cookie: Option<String>,
@@ -21,7 +21,7 @@ pub struct Visitor {
 
 /// What the console answered.
 #[derive(Debug)]
-pub struct Page {
+pub struct ConsoleResponse {
     /// Its status.
     pub status: StatusCode,
     /// Its headers.
@@ -30,14 +30,14 @@ pub struct Page {
     pub html: String,
 }
 
-impl Page {
+impl ConsoleResponse {
     /// Where it leads to.
     pub fn location(&self) -> &str {
         self.headers.get(LOCATION).map_or("", |value| value.to_str().expect("a path"))
     }
 }
 
-impl Page {
+impl ConsoleResponse {
     /// What its form says that it was made from.
     pub fn seen(&self) -> String {
         let form = self.html.split_once("name=\"seen\" value=\"");
@@ -46,7 +46,7 @@ impl Page {
     }
 }
 
-impl Visitor {
+impl ConsoleClient {
     /// Somebody at the console of this address, not signed in.
     pub fn stranger(url: &str) -> Self {
         let client =
@@ -55,7 +55,7 @@ impl Visitor {
     }
 
     /// A new person of the team with this role, signed in.
-    pub async fn new(stack: &Stack, url: &str, team_id: TeamId, role: Role) -> Self {
+    pub async fn new(stack: &TestStack, url: &str, team_id: TeamId, role: MemberRole) -> Self {
         let email = Self::join(stack, team_id, role).await;
         let mut visitor = Self::stranger(url);
         let page = visitor.sign_in(&email, PASSWORD).await;
@@ -64,8 +64,8 @@ impl Visitor {
     }
 
     /// Makes a person of the team with this role and [`PASSWORD`]; the address to sign in with.
-    pub async fn join(stack: &Stack, team_id: TeamId, role: Role) -> String {
-        let email = format!("{}@example.com", UserId::new());
+    pub async fn join(stack: &TestStack, team_id: TeamId, role: MemberRole) -> String {
+        let email = format!("{}@example.com", MemberId::new());
         let hash = Password::try_from(PASSWORD.to_owned()).expect("a password").hash().expect("a hash");
         let mut connection = stack.store.connection().await.expect("a connection");
         let transaction = connection.begin().await.expect("a transaction");
@@ -76,14 +76,14 @@ impl Visitor {
     }
 
     /// Signs in and keeps the cookie.
-    pub async fn sign_in(&mut self, email: &str, password: &str) -> Page {
+    pub async fn sign_in(&mut self, email: &str, password: &str) -> ConsoleResponse {
         let page = self.post("/sign-in", &[("email", email), ("password", password)]).await;
         self.keep_cookie(&page);
         page
     }
 
     /// Keeps the session that an answer gave.
-    pub fn keep_cookie(&mut self, page: &Page) {
+    pub fn keep_cookie(&mut self, page: &ConsoleResponse) {
         if let Some(cookie) = page.headers.get(SET_COOKIE) {
             let cookie = cookie.to_str().expect("text");
             self.cookie = Some(cookie.split(';').next().unwrap_or_default().to_owned());
@@ -96,19 +96,19 @@ impl Visitor {
     }
 
     /// Looks at a page.
-    pub async fn get(&self, path: &str) -> Page {
+    pub async fn get(&self, path: &str) -> ConsoleResponse {
         self.request(Method::GET, path, &[], &[]).await
     }
 
     /// Sends a form that makes a secret, and looks at the page that shows it, once.
-    pub async fn make(&self, path: &str, fields: &[(&str, &str)]) -> Page {
+    pub async fn make(&self, path: &str, fields: &[(&str, &str)]) -> ConsoleResponse {
         let made = self.post(path, fields).await;
         assert_eq!(made.status, StatusCode::SEE_OTHER, "{}", made.html);
         self.follow(&made).await
     }
 
     /// Looks at the page that an answer leads to, with the cookie that came with the answer beside the session's.
-    pub async fn follow(&self, answer: &Page) -> Page {
+    pub async fn follow(&self, answer: &ConsoleResponse) -> ConsoleResponse {
         let given = answer.headers.get(SET_COOKIE).map_or("", |value| value.to_str().expect("text"));
         let given = given.split(';').next().unwrap_or_default();
         let cookie = format!("{given}; {}", self.cookie.as_deref().unwrap_or_default());
@@ -117,18 +117,18 @@ impl Visitor {
     }
 
     /// Sends a form.
-    pub async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Page {
+    pub async fn post(&self, path: &str, fields: &[(&str, &str)]) -> ConsoleResponse {
         self.request(Method::POST, path, fields, &[]).await
     }
 
     /// Sends the form of a page as it stands there now: with what it was made from.
-    pub async fn save(&self, page: &str, action: &str, fields: &[(&str, &str)]) -> Page {
+    pub async fn save(&self, page: &str, action: &str, fields: &[(&str, &str)]) -> ConsoleResponse {
         let seen = self.get(page).await.seen();
         self.post(action, &[&[("seen", seen.as_str())], fields].concat()).await
     }
 
     /// Sends a form that may bring files.
-    pub async fn upload(&self, path: &str, fields: &[(&str, &str)]) -> Page {
+    pub async fn upload(&self, path: &str, fields: &[(&str, &str)]) -> ConsoleResponse {
         const BOUNDARY: &str = "a-line-between-the-fields";
         let mut body = String::new();
         for (name, value) in fields {
@@ -151,7 +151,7 @@ impl Visitor {
         path: &str,
         fields: &[(&str, &str)],
         headers: &[(&str, &str)],
-    ) -> Page {
+    ) -> ConsoleResponse {
         let mut request = self.prepared(method.clone(), path);
         if method == Method::POST {
             request = request.form(fields);
@@ -175,9 +175,9 @@ impl Visitor {
         }
     }
 
-    async fn sent(request: reqwest::RequestBuilder) -> Page {
+    async fn sent(request: reqwest::RequestBuilder) -> ConsoleResponse {
         let response = request.send().await.expect("an answer");
-        Page {
+        ConsoleResponse {
             status: response.status(),
             headers: response.headers().clone(),
             html: response.text().await.expect("a body"),

@@ -3,13 +3,13 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::sink::Sink;
-use crate::stack::{Answer, Options, Stack, eventually};
+use crate::sink::WebhookSink;
+use crate::stack::{ApiResponse, StackOptions, TestStack, eventually};
 
 /// A stack whose campaign prints two QR codes, with one sink for the scans of all campaigns.
-pub async fn with_qr_codes(options: Options) -> (Stack, Sink) {
-    let stack = Stack::with(options).await;
-    let sink = Sink::start().await;
+pub async fn with_qr_codes(options: StackOptions) -> (TestStack, WebhookSink) {
+    let stack = TestStack::with(options).await;
+    let sink = WebhookSink::start().await;
     provide(&stack, &[json!({"url": sink.url})]).await;
     (stack, sink)
 }
@@ -18,10 +18,10 @@ pub async fn with_qr_codes(options: Options) -> (Stack, Sink) {
 /// recipients. Returns their codes.
 pub async fn with_qr_codes_on(
     settings: Vec<(&'static str, String)>,
-    sink: &Sink,
+    sink: &WebhookSink,
     recipients: &[Value],
-) -> (Stack, Vec<String>) {
-    let mut stack = Stack::on(settings).await;
+) -> (TestStack, Vec<String>) {
+    let mut stack = TestStack::on(settings).await;
     provide(&stack, &[json!({"url": sink.url})]).await;
     stack.add_mailer(None);
     eventually("the cards are mailed", async || stack.send(recipients).await.status == 200).await;
@@ -30,7 +30,7 @@ pub async fn with_qr_codes_on(
 }
 
 /// Provisions the design, the campaign and these endpoints.
-pub(crate) async fn provide(stack: &Stack, endpoints: &[Value]) {
+pub(crate) async fn provide(stack: &TestStack, endpoints: &[Value]) {
     let code = |id: &str, destination: &str| {
         json!({"id": id, "kind": "qr_code", "area": {"x": 20, "y": 100, "width": 80, "height": 80},
             "destination": destination, "fallback_link": format!("https://example.com/{id}")})
@@ -49,19 +49,19 @@ pub(crate) async fn provide(stack: &Stack, endpoints: &[Value]) {
 }
 
 /// The codes of all cards, the oldest first.
-pub async fn cards(stack: &Stack) -> Vec<String> {
+pub async fn cards(stack: &TestStack) -> Vec<String> {
     let rows = stack.sql.query("SELECT code FROM pieces ORDER BY piece_id", &[]).await.expect("pieces");
     rows.iter().map(|row| row.get(0)).collect()
 }
 
-impl Stack {
+impl TestStack {
     /// Scans a card as a phone does.
-    pub async fn scan(&self, code: &str) -> Answer {
+    pub async fn scan(&self, code: &str) -> ApiResponse {
         self.ask(Method::GET, code, &[("user-agent", "Mozilla/5.0 (iPhone) Safari/604.1")]).await
     }
 
     /// Asks for a card's link with these headers.
-    pub async fn ask(&self, method: Method, code: &str, headers: &[(&str, &str)]) -> Answer {
+    pub async fn ask(&self, method: Method, code: &str, headers: &[(&str, &str)]) -> ApiResponse {
         self.request(method, &format!("{}/q/{code}", self.url), headers, "").await
     }
 }

@@ -9,15 +9,15 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::MethodRouter;
 use chrono::{DateTime, TimeDelta, Utc};
 use cookie::{Cookie, SameSite};
-use secret::Token;
+use secret::SecretToken;
 use service::config;
 use service::measure::note_asker;
-use store::{Role, SessionAge, SignedIn};
+use store::{MemberRole, SessionAgeLimits, SignedInMember};
 
-use crate::Console;
-use crate::failure::Failure;
+use crate::ConsoleState;
+use crate::failure::PageError;
 use crate::origin::is_from_elsewhere;
-use crate::route::{Access, Route};
+use crate::route::{ConsoleRoute, RouteAccess};
 
 /// The cookie that holds a session's token.
 const SESSION_COOKIE: &str = "pillarbox_session";
@@ -28,38 +28,38 @@ const SECURE_SESSION_COOKIE: &str = "__Host-pillarbox_session";
 
 /// Whoever is signed in, for handlers behind a guard.
 #[derive(Debug, Clone)]
-pub(crate) struct Person(pub(crate) SignedIn);
+pub(crate) struct CurrentMember(pub(crate) SignedInMember);
 
-impl Person {
+impl CurrentMember {
     /// Whether the person manages keys, endpoints, integrations and campaigns.
     pub(crate) fn is_manager(&self) -> bool {
-        allows(Access::Manager, self.0.role)
+        allows(RouteAccess::Manager, self.0.role)
     }
 }
 
-impl<S: Sync> FromRequestParts<S> for Person {
-    type Rejection = Failure;
+impl<S: Sync> FromRequestParts<S> for CurrentMember {
+    type Rejection = PageError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, PageError> {
         // Only a route that anyone may use lacks one; asking for a person there is our mistake, and refused.
-        parts.extensions.get::<Self>().cloned().ok_or(Failure::NotAllowed)
+        parts.extensions.get::<Self>().cloned().ok_or(PageError::NotAllowed)
     }
 }
 
 /// Puts a route behind its guard.
-pub(crate) fn guarded(route: Route, console: &Console) -> MethodRouter<Console> {
-    let guard = Guard { console: console.clone(), access: route.access };
+pub(crate) fn guarded(route: ConsoleRoute, console: &ConsoleState) -> MethodRouter<ConsoleState> {
+    let guard = AccessCheck { console: console.clone(), access: route.access };
     route.handler.layer(from_fn_with_state(guard, check))
 }
 
 #[derive(Clone)]
-struct Guard {
-    console: Console,
-    access: Access,
+struct AccessCheck {
+    console: ConsoleState,
+    access: RouteAccess,
 }
 
-async fn check(State(guard): State<Guard>, mut request: Request, next: Next) -> Response {
-    if guard.access == Access::Anyone {
+async fn check(State(guard): State<AccessCheck>, mut request: Request, next: Next) -> Response {
+    if guard.access == RouteAccess::Anyone {
         return next.run(request).await;
     }
     let person = match signed_in(&guard.console, request.headers()).await {
@@ -69,7 +69,7 @@ async fn check(State(guard): State<Guard>, mut request: Request, next: Next) -> 
     };
     note_asker(person.0.team_id, "session");
     if !allows(guard.access, person.0.role) {
-        return Failure::NotAllowed.into_response();
+        return PageError::NotAllowed.into_response();
     }
     if let Some(address) = without_notice(&request) {
         return Redirect::to(&address).into_response();
@@ -79,26 +79,29 @@ async fn check(State(guard): State<Guard>, mut request: Request, next: Next) -> 
 }
 
 /// Whether a role may use what asks for this access.
-pub(crate) fn allows(access: Access, role: Role) -> bool {
+pub(crate) fn allows(access: RouteAccess, role: MemberRole) -> bool {
     match access {
-        Access::Anyone | Access::Member => true,
-        Access::Manager => matches!(role, Role::Owner | Role::Admin),
-        Access::Owner => role == Role::Owner,
+        RouteAccess::Anyone | RouteAccess::Member => true,
+        RouteAccess::Manager => matches!(role, MemberRole::Owner | MemberRole::Admin),
+        RouteAccess::Owner => role == MemberRole::Owner,
     }
 }
 
 /// Who holds the request's session; `None` when it has none that lasts.
-pub(crate) async fn signed_in(console: &Console, headers: &HeaderMap) -> Result<Option<Person>, Failure> {
+pub(crate) async fn signed_in(
+    console: &ConsoleState,
+    headers: &HeaderMap,
+) -> Result<Option<CurrentMember>, PageError> {
     let settings = &console.process.config.console;
     let Some(token) = token(settings, headers) else { return Ok(None) };
     let now = console.process.clock.now();
     let age = session_age(settings, now);
     let person = console.process.store.session_use(&token.hash(), age, now).await?;
-    Ok(person.map(Person))
+    Ok(person.map(CurrentMember))
 }
 
-fn session_age(settings: &config::Console, now: DateTime<Utc>) -> SessionAge {
-    SessionAge {
+fn session_age(settings: &config::ConsoleSettings, now: DateTime<Utc>) -> SessionAgeLimits {
+    SessionAgeLimits {
         seen_since: now - TimeDelta::minutes(settings.session_idle_minutes),
         created_since: now - TimeDelta::hours(settings.session_longest_hours),
     }
@@ -143,26 +146,26 @@ fn without_notice(request: &Request) -> Option<String> {
     })
 }
 
-const fn session_cookie_name(settings: &config::Console) -> &'static str {
+const fn session_cookie_name(settings: &config::ConsoleSettings) -> &'static str {
     if settings.secure_cookies { SECURE_SESSION_COOKIE } else { SESSION_COOKIE }
 }
 
 /// The session's token, if there is one.
-pub(crate) fn token(settings: &config::Console, headers: &HeaderMap) -> Option<Token> {
+pub(crate) fn token(settings: &config::ConsoleSettings, headers: &HeaderMap) -> Option<SecretToken> {
     token_in(headers, session_cookie_name(settings))
 }
 
 /// The token in the cookie of this name, if there is one.
-pub(crate) fn token_in(headers: &HeaderMap, name: &str) -> Option<Token> {
+pub(crate) fn token_in(headers: &HeaderMap, name: &str) -> Option<SecretToken> {
     let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut sessions =
         cookies.flat_map(Cookie::split_parse).filter_map(Result::ok).filter(|cookie| cookie.name() == name);
-    sessions.find_map(|cookie| Token::presented(cookie.value()))
+    sessions.find_map(|cookie| SecretToken::presented(cookie.value()))
 }
 
 /// The header that makes a browser keep the token; `None` makes it forget.
-pub(crate) fn session_cookie(settings: &config::Console, token: Option<&Token>) -> String {
-    let value = token.map_or("", Token::reveal).to_owned();
+pub(crate) fn session_cookie(settings: &config::ConsoleSettings, token: Option<&SecretToken>) -> String {
+    let value = token.map_or("", SecretToken::reveal).to_owned();
     let mut cookie = Cookie::build((session_cookie_name(settings), value))
         .path("/")
         .http_only(true)
@@ -181,15 +184,17 @@ mod tests {
 
     #[test]
     fn members_look_managers_manage_and_owners_own() {
-        let allowed = |access| [Role::Member, Role::Admin, Role::Owner].map(|role| allows(access, role));
-        assert_eq!(allowed(Access::Member), [true, true, true]);
-        assert_eq!(allowed(Access::Manager), [false, true, true]);
-        assert_eq!(allowed(Access::Owner), [false, false, true]);
+        let allowed = |access| {
+            [MemberRole::Member, MemberRole::Admin, MemberRole::Owner].map(|role| allows(access, role))
+        };
+        assert_eq!(allowed(RouteAccess::Member), [true, true, true]);
+        assert_eq!(allowed(RouteAccess::Manager), [false, true, true]);
+        assert_eq!(allowed(RouteAccess::Owner), [false, false, true]);
     }
 
     #[test]
     fn the_token_is_found_among_other_cookies() {
-        let token = Token::random();
+        let token = SecretToken::random();
         let mut headers = HeaderMap::new();
         let value = format!("a=b; {SESSION_COOKIE}={}; c", token.reveal());
         headers.insert(COOKIE, value.parse().unwrap());

@@ -6,13 +6,13 @@ use std::error::Error;
 use askama::Template;
 use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse, Redirect, Response};
-use store::Role;
+use store::MemberRole;
 
-use crate::access::Person;
-use crate::show::Zone;
+use crate::access::CurrentMember;
+use crate::show::TeamTimeZone;
 
 /// What every page of a person who is signed in shows around its content.
-pub(crate) struct Frame {
+pub(crate) struct PageFrame {
     /// The person's name.
     pub(crate) user_name: String,
     /// The team's name.
@@ -26,25 +26,25 @@ pub(crate) struct Frame {
     /// Whether the person manages people and money.
     pub(crate) is_owner: bool,
     /// The zone of the team's times.
-    pub(crate) zone: Zone,
+    pub(crate) zone: TeamTimeZone,
 }
 
-impl Frame {
+impl PageFrame {
     /// The frame of a page in this part of the navigation.
-    pub(crate) fn new(person: &Person, part: &'static str) -> Self {
+    pub(crate) fn new(person: &CurrentMember, part: &'static str) -> Self {
         Self {
             user_name: person.0.name.clone(),
             team_name: person.0.team_name.clone(),
             part,
             notice: None,
             is_manager: person.is_manager(),
-            is_owner: person.0.role == Role::Owner,
-            zone: Zone::new(&person.0.time_zone),
+            is_owner: person.0.role == MemberRole::Owner,
+            zone: TeamTimeZone::new(&person.0.time_zone),
         }
     }
 
     /// With what has just been done.
-    pub(crate) fn with_notice(self, notice: Option<Notice>) -> Self {
+    pub(crate) fn with_notice(self, notice: Option<ActionNotice>) -> Self {
         Self { notice: notice.map(|notice| notice.sentence().into()), ..self }
     }
 
@@ -62,7 +62,7 @@ impl Frame {
 /// What an action did, carried to the next page in its address. Only these can be shown there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Notice {
+pub(crate) enum ActionNotice {
     /// A key opens nothing any more.
     KeyRevoked,
     /// A design has another version.
@@ -159,7 +159,7 @@ pub(crate) enum Notice {
     RecipientRemovedBefore,
 }
 
-impl Notice {
+impl ActionNotice {
     const fn name(self) -> &'static str {
         match self {
             Self::CampaignActivated => "campaign-activated",
@@ -293,19 +293,19 @@ impl Notice {
 
 /// The part of a page's address that says what was done.
 #[derive(Debug, serde::Deserialize)]
-pub(crate) struct Noticed {
+pub(crate) struct NoticeQuery {
     /// Absent, or one that nobody made, shows nothing.
     #[serde(default, deserialize_with = "known")]
-    pub(crate) notice: Option<Notice>,
+    pub(crate) notice: Option<ActionNotice>,
 }
 
-fn known<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Notice>, D::Error> {
+fn known<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<ActionNotice>, D::Error> {
     use serde::Deserialize;
     use serde::de::IntoDeserializer;
     use serde::de::value::StrDeserializer;
     let name = String::deserialize(deserializer)?;
     let name: StrDeserializer<'_, serde::de::value::Error> = name.as_str().into_deserializer();
-    Ok(Notice::deserialize(name).ok())
+    Ok(ActionNotice::deserialize(name).ok())
 }
 
 /// A page.
@@ -325,11 +325,11 @@ pub(crate) fn refused(template: &impl Template) -> Response {
 }
 
 /// Leads to a page of ours that says what was done. Reloading that page repeats nothing.
-pub(crate) fn done(path: &str, notice: Notice) -> Response {
+pub(crate) fn done(path: &str, notice: ActionNotice) -> Response {
     Redirect::to(&format!("{path}?notice={}", notice.name())).into_response()
 }
 
 /// As [`done`], with a number that the page says, too.
-pub(crate) fn done_with(path: &str, notice: Notice, (name, number): (&str, u64)) -> Response {
+pub(crate) fn done_with(path: &str, notice: ActionNotice, (name, number): (&str, u64)) -> Response {
     Redirect::to(&format!("{path}?notice={}&{name}={number}", notice.name())).into_response()
 }

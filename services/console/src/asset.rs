@@ -7,27 +7,31 @@ use axum::extract::Path;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 
-use crate::failure::Failure;
+use crate::failure::PageError;
 
 /// A file of a fixed content.
-struct Asset {
+struct StaticAsset {
     name: &'static str,
     content_type: &'static str,
     content: &'static str,
 }
 
-const ASSETS: [Asset; 3] = [
-    Asset {
+const ASSETS: [StaticAsset; 3] = [
+    StaticAsset {
         name: "console.css",
         content_type: "text/css; charset=utf-8",
         content: include_str!("../assets/console.css"),
     },
-    Asset {
+    StaticAsset {
         name: "console.js",
         content_type: "text/javascript; charset=utf-8",
         content: include_str!("../assets/console.js"),
     },
-    Asset { name: "icon.svg", content_type: "image/svg+xml", content: include_str!("../assets/icon.svg") },
+    StaticAsset {
+        name: "icon.svg",
+        content_type: "image/svg+xml",
+        content: include_str!("../assets/icon.svg"),
+    },
 ];
 
 /// Changes with the content of any asset.
@@ -46,7 +50,7 @@ pub(crate) fn address(name: &str) -> String {
 /// An asset.
 pub(crate) async fn get(Path(name): Path<String>) -> Response {
     let Some(asset) = ASSETS.iter().find(|asset| asset.name == name) else {
-        return Failure::NotFound.into_response();
+        return PageError::NotFound.into_response();
     };
     let headers =
         [(CONTENT_TYPE, asset.content_type), (CACHE_CONTROL, "public, max-age=31536000, immutable")];

@@ -9,15 +9,15 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream::try_unfold;
 use spreadsheet::inert;
 
-use crate::Console;
-use crate::access::Person;
-use crate::failure::Failure;
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::failure::PageError;
 
 /// Lines that are read at a time.
 pub(crate) const LINES_READ: i64 = 1_000;
 
 /// Some lines of a file.
-pub(crate) struct Lines<C> {
+pub(crate) struct CsvChunk<C> {
     /// Their cells.
     pub(crate) cells: Vec<Vec<String>>,
     /// Where the next ones begin; `None` at the end.
@@ -25,7 +25,7 @@ pub(crate) struct Lines<C> {
 }
 
 /// A file of people's data.
-pub(crate) struct Download<'a> {
+pub(crate) struct CsvDownload<'a> {
     /// What the browser calls it.
     pub(crate) file_name: &'a str,
     pub(crate) headings: &'a [&'a str],
@@ -39,19 +39,19 @@ pub(crate) struct Download<'a> {
 /// line goes out. When reading fails the download breaks off: a file that arrives is whole.
 ///
 /// # Errors
-/// [`Failure`] when it cannot be noted.
+/// [`PageError`] when it cannot be noted.
 pub(crate) async fn csv<C, F>(
-    console: &Console,
-    person: &Person,
-    download: Download<'_>,
+    console: &ConsoleState,
+    person: &CurrentMember,
+    download: CsvDownload<'_>,
     start: C,
     read: impl Fn(C) -> F + Send + 'static,
-) -> Result<Response, Failure>
+) -> Result<Response, PageError>
 where
     C: Send + 'static,
-    F: Future<Output = store::Result<Lines<C>>> + Send + 'static,
+    F: Future<Output = store::Result<CsvChunk<C>>> + Send + 'static,
 {
-    let Download { file_name, headings, action, subject } = download;
+    let CsvDownload { file_name, headings, action, subject } = download;
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
     transaction.activity_add(&person.0, action, subject, console.process.clock.now()).await?;
@@ -67,7 +67,7 @@ fn file<C, F>(
 ) -> Response
 where
     C: Send + 'static,
-    F: Future<Output = store::Result<Lines<C>>> + Send + 'static,
+    F: Future<Output = store::Result<CsvChunk<C>>> + Send + 'static,
 {
     let headings = headings.iter().map(|heading| (*heading).to_owned()).collect();
     let state = (vec![headings], Some(start), read);
@@ -102,7 +102,7 @@ mod tests {
     async fn a_file_has_its_headings_once_and_all_pages_in_order() {
         let read = async |page: u32| {
             let cells = vec![vec![page.to_string(), "a \"b\", c".to_owned()]];
-            Ok(Lines { cells, next: (page < 3).then_some(page + 1) })
+            Ok(CsvChunk { cells, next: (page < 3).then_some(page + 1) })
         };
         let response = file("list.csv", &["Page", "Text"], 1, read);
         assert_eq!(response.headers()[CONTENT_DISPOSITION], "attachment; filename=\"list.csv\"");
@@ -122,7 +122,7 @@ mod tests {
     #[tokio::test]
     async fn no_cell_is_a_formula() {
         let read =
-            async |()| Ok(Lines { cells: vec![vec!["＝1+1".to_owned(), "\n=1".to_owned()]], next: None });
+            async |()| Ok(CsvChunk { cells: vec![vec!["＝1+1".to_owned(), "\n=1".to_owned()]], next: None });
         let response = file("list.csv", &["One", "Other"], (), read);
         let body = axum::body::to_bytes(response.into_body(), 1_000).await.unwrap();
         assert_eq!(body, "One,Other\n'＝1+1,\"'\n=1\"\n");

@@ -13,7 +13,7 @@ use crate::answer::page;
 
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Failure {
+pub(crate) enum PageError {
     /// Nothing there, or nothing of the team's: which of the two is nobody's business.
     #[error("There is nothing at this address.")]
     NotFound,
@@ -50,7 +50,7 @@ pub(crate) enum Failure {
     Internal(#[source] anyhow::Error),
 }
 
-impl Failure {
+impl PageError {
     /// Why a form of so many bytes at the most could not be read, for the page that it came from.
     ///
     /// # Errors
@@ -90,12 +90,12 @@ fn bound(bytes: &Option<usize>) -> String {
 /// An answer of an action that takes so many bytes: one that refuses more says how many.
 pub(crate) fn bounded(response: Response, bytes: usize) -> Response {
     match response.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => Failure::TooLarge(Some(bytes)).into_response(),
+        StatusCode::PAYLOAD_TOO_LARGE => PageError::TooLarge(Some(bytes)).into_response(),
         _ => response,
     }
 }
 
-impl From<StoreError> for Failure {
+impl From<StoreError> for PageError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::NotFound(_) => Self::NotFound,
@@ -111,7 +111,7 @@ impl From<StoreError> for Failure {
     }
 }
 
-impl From<FormRejection> for Failure {
+impl From<FormRejection> for PageError {
     fn from(rejection: FormRejection) -> Self {
         if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
             return Self::TooLarge(None);
@@ -120,7 +120,7 @@ impl From<FormRejection> for Failure {
     }
 }
 
-impl From<RawFormRejection> for Failure {
+impl From<RawFormRejection> for PageError {
     fn from(rejection: RawFormRejection) -> Self {
         if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
             return Self::TooLarge(None);
@@ -129,13 +129,13 @@ impl From<RawFormRejection> for Failure {
     }
 }
 
-impl From<PathRejection> for Failure {
+impl From<PathRejection> for PageError {
     fn from(_: PathRejection) -> Self {
         Self::NotFound
     }
 }
 
-impl From<QueryRejection> for Failure {
+impl From<QueryRejection> for PageError {
     fn from(_: QueryRejection) -> Self {
         Self::NotFound
     }
@@ -143,12 +143,12 @@ impl From<QueryRejection> for Failure {
 
 #[derive(Template)]
 #[template(path = "failure.html")]
-struct FailurePage {
+struct ErrorPage {
     heading: &'static str,
     sentence: String,
 }
 
-impl IntoResponse for Failure {
+impl IntoResponse for PageError {
     fn into_response(self) -> Response {
         if let Self::Store(error) = &self {
             tracing::error!(error = error as &dyn Error, "the database failed");
@@ -163,7 +163,7 @@ impl IntoResponse for Failure {
             Self::Late | Self::TooLarge(_) | Self::Invalid(_) => "That did not work",
             Self::Store(_) | Self::Internal(_) => "Out of order",
         };
-        let answer = (self.status(), page(&FailurePage { heading, sentence: self.to_string() }));
+        let answer = (self.status(), page(&ErrorPage { heading, sentence: self.to_string() }));
         match self {
             Self::Busy => ([(RETRY_AFTER, BUSY_SECONDS)], answer).into_response(),
             _ => answer.into_response(),
@@ -175,8 +175,8 @@ impl IntoResponse for Failure {
 const BUSY_SECONDS: &str = "5";
 
 /// For addresses at which there is something, but not with this method.
-pub(crate) async fn method_not_allowed() -> Failure {
-    Failure::Method
+pub(crate) async fn method_not_allowed() -> PageError {
+    PageError::Method
 }
 
 /// An answer with words, when it is a failure that has none: of the framework, or of a page that panicked.
@@ -196,7 +196,7 @@ pub(crate) fn worded(response: Response) -> Response {
         }
         _ => "The request could not be read. Go back, reload the page and try again.",
     };
-    let mut answer = (status, page(&FailurePage { heading, sentence: sentence.to_owned() })).into_response();
+    let mut answer = (status, page(&ErrorPage { heading, sentence: sentence.to_owned() })).into_response();
     if let Some(allow) = response.headers().get(ALLOW) {
         answer.headers_mut().insert(ALLOW, allow.clone());
     }
@@ -204,6 +204,6 @@ pub(crate) fn worded(response: Response) -> Response {
 }
 
 /// For paths that lead nowhere.
-pub(crate) async fn not_found() -> Failure {
-    Failure::NotFound
+pub(crate) async fn not_found() -> PageError {
+    PageError::NotFound
 }

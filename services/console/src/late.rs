@@ -14,11 +14,11 @@ use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt as _, stream};
 use ipnet::IpNet;
 use service::config;
-use service::memory::{Account, Budget, Limits, Reservation};
+use service::memory::{MemoryAccount, MemoryBudget, MemoryLimits, MemoryReservation};
 use service::source::{source_address, subject};
 use tokio::time::{Instant, timeout_at};
 
-use crate::failure::Failure;
+use crate::failure::PageError;
 
 /// Bytes of the largest form, a do-not-mail file, with what stands around the file.
 const LARGEST_BYTES: usize = 17 * 1024 * 1024;
@@ -28,18 +28,18 @@ const SOURCE_PART: usize = 2;
 
 /// What forms may take, all together and each.
 #[derive(Clone)]
-pub(crate) struct Forms {
+pub(crate) struct FormBodyLimits {
     time: Duration,
-    memory: Budget,
+    memory: MemoryBudget,
     share_bytes: usize,
     trusted_proxies: Arc<[IpNet]>,
 }
 
 /// Why a body was not read to its end.
 #[derive(Default)]
-struct Fault(AtomicU8);
+struct BodyErrorFlag(AtomicU8);
 
-impl Fault {
+impl BodyErrorFlag {
     const LATE: u8 = 1;
     const NO_MEMORY: u8 = 2;
 
@@ -48,44 +48,44 @@ impl Fault {
         io::Error::other(sentence)
     }
 
-    fn failure(&self) -> Option<Failure> {
+    fn failure(&self) -> Option<PageError> {
         match self.0.load(Ordering::Relaxed) {
-            Self::LATE => Some(Failure::Late),
-            Self::NO_MEMORY => Some(Failure::Busy),
+            Self::LATE => Some(PageError::Late),
+            Self::NO_MEMORY => Some(PageError::Busy),
             _ => None,
         }
     }
 }
 
-impl Forms {
-    pub(crate) fn new(settings: &config::Console) -> Self {
+impl FormBodyLimits {
+    pub(crate) fn new(settings: &config::ConsoleSettings) -> Self {
         let total_bytes = settings.body_memory_bytes;
         Self {
             time: Duration::from_millis(settings.body_timeout_ms),
-            memory: Budget::new("bodies", Limits { total_bytes, largest_bytes: LARGEST_BYTES }),
+            memory: MemoryBudget::new("bodies", MemoryLimits { total_bytes, largest_bytes: LARGEST_BYTES }),
             share_bytes: (total_bytes / SOURCE_PART).max(LARGEST_BYTES),
             trusted_proxies: settings.trusted_proxies.clone().into(),
         }
     }
 
-    fn place_for(&self, request: &Request) -> Reservation {
+    fn place_for(&self, request: &Request) -> MemoryReservation {
         let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
         let source =
             peer.map(|ConnectInfo(peer)| source_address(peer.ip(), request.headers(), &self.trusted_proxies));
         let name = source.map_or_else(Vec::new, |source| subject("form", source));
-        self.memory.open_for_sender(vec![Account { name, share_bytes: self.share_bytes }])
+        self.memory.open_for_sender(vec![MemoryAccount { name, share_bytes: self.share_bytes }])
     }
 }
 
 /// Answers a request whose body is not there when its time is over, counted from the end of its headers, or for which there is no
 /// memory. Reading the body fails then, so that no handler takes a part for the whole.
-pub(crate) async fn refuse(State(forms): State<Forms>, request: Request, next: Next) -> Response {
+pub(crate) async fn refuse(State(forms): State<FormBodyLimits>, request: Request, next: Next) -> Response {
     if request.body().is_end_stream() {
         return next.run(request).await;
     }
     // Held until there is an answer.
     let place = Arc::new(forms.place_for(&request));
-    let fault = Arc::<Fault>::default();
+    let fault = Arc::<BodyErrorFlag>::default();
     let request = request_with_bounded_body(request, Instant::now() + forms.time, &place, &fault);
     let response = next.run(request).await;
     // What succeeded did so without the rest of its form.
@@ -100,8 +100,8 @@ pub(crate) async fn refuse(State(forms): State<Forms>, request: Request, next: N
 /// declared: it is the handler that takes its time then, not the peer.
 struct Arriving {
     pieces: BodyDataStream,
-    place: Arc<Reservation>,
-    fault: Arc<Fault>,
+    place: Arc<MemoryReservation>,
+    fault: Arc<BodyErrorFlag>,
 }
 
 impl Drop for Arriving {
@@ -113,8 +113,8 @@ impl Drop for Arriving {
 impl Arriving {
     /// The next piece; `None` at the end.
     async fn next(&mut self, until: Instant) -> io::Result<Option<Bytes>> {
-        let late = |_| self.fault.note(Fault::LATE, "the body did not arrive in time");
-        let no_memory = || self.fault.note(Fault::NO_MEMORY, "there was no memory for the body");
+        let late = |_| self.fault.note(BodyErrorFlag::LATE, "the body did not arrive in time");
+        let no_memory = || self.fault.note(BodyErrorFlag::NO_MEMORY, "there was no memory for the body");
         let next = tokio::select! {
             next = timeout_at(until, self.pieces.next()) => next.map_err(late)?,
             () = self.place.evicted() => return Err(no_memory()),
@@ -130,8 +130,8 @@ impl Arriving {
 fn request_with_bounded_body(
     request: Request,
     until: Instant,
-    place: &Arc<Reservation>,
-    fault: &Arc<Fault>,
+    place: &Arc<MemoryReservation>,
+    fault: &Arc<BodyErrorFlag>,
 ) -> Request {
     let (parts, body) = request.into_parts();
     let arriving = Arriving { pieces: body.into_data_stream(), place: place.clone(), fault: fault.clone() };
@@ -143,15 +143,15 @@ fn request_with_bounded_body(
 
 #[cfg(test)]
 mod tests {
-    use service::memory::Denied;
+    use service::memory::MemoryDeniedError;
 
     use super::*;
 
     #[tokio::test]
     async fn a_form_of_no_declared_length_is_safe_once_it_has_come() {
-        let memory = Budget::new("test", Limits { total_bytes: 1_000, largest_bytes: 100 });
+        let memory = MemoryBudget::new("test", MemoryLimits { total_bytes: 1_000, largest_bytes: 100 });
         let open = || {
-            let account = Account { name: b"source".to_vec(), share_bytes: 100 };
+            let account = MemoryAccount { name: b"source".to_vec(), share_bytes: 100 };
             Arc::new(memory.open_for_sender(vec![account]))
         };
         let (place, fault) = (open(), Arc::default());
@@ -163,6 +163,6 @@ mod tests {
         assert_eq!(whole.len(), 100);
         // Longer than somebody who sends nothing keeps its place.
         let next = open().grow(1, Duration::from_secs(3)).await;
-        assert_eq!(next, Err(Denied::TimedOut), "the form is still held");
+        assert_eq!(next, Err(MemoryDeniedError::TimedOut), "the form is still held");
     }
 }

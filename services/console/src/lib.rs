@@ -34,15 +34,15 @@ use anyhow::Context;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use service::Process;
-use service::http::Limits;
+use service::http::ServerLimits;
 use service::measure::measured;
 use tokio::net::TcpListener;
 use tokio_util::task::TaskTracker;
 
-use crate::late::Forms;
-use crate::password::Passwords;
-use crate::proof::Proofs;
-use crate::unread::Unread;
+use crate::late::FormBodyLimits;
+use crate::password::PasswordChecker;
+use crate::proof::ProofRenderer;
+use crate::unread::ConsoleResponseMemory;
 
 /// Bytes of a form; pages that take files say so themselves.
 const FORM_BYTES: usize = 256 * 1024;
@@ -52,10 +52,10 @@ const LAST_NOTES_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What the pages share. All of it is handles: a session may go on at another console.
 #[derive(Clone)]
-pub(crate) struct Console {
+pub(crate) struct ConsoleState {
     process: Process,
-    passwords: Arc<Passwords>,
-    proofs: Arc<Proofs>,
+    passwords: Arc<PasswordChecker>,
+    proofs: Arc<ProofRenderer>,
     /// Notes that are written behind an answer's back.
     notes: TaskTracker,
 }
@@ -76,7 +76,7 @@ pub async fn run(process: Process) -> anyhow::Result<()> {
 /// When the system has no randomness, or the settings of printing, pictures or storage cannot be used.
 pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()> {
     let settings = &process.config.console;
-    let limits = Limits {
+    let limits = ServerLimits {
         max_connections: settings.max_connections,
         connections_per_source: settings.connections_per_source,
         trusted_proxies: settings.trusted_proxies.clone(),
@@ -86,9 +86,9 @@ pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()
         grace: process.grace(),
     };
     let (shutdown, is_working) = (process.shutdown.clone(), process.is_working.clone());
-    let (passwords, proofs) = (Arc::new(Passwords::new()?), Arc::new(Proofs::new(&process)?));
+    let (passwords, proofs) = (Arc::new(PasswordChecker::new()?), Arc::new(ProofRenderer::new(&process)?));
     let notes = TaskTracker::new();
-    let router = router(Console { passwords, proofs, notes: notes.clone(), process });
+    let router = router(ConsoleState { passwords, proofs, notes: notes.clone(), process });
     is_working.store(true, Ordering::Relaxed);
     service::http::serve(listener, measured(router), limits, shutdown).await;
     notes.close();
@@ -99,10 +99,10 @@ pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()
     Ok(())
 }
 
-fn router(console: Console) -> Router {
+fn router(console: ConsoleState) -> Router {
     let config = console.process.config.clone();
-    let forms = Forms::new(&config.console);
-    let unread = Unread::new(&config.console);
+    let forms = FormBodyLimits::new(&config.console);
+    let unread = ConsoleResponseMemory::new(&config.console);
     let router = route::all()
         .into_iter()
         .fold(Router::new(), |router, route| router.route(route.path, access::guarded(route, &console)));

@@ -13,7 +13,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt as _;
 
-use crate::failure::Failure;
+use crate::failure::PageError;
 
 /// The character as addresses and forms write it.
 const ENCODED: &str = "%00";
@@ -29,7 +29,7 @@ pub(crate) async fn refuse(request: Request, next: Next) -> Response {
     // What succeeded did so without the rest of its form.
     let has_failed = response.status().is_client_error() || response.status().is_server_error();
     if has_failed && was_found.load(Ordering::Relaxed) {
-        return Failure::Invalid(IN_FORM.to_owned()).into_response();
+        return PageError::Invalid(IN_FORM.to_owned()).into_response();
     }
     response
 }
@@ -39,17 +39,17 @@ const IN_FORM: &str = "Nothing was changed: what was sent has the character U+00
 const IN_QUERY: &str =
     "Nothing is found: what was asked for has the character U+0000 in it, and nothing here has.";
 
-fn of_address(uri: &Uri) -> Option<Failure> {
+fn of_address(uri: &Uri) -> Option<PageError> {
     if uri.path().contains(ENCODED) {
-        return Some(Failure::NotFound);
+        return Some(PageError::NotFound);
     }
     let is_asked_for = uri.query().is_some_and(|query| query.contains(ENCODED));
-    is_asked_for.then(|| Failure::Invalid(IN_QUERY.to_owned()))
+    is_asked_for.then(|| PageError::Invalid(IN_QUERY.to_owned()))
 }
 
 fn request_with_scanned_body(request: Request, was_found: &Arc<AtomicBool>) -> Request {
     let (parts, body) = request.into_parts();
-    let mut scanner = Scanner { is_encoded: !is_multipart(&parts.headers), matched: 0 };
+    let mut scanner = NulScanner { is_encoded: !is_multipart(&parts.headers), matched: 0 };
     let was_found = was_found.clone();
     let scanned = body.into_data_stream().map(move |piece| {
         let piece: Bytes = piece.map_err(io::Error::other)?;
@@ -68,14 +68,14 @@ fn is_multipart(headers: &HeaderMap) -> bool {
 }
 
 /// Looks for the character in bytes that arrive piece by piece.
-struct Scanner {
+struct NulScanner {
     /// Whether the bytes are those of a form in which a percent sign begins an encoded byte.
     is_encoded: bool,
     /// How many bytes of [`ENCODED`] came last.
     matched: usize,
 }
 
-impl Scanner {
+impl NulScanner {
     fn finds(&mut self, piece: &[u8]) -> bool {
         piece.contains(&0) || (self.is_encoded && piece.iter().any(|byte| self.completes(*byte)))
     }
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn the_character_is_found_wherever_pieces_end() {
         let found = |is_encoded: bool, pieces: &[&str]| {
-            let mut scanner = Scanner { is_encoded, matched: 0 };
+            let mut scanner = NulScanner { is_encoded, matched: 0 };
             pieces.iter().any(|piece| scanner.finds(piece.as_bytes()))
         };
         for pieces in
@@ -115,8 +115,8 @@ mod tests {
     #[test]
     fn an_address_is_refused_in_its_path_and_its_query() {
         let of = |address: &str| of_address(&address.parse().unwrap());
-        assert!(matches!(of("/password/%00"), Some(Failure::NotFound)));
-        assert!(matches!(of("/campaigns?after=%00"), Some(Failure::Invalid(_))));
+        assert!(matches!(of("/password/%00"), Some(PageError::NotFound)));
+        assert!(matches!(of("/campaigns?after=%00"), Some(PageError::Invalid(_))));
         assert!(of("/campaigns?after=%2500").is_none());
     }
 }

@@ -8,14 +8,14 @@ use axum::http::header::SET_COOKIE;
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use chrono::{DateTime, TimeDelta, Utc};
 use cookie::{Cookie, SameSite};
-use secret::{Token, seal, unseal};
+use secret::{SecretToken, seal, unseal};
 use serde::{Deserialize, Serialize};
 use service::config;
 use store::{StoreError, Transaction};
 
-use crate::Console;
-use crate::access::{Person, token_in};
-use crate::failure::Failure;
+use crate::ConsoleState;
+use crate::access::{CurrentMember, token_in};
+use crate::failure::PageError;
 
 /// The cookie that holds the token of a secret. It goes to the page that shows it, and only there.
 const COOKIE: &str = "pillarbox_shown_once";
@@ -29,7 +29,7 @@ const MINUTES: i64 = 5;
 /// What is shown once.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Secret {
+pub(crate) enum OneTimeSecret {
     /// An API key.
     Key(String),
     /// A key that signs deliveries.
@@ -39,9 +39,9 @@ pub(crate) enum Secret {
 }
 
 /// A secret on its way to its page.
-pub(crate) struct OnItsWay(Token);
+pub(crate) struct SecretCookie(SecretToken);
 
-impl Secret {
+impl OneTimeSecret {
     /// Keeps it for the person's next page, from when the transaction is committed.
     ///
     /// # Errors
@@ -49,43 +49,43 @@ impl Secret {
     pub(crate) async fn keep(
         &self,
         transaction: &Transaction<'_>,
-        person: &Person,
+        person: &CurrentMember,
         now: DateTime<Utc>,
-    ) -> store::Result<OnItsWay> {
-        let token = Token::random();
+    ) -> store::Result<SecretCookie> {
+        let token = SecretToken::random();
         let sealed = seal(&token, &serde_json::to_string(self)?)
             .map_err(|_| StoreError::Corrupt("a secret cannot be encrypted".to_owned()))?;
         let expires_at = now + TimeDelta::minutes(MINUTES);
         transaction.shown_once_put(person.0.user_id, &token.hash(), &sealed, expires_at).await?;
-        Ok(OnItsWay(token))
+        Ok(SecretCookie(token))
     }
 
     /// The secret that the page which a browser asks for is to show; from now on nobody gets it again.
     ///
     /// # Errors
-    /// [`Failure`] when the database cannot be asked.
+    /// [`PageError`] when the database cannot be asked.
     pub(crate) async fn take(
-        console: &Console,
-        person: &Person,
+        console: &ConsoleState,
+        person: &CurrentMember,
         headers: &HeaderMap,
-    ) -> Result<Option<Self>, Failure> {
+    ) -> Result<Option<Self>, PageError> {
         let name = cookie_name(&console.process.config.console);
         let Some(token) = token_in(headers, name) else { return Ok(None) };
         let (store, now) = (&console.process.store, console.process.clock.now());
         let sealed = store.shown_once_take(person.0.user_id, &token.hash(), now).await?;
         let Some(text) = sealed.and_then(|sealed| unseal(&token, sealed)) else { return Ok(None) };
         let secret = serde_json::from_str(&text).context("a secret that was kept cannot be read");
-        secret.map(Some).map_err(Failure::Internal)
+        secret.map(Some).map_err(PageError::Internal)
     }
 }
 
-const fn cookie_name(settings: &config::Console) -> &'static str {
+const fn cookie_name(settings: &config::ConsoleSettings) -> &'static str {
     if settings.secure_cookies { SECURE_COOKIE } else { COOKIE }
 }
 
-impl OnItsWay {
+impl SecretCookie {
     /// Lets an answer that leads to the page at this path bring the browser what opens the secret.
-    pub(crate) fn with(self, answer: Response, path: &str, settings: &config::Console) -> Response {
+    pub(crate) fn with(self, answer: Response, path: &str, settings: &config::ConsoleSettings) -> Response {
         let cookie = Cookie::build((cookie_name(settings), self.0.reveal().to_owned()))
             .path(path.to_owned())
             .max_age(cookie::time::Duration::minutes(MINUTES))

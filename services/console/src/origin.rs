@@ -7,7 +7,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use url::{Host, Origin, Url};
 
-use crate::failure::Failure;
+use crate::failure::PageError;
 
 /// The header in which browsers say whether a request comes from a page of the same origin.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -18,7 +18,7 @@ pub(crate) async fn check(State(console_url): State<String>, request: Request, n
     if is_reading || is_own(request.headers(), &console_url) {
         return next.run(request).await;
     }
-    Failure::Foreign(console_url).into_response()
+    PageError::Foreign(console_url).into_response()
 }
 
 /// Whether a request was sent by another site's page, or by no page: then it shows no notice of what was done.

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use secret::{Password, Token};
+use secret::{Password, SecretToken};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::failure::Failure;
+use crate::failure::PageError;
 
 /// Passwords checked at a time; each takes 19 MiB and a core for some tens of milliseconds.
 const CHECKS: usize = 2;
@@ -16,20 +16,21 @@ const CHECKS: usize = 2;
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// Checks passwords.
-pub(crate) struct Passwords {
+pub(crate) struct PasswordChecker {
     slots: Arc<Semaphore>,
     longest_wait: Duration,
     /// The hash of a password that nobody knows: accounts that do not exist take as long as those that do.
     nobody: String,
 }
 
-impl Passwords {
+impl PasswordChecker {
     /// Makes it ready.
     ///
     /// # Errors
     /// When the system has no randomness.
     pub(crate) fn new() -> anyhow::Result<Self> {
-        let unknown = Password::try_from(Token::random().reveal().to_owned()).map_err(anyhow::Error::msg)?;
+        let unknown =
+            Password::try_from(SecretToken::random().reveal().to_owned()).map_err(anyhow::Error::msg)?;
         let nobody = unknown.hash().ok().context("a password cannot be hashed")?;
         Ok(Self { slots: Arc::new(Semaphore::new(CHECKS)), longest_wait: LONGEST_WAIT, nobody })
     }
@@ -37,8 +38,8 @@ impl Passwords {
     /// Whether the hash, in PHC form, is of this text. Without a hash it takes as long, and is false.
     ///
     /// # Errors
-    /// [`Failure::Busy`] when no place gets free in time.
-    pub(crate) async fn matches(&self, text: String, hash: Option<String>) -> Result<bool, Failure> {
+    /// [`PageError::Busy`] when no place gets free in time.
+    pub(crate) async fn matches(&self, text: String, hash: Option<String>) -> Result<bool, PageError> {
         let slot = self.slot().await?;
         let (hash, is_somebody) = match hash {
             Some(hash) => (hash, true),
@@ -52,27 +53,27 @@ impl Passwords {
     }
 
     /// A place to check or hash a password in.
-    async fn slot(&self) -> Result<OwnedSemaphorePermit, Failure> {
+    async fn slot(&self) -> Result<OwnedSemaphorePermit, PageError> {
         let slot = tokio::time::timeout(self.longest_wait, self.slots.clone().acquire_owned()).await;
         // The semaphore is never closed.
-        slot.ok().and_then(Result::ok).ok_or(Failure::Busy)
+        slot.ok().and_then(Result::ok).ok_or(PageError::Busy)
     }
 }
 
-impl Passwords {
+impl PasswordChecker {
     /// The hash of a new password, in PHC form.
     ///
     /// # Errors
-    /// [`Failure::Internal`] when the system has no randomness for the salt; [`Failure::Busy`] when no place gets free in
+    /// [`PageError::Internal`] when the system has no randomness for the salt; [`PageError::Busy`] when no place gets free in
     /// time.
-    pub(crate) async fn hash(&self, password: Password) -> Result<String, Failure> {
+    pub(crate) async fn hash(&self, password: Password) -> Result<String, PageError> {
         let slot = self.slot().await?;
         let hashing = tokio::task::spawn_blocking(move || {
             let _slot = slot;
             password.hash().ok()
         });
         let hash = hashing.await.ok().flatten().context("a password cannot be hashed");
-        hash.map_err(Failure::Internal)
+        hash.map_err(PageError::Internal)
     }
 }
 
@@ -82,7 +83,7 @@ mod tests {
 
     #[tokio::test]
     async fn only_the_password_of_somebody_matches() {
-        let passwords = Passwords::new().unwrap();
+        let passwords = PasswordChecker::new().unwrap();
         let hash = Password::try_from("correct horse".to_owned()).unwrap().hash().unwrap();
         assert!(passwords.matches("correct horse".to_owned(), Some(hash.clone())).await.unwrap());
         assert!(!passwords.matches("correct house".to_owned(), Some(hash.clone())).await.unwrap());
@@ -92,9 +93,9 @@ mod tests {
 
     #[tokio::test]
     async fn nobody_waits_longer_than_the_bound_for_a_place() {
-        let passwords = Passwords { longest_wait: Duration::ZERO, ..Passwords::new().unwrap() };
+        let passwords = PasswordChecker { longest_wait: Duration::ZERO, ..PasswordChecker::new().unwrap() };
         let _taken = passwords.slots.clone().acquire_many_owned(CHECKS as u32).await.unwrap();
         let refused = passwords.matches("correct horse".to_owned(), None).await;
-        assert!(matches!(refused, Err(Failure::Busy)));
+        assert!(matches!(refused, Err(PageError::Busy)));
     }
 }

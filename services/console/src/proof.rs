@@ -4,23 +4,23 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context;
-use artwork::{FetchError, Loaded, Paper, Proof};
+use artwork::{LoadPicturesError, LoadedPictures, PaperSettings, Proof};
 use axum::body::Bytes;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use contract::id::{DesignId, TeamId};
-use design::{Document, Side};
-use outbound::{Client, Policy};
-use pictures::Pictures;
-use print::Crop;
+use design::{PrintableDesign, Side};
+use outbound::{OutboundClient, TargetPolicy};
+use pictures::PictureFetcher;
+use print::ProofCrop;
 use serde_json::Value;
 use service::Process;
 use storage::Storage;
 use tokio::sync::Semaphore;
 
-use crate::failure::Failure;
+use crate::failure::PageError;
 use crate::turn;
 
 /// Dots per inch: a card as wide as a phone's screen.
@@ -42,7 +42,7 @@ const VALUES_BYTES: usize = 64 * 1024;
 
 /// What a picture shows.
 #[derive(Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct ProofRequest {
     /// Whose.
     pub(crate) team_id: TeamId,
     /// A design and one of its versions: that of the document.
@@ -56,34 +56,34 @@ pub(crate) struct Wanted {
 }
 
 /// Draws proofs.
-pub(crate) struct Proofs {
-    paper: Paper,
+pub(crate) struct ProofRenderer {
+    paper: PaperSettings,
     storage: Storage,
-    fetcher: Pictures,
+    fetcher: PictureFetcher,
     drawing: Arc<Semaphore>,
     /// By their tags; the one used last at the back.
     kept: Mutex<VecDeque<(String, Bytes)>>,
 }
 
 /// A picture, and whether it will always be the same.
-struct Drawn {
+struct RenderedProof {
     png: Bytes,
     is_final: bool,
 }
 
-impl Proofs {
+impl ProofRenderer {
     /// # Errors
     /// When the settings of printing, pictures or storage cannot be used.
     pub(crate) fn new(process: &Process) -> anyhow::Result<Self> {
         let config = &process.config;
-        let client = Client::new(Policy::new(&config.outbound.allowed_networks))?;
+        let client = OutboundClient::new(TargetPolicy::new(&config.outbound.allowed_networks))?;
         let storage = Storage::new(&config.storage).context("storage")?;
         let (store, clock) = (process.store.clone(), process.clock.clone());
         let mut settings = config.pictures.clone();
         settings.concurrency = settings.concurrency.min(FETCHED_AT_A_TIME);
-        let fetcher = Pictures::new(client, storage.clone(), store, clock, settings);
+        let fetcher = PictureFetcher::new(client, storage.clone(), store, clock, settings);
         Ok(Self {
-            paper: Paper::of_proofs(&config.print)?,
+            paper: PaperSettings::of_proofs(&config.print)?,
             fetcher: fetcher.for_requests_at_a_time(PROOFS_FETCHED_FOR),
             storage,
             drawing: Arc::new(Semaphore::new(DRAWN_AT_A_TIME)),
@@ -94,13 +94,13 @@ impl Proofs {
     /// The answer with a picture: PNG, or 304 when the browser has it. A version never changes, so its tag says all.
     ///
     /// # Errors
-    /// [`Failure::Invalid`] with a sentence when the design cannot print.
+    /// [`PageError::Invalid`] with a sentence when the design cannot print.
     pub(crate) async fn answer(
         &self,
         headers: &HeaderMap,
-        wanted: Wanted,
+        wanted: ProofRequest,
         now: DateTime<Utc>,
-    ) -> Result<Response, Failure> {
+    ) -> Result<Response, PageError> {
         refuse_long(&wanted)?;
         let tag = tag(&wanted);
         let is_known = headers.get_all(IF_NONE_MATCH).iter().any(|known| known.as_bytes() == tag.as_bytes());
@@ -122,20 +122,24 @@ impl Proofs {
     /// What a send would say of a card, a sentence for each; nothing of a design that cannot print.
     ///
     /// # Errors
-    /// [`Failure`] when the values are too long, or pictures cannot be read.
-    pub(crate) async fn findings(&self, wanted: Wanted, now: DateTime<Utc>) -> Result<Vec<String>, Failure> {
+    /// [`PageError`] when the values are too long, or pictures cannot be read.
+    pub(crate) async fn findings(
+        &self,
+        wanted: ProofRequest,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<String>, PageError> {
         refuse_long(&wanted)?;
-        if Document::parse(&wanted.document).is_err() {
+        if PrintableDesign::parse(&wanted.document).is_err() {
             return Ok(Vec::new());
         }
         self.with_proof(wanted, now, |proof| proof.findings(&[]).sentences()).await
     }
 
-    async fn draw(&self, wanted: Wanted, now: DateTime<Utc>) -> Result<Drawn, Failure> {
+    async fn draw(&self, wanted: ProofRequest, now: DateTime<Utc>) -> Result<RenderedProof, PageError> {
         let (side, paper) = (wanted.side, self.paper.clone());
         let drawing = self.with_proof(wanted, now, move |proof| {
             let is_final = !proof.has_stand_ins();
-            Ok(Drawn { png: png(proof, &paper, side, now)?, is_final })
+            Ok(RenderedProof { png: png(proof, &paper, side, now)?, is_final })
         });
         drawing.await?
     }
@@ -144,17 +148,17 @@ impl Proofs {
     /// loaded after, so that those of a few cards are in memory at a time.
     async fn with_proof<T: Send + 'static>(
         &self,
-        wanted: Wanted,
+        wanted: ProofRequest,
         now: DateTime<Utc>,
         work: impl FnOnce(Proof) -> T + Send + 'static,
-    ) -> Result<T, Failure> {
-        let Wanted { team_id, design, document, fields, .. } = wanted;
-        let document = Document::parse(&document)
-            .map_err(|problem| Failure::Invalid(format!("The design cannot print: {problem}.")))?;
+    ) -> Result<T, PageError> {
+        let ProofRequest { team_id, design, document, fields, .. } = wanted;
+        let document = PrintableDesign::parse(&document)
+            .map_err(|problem| PageError::Invalid(format!("The design cannot print: {problem}.")))?;
         let mut values = artwork::sample_values(&document);
         values.extend(fields);
-        let failed = |error: FetchError| Failure::Internal(error.into());
-        let mut pictures = Loaded::default();
+        let failed = |error: LoadPicturesError| PageError::Internal(error.into());
+        let mut pictures = LoadedPictures::default();
         let found = pictures.find(&self.fetcher, team_id, &document, &values).await.map_err(failed)?;
         // Never closed.
         let turn = self.drawing.clone().acquire_owned().await;
@@ -181,12 +185,12 @@ impl Proofs {
     }
 }
 
-fn refuse_long(wanted: &Wanted) -> Result<(), Failure> {
+fn refuse_long(wanted: &ProofRequest) -> Result<(), PageError> {
     let bytes: usize = wanted.fields.iter().map(|(name, value)| name.len() + value.len()).sum();
     if bytes <= VALUES_BYTES {
         return Ok(());
     }
-    Err(Failure::Invalid(format!("The values are longer than {} KB.", VALUES_BYTES / 1024)))
+    Err(PageError::Invalid(format!("The values are longer than {} KB.", VALUES_BYTES / 1024)))
 }
 
 const PNG: &str = "image/png";
@@ -200,7 +204,7 @@ fn kept(tag: &str, png: Bytes) -> Response {
 }
 
 /// Follows from all that the picture follows from.
-fn tag(wanted: &Wanted) -> String {
+fn tag(wanted: &ProofRequest) -> String {
     let mut hasher = blake3::Hasher::new();
     let mut part = |bytes: &[u8]| {
         // With its length before it no part runs into the next.
@@ -219,7 +223,7 @@ fn tag(wanted: &Wanted) -> String {
     format!("\"{}\"", &digest[..32])
 }
 
-fn png(proof: Proof, paper: &Paper, side: Side, now: DateTime<Utc>) -> Result<Bytes, Failure> {
+fn png(proof: Proof, paper: &PaperSettings, side: Side, now: DateTime<Utc>) -> Result<Bytes, PageError> {
     let product = proof.product();
     let page = match side {
         Side::Front => 1,
@@ -227,9 +231,9 @@ fn png(proof: Proof, paper: &Paper, side: Side, now: DateTime<Utc>) -> Result<By
     };
     let pdf = proof
         .pdf(paper, now)
-        .map_err(|problem| Failure::Invalid(format!("The card cannot print: {problem}.")))?;
-    let pages = print::proof(pdf, product, [page], RESOLUTION, Crop::Trim);
-    let page = pages.map_err(|error| Failure::Internal(error.into()))?.pop();
+        .map_err(|problem| PageError::Invalid(format!("The card cannot print: {problem}.")))?;
+    let pages = print::proof(pdf, product, [page], RESOLUTION, ProofCrop::Trim);
+    let page = pages.map_err(|error| PageError::Internal(error.into()))?.pop();
     Ok(page.unwrap_or_default().into())
 }
 
@@ -237,10 +241,10 @@ fn png(proof: Proof, paper: &Paper, side: Side, now: DateTime<Utc>) -> Result<By
 mod tests {
     use super::*;
 
-    fn wanted(version: i32, side: Side, fields: &[(&str, &str)]) -> Wanted {
+    fn wanted(version: i32, side: Side, fields: &[(&str, &str)]) -> ProofRequest {
         let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let (team_id, design_id) = (TeamId(uuid::Uuid::nil()), DesignId(uuid::Uuid::nil()));
-        Wanted { team_id, design: (design_id, version), document: Value::Null, fields, side }
+        ProofRequest { team_id, design: (design_id, version), document: Value::Null, fields, side }
     }
 
     #[test]

@@ -8,11 +8,11 @@ use axum::response::Response;
 use axum::routing::{MethodRouter, get, post};
 
 use crate::page;
-use crate::{Console, FORM_BYTES, failure};
+use crate::{ConsoleState, FORM_BYTES, failure};
 
 /// Who may use a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
+pub enum RouteAccess {
     /// Also who is not signed in.
     Anyone,
     /// Everybody in a team.
@@ -25,18 +25,18 @@ pub enum Access {
 
 /// A page or an action.
 #[derive(Clone)]
-pub struct Route {
+pub struct ConsoleRoute {
     /// The path, with the names of its parameters in braces.
     pub path: &'static str,
     /// GET for pages, POST for actions.
     pub method: Method,
     /// Who may use it.
-    pub access: Access,
-    pub(crate) handler: MethodRouter<Console>,
+    pub access: RouteAccess,
+    pub(crate) handler: MethodRouter<ConsoleState>,
 }
 
 /// All of them. The router is made of this list, and tests walk it.
-pub fn all() -> Vec<Route> {
+pub fn all() -> Vec<ConsoleRoute> {
     [
         page::sign_in::routes(),
         page::home::routes(),
@@ -55,31 +55,31 @@ pub fn all() -> Vec<Route> {
 }
 
 /// A page.
-pub(crate) fn page<H, T>(path: &'static str, access: Access, handler: H) -> Route
+pub(crate) fn page<H, T>(path: &'static str, access: RouteAccess, handler: H) -> ConsoleRoute
 where
-    H: Handler<T, Console>,
+    H: Handler<T, ConsoleState>,
     T: 'static,
 {
-    Route { path, method: Method::GET, access, handler: get(handler) }
+    ConsoleRoute { path, method: Method::GET, access, handler: get(handler) }
 }
 
 /// An action: what a form does.
-pub(crate) fn action<H, T>(path: &'static str, access: Access, handler: H) -> Route
+pub(crate) fn action<H, T>(path: &'static str, access: RouteAccess, handler: H) -> ConsoleRoute
 where
-    H: Handler<T, Console>,
+    H: Handler<T, ConsoleState>,
     T: 'static,
 {
     upload(path, access, FORM_BYTES, handler)
 }
 
 /// An action whose form may bring a file; all of it has so many bytes at the most.
-pub(crate) fn upload<H, T>(path: &'static str, access: Access, bytes: usize, handler: H) -> Route
+pub(crate) fn upload<H, T>(path: &'static str, access: RouteAccess, bytes: usize, handler: H) -> ConsoleRoute
 where
-    H: Handler<T, Console>,
+    H: Handler<T, ConsoleState>,
     T: 'static,
 {
     let refused =
         map_response(move |response: Response| std::future::ready(failure::bounded(response, bytes)));
     let handler = post(handler).layer(DefaultBodyLimit::max(bytes)).layer(refused);
-    Route { path, method: Method::POST, access, handler }
+    ConsoleRoute { path, method: Method::POST, access, handler }
 }

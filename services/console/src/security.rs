@@ -26,7 +26,7 @@ const TRANSPORT_POLICY: HeaderValue = HeaderValue::from_static("max-age=31536000
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 
 /// The router with what holds for every answer. Actions must come from the console at its address.
-pub(crate) fn layered(router: Router, settings: &config::Console) -> Router {
+pub(crate) fn layered(router: Router, settings: &config::ConsoleSettings) -> Router {
     // Where cookies need TLS, pages do.
     let is_tls_only = settings.secure_cookies;
     router

@@ -3,13 +3,13 @@
 use audience::ColumnType;
 use chrono::{DateTime, Datelike as _, NaiveDate, NaiveDateTime, SecondsFormat, TimeZone as _, Utc};
 use chrono_tz::Tz;
-use contract::money::Dollars;
+use contract::money::DollarAmount;
 
 /// The zone of a team's times.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Zone(Tz);
+pub(crate) struct TeamTimeZone(Tz);
 
-impl Zone {
+impl TeamTimeZone {
     /// The zone of this IANA name. One that cannot be read was never stored; UTC stands in for it.
     pub(crate) fn new(name: &str) -> Self {
         Self(name.parse().unwrap_or(Tz::UTC))
@@ -31,7 +31,7 @@ impl Zone {
     }
 }
 
-impl Zone {
+impl TeamTimeZone {
     /// The moment that a form's field of day and time names; `None` when it names none, as in the hour that a clock
     /// skips, or one of a year that the database does not hold. Of the two that an hour which comes twice has, the earlier one.
     pub(crate) fn moment(self, typed: &str) -> Option<DateTime<Utc>> {
@@ -49,7 +49,7 @@ pub(crate) fn is_storable(moment: &DateTime<Utc>) -> bool {
 
 /// Cents as dollars: `$1,234.50`.
 pub(crate) fn dollars(cents: i64) -> String {
-    Dollars(cents).to_string()
+    DollarAmount(cents).to_string()
 }
 
 /// A number with its thousands apart: `1,234,567`.
@@ -105,15 +105,15 @@ mod tests {
     #[test]
     fn times_are_the_team_s() {
         let noon = "2026-07-04T16:00:00Z".parse().unwrap();
-        assert_eq!(Zone::new("America/New_York").time(&noon), "Jul 4, 2026, 12:00 PM EDT");
-        assert_eq!(Zone::new("America/New_York").stamp(&noon), "2026-07-04T12:00:00-04:00");
-        let zone = Zone::new("America/New_York");
+        assert_eq!(TeamTimeZone::new("America/New_York").time(&noon), "Jul 4, 2026, 12:00 PM EDT");
+        assert_eq!(TeamTimeZone::new("America/New_York").stamp(&noon), "2026-07-04T12:00:00-04:00");
+        let zone = TeamTimeZone::new("America/New_York");
         assert_eq!(zone.moment("2026-07-04T12:00"), Some(noon));
         assert_eq!(zone.moment("2026-03-08T02:30"), None, "the clock skips it");
         assert_eq!(zone.moment("2026-11-01T01:30:00"), "2026-11-01T05:30:00Z".parse().ok(), "it comes twice");
         for typed in ["yesterday", "-99999-01-01T00:00", "+99999-01-01T00:00", "0001-01-01T00:00"] {
             assert_eq!(zone.moment(typed), None, "{typed}");
         }
-        assert_eq!(Zone::new("nowhere").time(&noon), "Jul 4, 2026, 4:00 PM UTC");
+        assert_eq!(TeamTimeZone::new("nowhere").time(&noon), "Jul 4, 2026, 4:00 PM UTC");
     }
 }

@@ -1,13 +1,13 @@
 //! Work that keeps a processor busy or takes much memory: a few at a time, off the threads that answer.
 
-use crate::failure::Failure;
+use crate::failure::PageError;
 
 /// Does work with a turn that somebody has waited for. The turn ends with the work: a client that hangs up ends nothing
 /// but the wait for it.
 ///
 /// # Errors
-/// [`Failure::Internal`] when the work panics.
-pub(crate) async fn during<P, T>(turn: P, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure>
+/// [`PageError::Internal`] when the work panics.
+pub(crate) async fn during<P, T>(turn: P, work: impl FnOnce() -> T + Send + 'static) -> Result<T, PageError>
 where
     P: Send + 'static,
     T: Send + 'static,
@@ -16,7 +16,7 @@ where
         let _turn = turn;
         work()
     });
-    working.await.map_err(|error| Failure::Internal(error.into()))
+    working.await.map_err(|error| PageError::Internal(error.into()))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use ipnet::IpNet;
 use service::config;
-use service::memory::{Account, Budget, Limits};
+use service::memory::{MemoryAccount, MemoryBudget, MemoryLimits};
 use service::source::{source_address, subject};
 
 /// Bytes of the largest answer that is made before it is sent.
@@ -20,31 +20,31 @@ const SOURCE_PART: usize = 2;
 
 /// The memory of answers.
 #[derive(Clone)]
-pub(crate) struct Unread {
-    memory: Budget,
+pub(crate) struct ConsoleResponseMemory {
+    memory: MemoryBudget,
     share_bytes: usize,
     trusted_proxies: Arc<[IpNet]>,
 }
 
-impl Unread {
-    pub(crate) fn new(settings: &config::Console) -> Self {
+impl ConsoleResponseMemory {
+    pub(crate) fn new(settings: &config::ConsoleSettings) -> Self {
         let total_bytes = settings.answer_memory_bytes;
         Self {
-            memory: Budget::new("answers", Limits { total_bytes, largest_bytes: LARGEST_BYTES }),
+            memory: MemoryBudget::new("answers", MemoryLimits { total_bytes, largest_bytes: LARGEST_BYTES }),
             share_bytes: (total_bytes / SOURCE_PART).max(LARGEST_BYTES),
             trusted_proxies: settings.trusted_proxies.clone().into(),
         }
     }
 
-    fn account(&self, peer: SocketAddr, headers: &HeaderMap) -> Account {
+    fn account(&self, peer: SocketAddr, headers: &HeaderMap) -> MemoryAccount {
         let source = source_address(peer.ip(), headers, &self.trusted_proxies);
-        Account { name: subject("answer", source), share_bytes: self.share_bytes }
+        MemoryAccount { name: subject("answer", source), share_bytes: self.share_bytes }
     }
 }
 
 /// Has a large answer count until it is read.
 pub(crate) async fn hold(
-    State(unread): State<Unread>,
+    State(unread): State<ConsoleResponseMemory>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     request: Request,
     next: Next,

@@ -6,17 +6,17 @@ use axum::body::Bytes;
 use axum::extract::multipart::Multipart;
 use axum::extract::{FromRequest, Request};
 
-use crate::failure::Failure;
+use crate::failure::PageError;
 
 /// Fields of a form at the most.
 const FIELDS: usize = 20;
 
 /// What a form sent, by the names of its fields.
-pub(crate) struct Upload {
+pub(crate) struct MultipartForm {
     fields: HashMap<String, Bytes>,
 }
 
-impl Upload {
+impl MultipartForm {
     /// A field's bytes; none of a field that is absent, or for which no file was chosen.
     pub(crate) fn bytes(&self, name: &str) -> &[u8] {
         self.fields.get(name).map_or(&[], |bytes| bytes)
@@ -25,10 +25,10 @@ impl Upload {
     /// A field's text, without a byte order mark; empty when it is absent, or when no file was chosen.
     ///
     /// # Errors
-    /// [`Failure::Invalid`] when it is not UTF-8.
-    pub(crate) fn text(&self, name: &str) -> Result<&str, Failure> {
+    /// [`PageError::Invalid`] when it is not UTF-8.
+    pub(crate) fn text(&self, name: &str) -> Result<&str, PageError> {
         let text = std::str::from_utf8(self.bytes(name)).map_err(|_| {
-            Failure::Invalid(
+            PageError::Invalid(
                 "The file is not text in UTF-8. Save it in that encoding and send it again.".to_owned(),
             )
         })?;
@@ -36,10 +36,10 @@ impl Upload {
     }
 }
 
-impl<S: Send + Sync> FromRequest<S> for Upload {
-    type Rejection = Failure;
+impl<S: Send + Sync> FromRequest<S> for MultipartForm {
+    type Rejection = PageError;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Failure> {
+    async fn from_request(request: Request, state: &S) -> Result<Self, PageError> {
         let mut form = Multipart::from_request(request, state).await.map_err(|_| unreadable())?;
         let mut fields = HashMap::new();
         while let Some(field) = form.next_field().await.map_err(|error| failed(&error))? {
@@ -54,15 +54,15 @@ impl<S: Send + Sync> FromRequest<S> for Upload {
     }
 }
 
-fn failed(error: &axum::extract::multipart::MultipartError) -> Failure {
+fn failed(error: &axum::extract::multipart::MultipartError) -> PageError {
     if error.status() == axum::http::StatusCode::PAYLOAD_TOO_LARGE {
-        return Failure::TooLarge(None);
+        return PageError::TooLarge(None);
     }
     unreadable()
 }
 
-fn unreadable() -> Failure {
-    Failure::Invalid("The form could not be read. Go back, reload the page and send it again.".to_owned())
+fn unreadable() -> PageError {
+    PageError::Invalid("The form could not be read. Go back, reload the page and send it again.".to_owned())
 }
 
 #[cfg(test)]
@@ -75,11 +75,11 @@ mod tests {
     const FORM: &str = "--b\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nSpring\r\n--b\r\nContent-Disposition: form-data; \
         name=\"file\"; filename=\"a.json\"\r\nContent-Type: application/json\r\n\r\n\u{feff}{}\r\n--b--\r\n";
 
-    fn read(body: &[u8]) -> Result<Upload, Failure> {
+    fn read(body: &[u8]) -> Result<MultipartForm, PageError> {
         let request = Request::post("/").header(CONTENT_TYPE, "multipart/form-data; boundary=b");
         let request = request.body(Body::from(body.to_vec())).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(Upload::from_request(request, &()))
+        runtime.block_on(MultipartForm::from_request(request, &()))
     }
 
     #[test]

@@ -7,16 +7,16 @@ use contract::limits::ANSWER_BYTES;
 use contract::webhook::{ID_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER};
 use http::header::{CONTENT_TYPE, USER_AGENT};
 use http::{HeaderMap, HeaderName, HeaderValue};
-use outbound::{Answer, InvalidTarget, RequestError, Target};
+use outbound::{OutboundError, OutboundResponse, TargetUrl, TargetUrlError};
 use rand::RngExt;
 use service::fail_point;
 use service::trace::TraceContext;
-use store::{ClaimedDelivery, MadeAttempt};
+use store::{DeliveryAttempt, LeasedDelivery};
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
-use crate::Dispatcher;
-use crate::lanes::Ending;
+use crate::DispatcherState;
+use crate::lanes::AttemptEnding;
 use crate::signature::sign;
 
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("Pillarbox/", env!("CARGO_PKG_VERSION")));
@@ -28,13 +28,16 @@ const ERROR_CHARS: usize = 300;
 #[derive(Debug, thiserror::Error)]
 enum AttemptError {
     #[error(transparent)]
-    Target(#[from] InvalidTarget),
+    Target(#[from] TargetUrlError),
     #[error(transparent)]
-    Request(#[from] RequestError),
+    Request(#[from] OutboundError),
 }
 
 /// Posts a delivery and says what follows, and whether the endpoint has let it hang.
-pub(crate) async fn make(dispatcher: &Dispatcher, delivery: ClaimedDelivery) -> (MadeAttempt, Ending) {
+pub(crate) async fn make(
+    dispatcher: &DispatcherState,
+    delivery: LeasedDelivery,
+) -> (DeliveryAttempt, AttemptEnding) {
     fail_point::pass("delivery.posting");
     let clock = &dispatcher.process.clock;
     let (attempted_at, begun) = (clock.now(), Instant::now());
@@ -51,7 +54,7 @@ pub(crate) async fn make(dispatcher: &Dispatcher, delivery: ClaimedDelivery) -> 
         dispatcher.schedule.after(delivery.kind, delivery.attempts, error.is_none(), clock.now(), chance);
     let ending = ending(&answer);
     let answer = answer.ok();
-    let made = MadeAttempt {
+    let made = DeliveryAttempt {
         delivery,
         attempted_at,
         duration_ms: i32::try_from(elapsed.as_millis()).unwrap_or(i32::MAX),
@@ -66,7 +69,7 @@ pub(crate) async fn make(dispatcher: &Dispatcher, delivery: ClaimedDelivery) -> 
 }
 
 /// The span of an attempt below that of the scan, however much later; none where the scan has none.
-fn span(delivery: &ClaimedDelivery) -> Span {
+fn span(delivery: &LeasedDelivery) -> Span {
     let Some(scan) = delivery.traceparent.as_deref().and_then(TraceContext::parse) else {
         return Span::none();
     };
@@ -87,7 +90,7 @@ fn span(delivery: &ClaimedDelivery) -> Span {
     span
 }
 
-fn note(span: &Span, answer: &Result<Answer, AttemptError>) {
+fn note(span: &Span, answer: &Result<OutboundResponse, AttemptError>) {
     if let Ok(answer) = answer {
         span.record("http.response.status_code", answer.status);
     }
@@ -98,19 +101,19 @@ fn note(span: &Span, answer: &Result<Answer, AttemptError>) {
 }
 
 async fn post(
-    dispatcher: &Dispatcher,
-    delivery: &ClaimedDelivery,
+    dispatcher: &DispatcherState,
+    delivery: &LeasedDelivery,
     timestamp: i64,
-) -> Result<Answer, AttemptError> {
+) -> Result<OutboundResponse, AttemptError> {
     let timeout = Duration::from_millis(dispatcher.process.config.dispatcher.timeout_ms);
-    let target = Target::parse(&delivery.url)?;
+    let target = TargetUrl::parse(&delivery.url)?;
     let headers = headers(delivery, timestamp);
     let body = Bytes::from(delivery.body.clone());
     Ok(dispatcher.client.post(&target, headers, body, ANSWER_BYTES, timeout).await?)
 }
 
 /// The headers of the contract, and a signature only for an endpoint that has asked for it.
-fn headers(delivery: &ClaimedDelivery, timestamp: i64) -> HeaderMap {
+fn headers(delivery: &LeasedDelivery, timestamp: i64) -> HeaderMap {
     let id = delivery.event_id.to_string();
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -127,7 +130,7 @@ fn headers(delivery: &ClaimedDelivery, timestamp: i64) -> HeaderMap {
 }
 
 /// Why an attempt has failed: any 2xx is a success (contract: Delivery rules 1).
-fn failure(answer: &Result<Answer, AttemptError>) -> Option<String> {
+fn failure(answer: &Result<OutboundResponse, AttemptError>) -> Option<String> {
     match answer {
         Ok(answer) if (200..300).contains(&answer.status) => None,
         Ok(answer) if (300..400).contains(&answer.status) => {
@@ -139,19 +142,19 @@ fn failure(answer: &Result<Answer, AttemptError>) -> Option<String> {
 }
 
 /// What came of an attempt, for the metrics.
-fn result(answer: &Result<Answer, AttemptError>) -> &'static str {
+fn result(answer: &Result<OutboundResponse, AttemptError>) -> &'static str {
     match answer {
         Ok(answer) if (200..300).contains(&answer.status) => "delivered",
         Ok(_) => "refused",
-        Err(AttemptError::Request(RequestError::Timeout(_))) => "timed_out",
+        Err(AttemptError::Request(OutboundError::Timeout(_))) => "timed_out",
         Err(_) => "unreachable",
     }
 }
 
-fn ending(answer: &Result<Answer, AttemptError>) -> Ending {
+fn ending(answer: &Result<OutboundResponse, AttemptError>) -> AttemptEnding {
     match answer {
-        Err(AttemptError::Request(RequestError::Timeout(_))) => Ending::TimedOut,
-        _ => Ending::Answered,
+        Err(AttemptError::Request(OutboundError::Timeout(_))) => AttemptEnding::TimedOut,
+        _ => AttemptEnding::Answered,
     }
 }
 
@@ -165,7 +168,7 @@ mod tests {
     use super::*;
 
     fn failure_of(status: u16) -> Option<String> {
-        failure(&Ok(Answer { status, body: Vec::new() }))
+        failure(&Ok(OutboundResponse { status, body: Vec::new() }))
     }
 
     #[test]
@@ -176,8 +179,8 @@ mod tests {
         for status in [100, 199, 300, 301, 302, 304, 307, 400, 404, 410, 429, 500, 503, 999] {
             assert!(failure_of(status).is_some(), "{status}");
         }
-        let timeout = Err(AttemptError::Request(RequestError::Timeout(Duration::from_secs(10))));
-        assert_eq!((ending(&timeout), result(&timeout)), (Ending::TimedOut, "timed_out"));
+        let timeout = Err(AttemptError::Request(OutboundError::Timeout(Duration::from_secs(10))));
+        assert_eq!((ending(&timeout), result(&timeout)), (AttemptEnding::TimedOut, "timed_out"));
         assert_eq!(failure(&timeout).as_deref(), Some("no answer within 10 seconds"));
     }
 

@@ -10,17 +10,17 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use futures_util::FutureExt;
 use service::fail_point;
-use store::{ClaimedDelivery, Lane, MadeAttempt};
+use store::{DeliveryAttempt, DeliveryLane, LeasedDelivery};
 use tokio::sync::mpsc;
 
-use crate::lanes::Ending;
-use crate::{Dispatcher, attempt};
+use crate::lanes::AttemptEnding;
+use crate::{DispatcherState, attempt};
 
 /// Pause after the database has failed; the sweep hears of the lanes again.
 const FAILURE_PAUSE: Duration = Duration::from_millis(250);
 
 /// Claims whenever there is news, until the process is to stop.
-pub(crate) async fn run(dispatcher: &Arc<Dispatcher>, made: &mpsc::Sender<MadeAttempt>) {
+pub(crate) async fn run(dispatcher: &Arc<DispatcherState>, made: &mpsc::Sender<DeliveryAttempt>) {
     let shutdown = &dispatcher.process.shutdown;
     let is_working = &dispatcher.process.is_working;
     is_working.store(true, Ordering::Relaxed);
@@ -38,11 +38,15 @@ pub(crate) async fn run(dispatcher: &Arc<Dispatcher>, made: &mpsc::Sender<MadeAt
     is_working.store(false, Ordering::Relaxed);
 }
 
-async fn claim(dispatcher: &Arc<Dispatcher>, wanted: &[(Lane, usize)], made: &mpsc::Sender<MadeAttempt>) {
+async fn claim(
+    dispatcher: &Arc<DispatcherState>,
+    wanted: &[(DeliveryLane, usize)],
+    made: &mpsc::Sender<DeliveryAttempt>,
+) {
     let process = &dispatcher.process;
     let now = process.clock.now();
     let leased_until = now + TimeDelta::milliseconds(process.config.dispatcher.lease_ms);
-    let asked = AskedPlaces { dispatcher, wanted, claimed: HashMap::new() };
+    let asked = RequestedSlots { dispatcher, wanted, claimed: HashMap::new() };
     let claimed = process.store.delivery_claim(wanted, dispatcher.lease_id, now, leased_until).await;
     let claimed = match claimed {
         Ok(claimed) => claimed,
@@ -58,7 +62,7 @@ async fn claim(dispatcher: &Arc<Dispatcher>, wanted: &[(Lane, usize)], made: &mp
     }
     for delivery in claimed {
         let (dispatcher, made) = (dispatcher.clone(), made.clone());
-        let mut place = AttemptPlace::of(dispatcher.clone(), delivery.lane);
+        let mut place = AttemptSlot::of(dispatcher.clone(), delivery.lane);
         dispatcher.attempts.clone().spawn(async move {
             let attempting = AssertUnwindSafe(attempt::make(&dispatcher, delivery)).catch_unwind();
             let Ok((attempt, ending)) = attempting.await else {
@@ -74,23 +78,23 @@ async fn claim(dispatcher: &Arc<Dispatcher>, wanted: &[(Lane, usize)], made: &mp
 }
 
 /// The place of an attempt in its lane, given back however the attempt ends.
-struct AttemptPlace {
-    dispatcher: Arc<Dispatcher>,
-    lane: Lane,
-    ending: Ending,
+struct AttemptSlot {
+    dispatcher: Arc<DispatcherState>,
+    lane: DeliveryLane,
+    ending: AttemptEnding,
 }
 
-impl AttemptPlace {
-    fn of(dispatcher: Arc<Dispatcher>, lane: Lane) -> Self {
-        Self { dispatcher, lane, ending: Ending::Answered }
+impl AttemptSlot {
+    fn of(dispatcher: Arc<DispatcherState>, lane: DeliveryLane) -> Self {
+        Self { dispatcher, lane, ending: AttemptEnding::Answered }
     }
 
-    fn end_as(&mut self, ending: Ending) {
+    fn end_as(&mut self, ending: AttemptEnding) {
         self.ending = ending;
     }
 }
 
-impl Drop for AttemptPlace {
+impl Drop for AttemptSlot {
     fn drop(&mut self) {
         if self.dispatcher.lanes().end_attempt(self.lane, self.ending) {
             self.dispatcher.news.notify_one();
@@ -99,22 +103,22 @@ impl Drop for AttemptPlace {
 }
 
 /// The places that a claim asks for. Those that it brings no delivery for are given back however it ends.
-struct AskedPlaces<'a> {
-    dispatcher: &'a Dispatcher,
-    wanted: &'a [(Lane, usize)],
-    claimed: HashMap<Lane, usize>,
+struct RequestedSlots<'a> {
+    dispatcher: &'a DispatcherState,
+    wanted: &'a [(DeliveryLane, usize)],
+    claimed: HashMap<DeliveryLane, usize>,
 }
 
-impl AskedPlaces<'_> {
+impl RequestedSlots<'_> {
     /// These are attempted, each in a place of its own from now on.
-    fn keep_for(mut self, claimed: &[ClaimedDelivery]) {
+    fn keep_for(mut self, claimed: &[LeasedDelivery]) {
         for delivery in claimed {
             *self.claimed.entry(delivery.lane).or_default() += 1;
         }
     }
 }
 
-impl Drop for AskedPlaces<'_> {
+impl Drop for RequestedSlots<'_> {
     fn drop(&mut self) {
         let mut lanes = self.dispatcher.lanes();
         for (lane, asked) in self.wanted {

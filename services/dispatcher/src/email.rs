@@ -9,7 +9,7 @@ use chrono::TimeDelta;
 use lettre::message::{Mailbox, header::ContentType};
 use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 use service::{Process, config};
-use store::{StoreError, TakenEmail};
+use store::{LeasedEmail, StoreError};
 use url::Url;
 
 /// Time to hand an e-mail over.
@@ -22,30 +22,30 @@ const LEASE: TimeDelta = TimeDelta::seconds(60);
 const EMAILS: usize = 100;
 
 /// A way to send e-mails.
-pub(crate) struct Mail {
+pub(crate) struct EmailSender {
     from: Mailbox,
-    way: Way,
+    way: EmailTransport,
 }
 
-enum Way {
+enum EmailTransport {
     Smtp(AsyncSmtpTransport<Tokio1Executor>),
     Folder(PathBuf),
 }
 
-impl Mail {
-    pub(crate) fn new(settings: &config::Email) -> anyhow::Result<Self> {
+impl EmailSender {
+    pub(crate) fn new(settings: &config::EmailSettings) -> anyhow::Result<Self> {
         let from = settings.from.parse().context("email.from")?;
         let way = if settings.smtp_url.is_empty() {
-            Way::Folder(settings.outbox_folder.clone())
+            EmailTransport::Folder(settings.outbox_folder.clone())
         } else {
             refuse_password_in_the_clear(&settings.smtp_url)?;
             let transport = AsyncSmtpTransport::<Tokio1Executor>::from_url(&settings.smtp_url);
-            Way::Smtp(transport.context("email.smtp_url")?.timeout(Some(SEND_TIMEOUT)).build())
+            EmailTransport::Smtp(transport.context("email.smtp_url")?.timeout(Some(SEND_TIMEOUT)).build())
         };
         Ok(Self { from, way })
     }
 
-    async fn send(&self, email: &TakenEmail) -> anyhow::Result<()> {
+    async fn send(&self, email: &LeasedEmail) -> anyhow::Result<()> {
         let mut message = Message::builder()
             .from(self.from.clone())
             .subject(&email.subject)
@@ -57,8 +57,8 @@ impl Mail {
         let message_id = format!("<{}@pillarbox>", email.email_id);
         let message = message.message_id(Some(message_id)).body(email.body.clone())?;
         match &self.way {
-            Way::Smtp(transport) => transport.send(message).await.map(drop).context("SMTP"),
-            Way::Folder(folder) => write(folder, email, &message.formatted()).await,
+            EmailTransport::Smtp(transport) => transport.send(message).await.map(drop).context("SMTP"),
+            EmailTransport::Folder(folder) => write(folder, email, &message.formatted()).await,
         }
     }
 }
@@ -76,7 +76,7 @@ fn refuse_password_in_the_clear(smtp_url: &str) -> anyhow::Result<()> {
 }
 
 /// Writes an e-mail as a file that mail programs open. Whoever reads the folder sees whole files only.
-async fn write(folder: &Path, email: &TakenEmail, bytes: &[u8]) -> anyhow::Result<()> {
+async fn write(folder: &Path, email: &LeasedEmail, bytes: &[u8]) -> anyhow::Result<()> {
     tokio::fs::create_dir_all(folder).await.with_context(|| format!("the folder {}", folder.display()))?;
     let path = folder.join(format!("{}.eml", email.email_id));
     let unfinished = path.with_extension("part");
@@ -85,7 +85,7 @@ async fn write(folder: &Path, email: &TakenEmail, bytes: &[u8]) -> anyhow::Resul
 }
 
 /// Sends what is due until the process is to stop.
-pub(crate) async fn run(process: &Process, mail: &Mail) {
+pub(crate) async fn run(process: &Process, mail: &EmailSender) {
     let interval = Duration::from_millis(process.config.dispatcher.sweep_interval_ms);
     let mut looks = tokio::time::interval(interval);
     looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -100,7 +100,7 @@ pub(crate) async fn run(process: &Process, mail: &Mail) {
     }
 }
 
-async fn send_due(process: &Process, mail: &Mail) -> Result<(), StoreError> {
+async fn send_due(process: &Process, mail: &EmailSender) -> Result<(), StoreError> {
     let (store, settings) = (&process.store, &process.config.email);
     for _ in 0..EMAILS {
         // A server that hangs costs each e-mail its whole time.

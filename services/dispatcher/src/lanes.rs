@@ -11,7 +11,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use contract::id::EndpointId;
-use store::Lane;
+use store::DeliveryLane;
 
 /// A lane may hold one in so many of the attempts that are free or its own. With the usual settings that is as much as
 /// an endpoint may have at all while nobody else has any, and a hundred endpoints that hang leave room for more.
@@ -39,7 +39,7 @@ const KNOWN_TIMEOUTS: usize = 10_000;
 
 /// How an attempt ended, as far as it matters for what its endpoint may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub(crate) enum AttemptEnding {
     /// It was held for as long as an attempt can be.
     TimedOut,
     /// With an answer of any status, or at once without one.
@@ -48,7 +48,7 @@ pub(crate) enum Ending {
 
 /// What may be under way at a time.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
+pub(crate) struct AttemptLimits {
     /// Attempts in all.
     pub(crate) attempts: usize,
     /// First attempts of one endpoint; of its retries, a quarter of that.
@@ -56,14 +56,14 @@ pub(crate) struct Limits {
 }
 
 /// What is under way, and where more waits.
-pub(crate) struct Lanes {
-    limits: Limits,
+pub(crate) struct DeliveryLanes {
+    limits: AttemptLimits,
     /// Attempts under way, and how many of them are retries.
     attempts: usize,
     retries: usize,
-    lanes: HashMap<Lane, LaneState>,
+    lanes: HashMap<DeliveryLane, LaneState>,
     /// Lanes with work, each once, the one that waits longest at the front.
-    ready: VecDeque<Lane>,
+    ready: VecDeque<DeliveryLane>,
     /// Timeouts in a row, up to [`BRAKED_AFTER`].
     timeouts: HashMap<EndpointId, usize>,
 }
@@ -71,12 +71,12 @@ pub(crate) struct Lanes {
 #[derive(Debug, Clone, Copy, Default)]
 struct LaneState {
     attempts: usize,
-    /// Whether it is in [`Lanes::ready`].
+    /// Whether it is in [`DeliveryLanes::ready`].
     is_ready: bool,
 }
 
-impl Lanes {
-    pub(crate) fn new(limits: Limits) -> Self {
+impl DeliveryLanes {
+    pub(crate) fn new(limits: AttemptLimits) -> Self {
         Self {
             limits,
             attempts: 0,
@@ -88,7 +88,7 @@ impl Lanes {
     }
 
     /// Notes that a lane may have due deliveries.
-    pub(crate) fn hear(&mut self, lane: Lane) {
+    pub(crate) fn hear(&mut self, lane: DeliveryLane) {
         if self.ready.len() >= KNOWN_LANES {
             return;
         }
@@ -101,7 +101,7 @@ impl Lanes {
 
     /// The lanes that claim now, each with how many: as many are counted as under way. Lanes without room go on
     /// waiting.
-    pub(crate) fn begin_claim(&mut self) -> Vec<(Lane, usize)> {
+    pub(crate) fn begin_claim(&mut self) -> Vec<(DeliveryLane, usize)> {
         let mut claims = Vec::new();
         let mut braked = self.braked_attempts();
         for _ in 0..self.ready.len() {
@@ -125,7 +125,7 @@ impl Lanes {
     }
 
     /// Notes what a claim of `asked` has brought. A lane that got all it asked for may have more.
-    pub(crate) fn end_claim(&mut self, lane: Lane, asked: usize, got: usize) {
+    pub(crate) fn end_claim(&mut self, lane: DeliveryLane, asked: usize, got: usize) {
         self.release(lane, asked.saturating_sub(got));
         if got >= asked {
             self.hear(lane);
@@ -133,14 +133,14 @@ impl Lanes {
     }
 
     /// Notes that an attempt has ended. True when that has made room for a lane that waits for it.
-    pub(crate) fn end_attempt(&mut self, lane: Lane, ending: Ending) -> bool {
+    pub(crate) fn end_attempt(&mut self, lane: DeliveryLane, ending: AttemptEnding) -> bool {
         self.release(lane, 1);
         self.note_ending(lane.endpoint_id, ending);
         !self.ready.is_empty()
     }
 
     /// How many a lane may claim now.
-    fn room(&self, lane: Lane) -> usize {
+    fn room(&self, lane: DeliveryLane) -> usize {
         let free = self.limits.attempts - self.attempts;
         let (free, most) = if lane.is_retry {
             let retries_free = (self.limits.attempts / 2).max(1).saturating_sub(self.retries);
@@ -155,13 +155,13 @@ impl Lanes {
     }
 
     /// How many a braked lane may claim now, while braked lanes hold so many attempts together.
-    fn braked_room(&self, lane: Lane, braked: usize) -> usize {
+    fn braked_room(&self, lane: DeliveryLane, braked: usize) -> usize {
         let is_idle = self.lanes.get(&lane).is_none_or(|state| state.attempts == 0);
         let may_claim = is_idle && braked < (self.limits.attempts / BRAKED_PART).max(1);
         if may_claim { self.room(lane).min(1) } else { 0 }
     }
 
-    fn is_braked(&self, lane: Lane) -> bool {
+    fn is_braked(&self, lane: DeliveryLane) -> bool {
         self.timeouts.get(&lane.endpoint_id).is_some_and(|timeouts| *timeouts >= BRAKED_AFTER)
     }
 
@@ -174,8 +174,8 @@ impl Lanes {
         braked.map(|(_, state)| state.attempts).sum()
     }
 
-    fn note_ending(&mut self, endpoint_id: EndpointId, ending: Ending) {
-        if ending == Ending::Answered {
+    fn note_ending(&mut self, endpoint_id: EndpointId, ending: AttemptEnding) {
+        if ending == AttemptEnding::Answered {
             self.timeouts.remove(&endpoint_id);
             return;
         }
@@ -186,11 +186,11 @@ impl Lanes {
         *timeouts = (*timeouts + 1).min(BRAKED_AFTER);
     }
 
-    fn state(&mut self, lane: Lane) -> &mut LaneState {
+    fn state(&mut self, lane: DeliveryLane) -> &mut LaneState {
         self.lanes.entry(lane).or_default()
     }
 
-    fn count(&mut self, lane: Lane, attempts: usize) {
+    fn count(&mut self, lane: DeliveryLane, attempts: usize) {
         self.state(lane).attempts += attempts;
         self.attempts += attempts;
         if lane.is_retry {
@@ -198,7 +198,7 @@ impl Lanes {
         }
     }
 
-    fn release(&mut self, lane: Lane, attempts: usize) {
+    fn release(&mut self, lane: DeliveryLane, attempts: usize) {
         let state = self.state(lane);
         state.attempts -= attempts;
         if state.attempts == 0 && !state.is_ready {
@@ -221,18 +221,18 @@ mod tests {
 
     use super::*;
 
-    const LIMITS: Limits = Limits { attempts: 768, attempts_per_lane: 32 };
+    const LIMITS: AttemptLimits = AttemptLimits { attempts: 768, attempts_per_lane: 32 };
 
-    fn lane(number: u128) -> Lane {
-        Lane { endpoint_id: EndpointId(Uuid::from_u128(number)), is_retry: false }
+    fn lane(number: u128) -> DeliveryLane {
+        DeliveryLane { endpoint_id: EndpointId(Uuid::from_u128(number)), is_retry: false }
     }
 
-    fn retries(number: u128) -> Lane {
-        Lane { is_retry: true, ..lane(number) }
+    fn retries(number: u128) -> DeliveryLane {
+        DeliveryLane { is_retry: true, ..lane(number) }
     }
 
     /// The lane claims all that it may, and gets it.
-    fn fill(lanes: &mut Lanes, lane: Lane) -> usize {
+    fn fill(lanes: &mut DeliveryLanes, lane: DeliveryLane) -> usize {
         lanes.hear(lane);
         let claims = lanes.begin_claim();
         for (lane, room) in &claims {
@@ -243,12 +243,12 @@ mod tests {
 
     #[test]
     fn a_lane_has_its_limit_and_claims_again_when_a_part_is_free() {
-        let mut lanes = Lanes::new(LIMITS);
+        let mut lanes = DeliveryLanes::new(LIMITS);
         assert_eq!(fill(&mut lanes, lane(1)), LIMITS.attempts_per_lane, "it is alone");
         assert_eq!(lanes.begin_claim(), [], "it is full");
         let mut ended = 0;
         let claims = loop {
-            assert!(lanes.end_attempt(lane(1), Ending::Answered), "the lane waits");
+            assert!(lanes.end_attempt(lane(1), AttemptEnding::Answered), "the lane waits");
             ended += 1;
             let claims = lanes.begin_claim();
             if !claims.is_empty() {
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_hundred_endpoints_that_hang_leave_room_for_the_next() {
-        let mut lanes = Lanes::new(LIMITS);
+        let mut lanes = DeliveryLanes::new(LIMITS);
         let mut taken = 0;
         for number in 0..100 {
             taken += fill(&mut lanes, lane(number));
@@ -271,21 +271,21 @@ mod tests {
 
     #[test]
     fn an_endpoint_that_only_times_out_has_one_attempt_until_one_is_answered() {
-        let mut lanes = Lanes::new(LIMITS);
+        let mut lanes = DeliveryLanes::new(LIMITS);
         for _ in 0..fill(&mut lanes, lane(1)) {
-            lanes.end_attempt(lane(1), Ending::TimedOut);
+            lanes.end_attempt(lane(1), AttemptEnding::TimedOut);
         }
         assert_eq!(fill(&mut lanes, lane(1)), 1);
         assert_eq!(fill(&mut lanes, lane(1)), 0, "its one is under way");
-        lanes.end_attempt(lane(1), Ending::Answered);
+        lanes.end_attempt(lane(1), AttemptEnding::Answered);
         assert_eq!(fill(&mut lanes, lane(1)), LIMITS.attempts_per_lane);
     }
 
     #[test]
     fn a_thousand_endpoints_that_hang_for_long_hold_a_quarter() {
-        let mut lanes = Lanes::new(LIMITS);
+        let mut lanes = DeliveryLanes::new(LIMITS);
         for number in (0..1_000).flat_map(|number| [number; BRAKED_AFTER]) {
-            lanes.note_ending(lane(number).endpoint_id, Ending::TimedOut);
+            lanes.note_ending(lane(number).endpoint_id, AttemptEnding::TimedOut);
         }
         (0..1_000).for_each(|number| lanes.hear(lane(number)));
         let mut taken = 0;
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn retries_hold_half_at_the_most_and_never_hold_back_first_attempts() {
-        let mut lanes = Lanes::new(LIMITS);
+        let mut lanes = DeliveryLanes::new(LIMITS);
         let mut taken = 0;
         for number in 0..1_000 {
             taken += fill(&mut lanes, retries(number));
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn what_is_heard_during_a_claim_is_claimed_after_it() {
-        let mut lanes = Lanes::new(LIMITS);
+        let mut lanes = DeliveryLanes::new(LIMITS);
         lanes.hear(lane(1));
         let claims = lanes.begin_claim();
         lanes.hear(lane(1));
@@ -329,8 +329,8 @@ mod tests {
 
     #[test]
     fn lanes_that_one_claim_has_no_place_for_are_in_the_next() {
-        let mut lanes = Lanes::new(LIMITS);
-        let all: HashSet<Lane> = (0..200).map(lane).collect();
+        let mut lanes = DeliveryLanes::new(LIMITS);
+        let all: HashSet<DeliveryLane> = (0..200).map(lane).collect();
         all.iter().for_each(|lane| lanes.hear(*lane));
         let mut claimed = HashSet::new();
         for _ in 0..all.len().div_ceil(LANES_PER_CLAIM) {
@@ -349,10 +349,10 @@ mod tests {
             attempts_per_lane in 1_usize..40,
             steps in proptest::collection::vec((0_u128..12, any::<bool>(), 0_usize..5, 0_usize..40), 1..200),
         ) {
-            let mut lanes = Lanes::new(Limits { attempts, attempts_per_lane });
-            let mut under_way: Vec<Lane> = Vec::new();
+            let mut lanes = DeliveryLanes::new(AttemptLimits { attempts, attempts_per_lane });
+            let mut under_way: Vec<DeliveryLane> = Vec::new();
             for (number, is_retry, kind, got) in steps {
-                let lane = Lane { is_retry, ..lane(number) };
+                let lane = DeliveryLane { is_retry, ..lane(number) };
                 match kind {
                     0 | 1 => lanes.hear(lane),
                     2 => {
@@ -368,9 +368,9 @@ mod tests {
                         }
                     }
                     _ => if let Some(lane) = under_way.pop() {
-                        let ending = if kind == 3 { Ending::TimedOut } else { Ending::Answered };
+                        let ending = if kind == 3 { AttemptEnding::TimedOut } else { AttemptEnding::Answered };
                         lanes.end_attempt(lane, ending);
-                        prop_assert!(ending == Ending::TimedOut || !lanes.is_braked(lane));
+                        prop_assert!(ending == AttemptEnding::TimedOut || !lanes.is_braked(lane));
                     },
                 }
                 prop_assert_eq!(lanes.attempts, under_way.len());
@@ -384,7 +384,7 @@ mod tests {
             }
             // With nothing under way, whoever is heard claims in turn, braked or not.
             for lane in under_way {
-                lanes.end_attempt(lane, Ending::TimedOut);
+                lanes.end_attempt(lane, AttemptEnding::TimedOut);
             }
             lanes.hear(lane(99));
             lanes.hear(lane(0));

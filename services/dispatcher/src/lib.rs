@@ -21,36 +21,36 @@ use std::time::Duration;
 
 use contract::id::{EndpointId, TeamId};
 use contract::message::{DELIVERIES_QUEUE, DELIVERIES_WAITING_V1};
-use outbound::{Client, Policy};
+use outbound::{OutboundClient, TargetPolicy};
 use service::Process;
-use store::{Lane, MadeAttempt};
+use store::{DeliveryAttempt, DeliveryLane};
 use tokio::sync::{Notify, mpsc};
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
-use crate::email::Mail;
-use crate::lanes::{Lanes, Limits};
-use crate::schedule::Schedule;
-use crate::tally::Tally;
+use crate::email::EmailSender;
+use crate::lanes::{AttemptLimits, DeliveryLanes};
+use crate::schedule::RetrySchedule;
+use crate::tally::AttemptCounter;
 
 /// Time to record the last attempts at the stop.
 const LAST_RECORD_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What the parts of a dispatcher share.
-pub(crate) struct Dispatcher {
+pub(crate) struct DispatcherState {
     process: Process,
-    client: Client,
-    schedule: Schedule,
+    client: OutboundClient,
+    schedule: RetrySchedule,
     /// What this process claims with: by it, it knows its own.
     lease_id: Uuid,
-    lanes: Mutex<Lanes>,
+    lanes: Mutex<DeliveryLanes>,
     /// A lane has got work or room.
     news: Notify,
     attempts: TaskTracker,
     /// Endpoints whose attempts may be more than are shown.
     touched: Mutex<HashSet<(TeamId, EndpointId)>>,
     /// Attempts since the last line about them.
-    tally: Tally,
+    tally: AttemptCounter,
 }
 
 /// Runs a dispatcher until the process is to stop.
@@ -59,19 +59,19 @@ pub(crate) struct Dispatcher {
 /// When the settings cannot be used.
 pub async fn run(process: Process) -> anyhow::Result<()> {
     let settings = &process.config.dispatcher;
-    let mail = Mail::new(&process.config.email)?;
-    let dispatcher = Arc::new(Dispatcher {
-        client: Client::new(Policy::new(&process.config.outbound.allowed_networks))?,
-        schedule: Schedule::new(settings),
+    let mail = EmailSender::new(&process.config.email)?;
+    let dispatcher = Arc::new(DispatcherState {
+        client: OutboundClient::new(TargetPolicy::new(&process.config.outbound.allowed_networks))?,
+        schedule: RetrySchedule::new(settings),
         lease_id: Uuid::now_v7(),
-        lanes: Mutex::new(Lanes::new(Limits {
+        lanes: Mutex::new(DeliveryLanes::new(AttemptLimits {
             attempts: settings.concurrency,
             attempts_per_lane: settings.concurrency_per_endpoint,
         })),
         news: Notify::new(),
         attempts: TaskTracker::new(),
         touched: Mutex::default(),
-        tally: Tally::default(),
+        tally: AttemptCounter::default(),
         process: process.clone(),
     });
     let (made, results) = mpsc::channel(settings.concurrency);
@@ -89,8 +89,8 @@ pub async fn run(process: Process) -> anyhow::Result<()> {
 
 /// Lets attempts under way end and records them; what does not end in time falls due again when its lease is over.
 async fn finish(
-    dispatcher: &Dispatcher,
-    made: mpsc::Sender<MadeAttempt>,
+    dispatcher: &DispatcherState,
+    made: mpsc::Sender<DeliveryAttempt>,
     recorder: tokio::task::JoinHandle<()>,
 ) {
     dispatcher.attempts.close();
@@ -105,18 +105,18 @@ async fn finish(
 }
 
 /// Hears which endpoints have new deliveries.
-async fn listen(dispatcher: &Dispatcher) {
+async fn listen(dispatcher: &DispatcherState) {
     let hear = |ids: Vec<Uuid>| {
-        let lanes = ids.into_iter().map(|id| Lane { endpoint_id: EndpointId(id), is_retry: false });
+        let lanes = ids.into_iter().map(|id| DeliveryLane { endpoint_id: EndpointId(id), is_retry: false });
         dispatcher.hear(lanes);
     };
     let Process { broker, shutdown, .. } = &dispatcher.process;
     queue::listen(broker, DELIVERIES_QUEUE, DELIVERIES_WAITING_V1, shutdown.clone(), hear).await;
 }
 
-impl Dispatcher {
+impl DispatcherState {
     /// Notes that these lanes may have due deliveries.
-    fn hear(&self, heard: impl IntoIterator<Item = Lane>) {
+    fn hear(&self, heard: impl IntoIterator<Item = DeliveryLane>) {
         let mut lanes = self.lanes();
         for lane in heard {
             lanes.hear(lane);
@@ -125,7 +125,7 @@ impl Dispatcher {
         self.news.notify_one();
     }
 
-    fn lanes(&self) -> MutexGuard<'_, Lanes> {
+    fn lanes(&self) -> MutexGuard<'_, DeliveryLanes> {
         // A panic while the lock was held cannot leave the counts half-changed.
         self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
     }

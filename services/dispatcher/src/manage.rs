@@ -3,8 +3,10 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use contract::id::{CampaignId, DeliveryId, EndpointId, TeamId};
 use contract::webhook::QrScanned;
-use outbound::{InvalidTarget, Policy, Refusal, Target};
-use store::{Connection, Endpoint, EndpointSaved, EndpointState, SignedIn, Store, StoreError, Transaction};
+use outbound::{TargetPolicy, TargetPolicyError, TargetUrl, TargetUrlError};
+use store::{
+    Endpoint, EndpointState, SavedEndpoint, SignedInMember, Store, StoreConnection, StoreError, Transaction,
+};
 use uuid::Uuid;
 
 pub use crate::signature::SigningSecret;
@@ -17,10 +19,10 @@ const ROWS: i64 = 5_000;
 pub enum ManageError {
     /// The URL is none.
     #[error("{0}")]
-    Url(#[from] InvalidTarget),
+    Url(#[from] TargetUrlError),
     /// Its host may not be asked.
     #[error("{0}")]
-    Host(#[from] Refusal),
+    Host(#[from] TargetPolicyError),
     /// The team has an endpoint with this URL.
     #[error("your team has an endpoint with this URL already")]
     Taken,
@@ -38,15 +40,15 @@ pub enum ManageError {
     Event(#[from] serde_json::Error),
 }
 
-type Result<T> = std::result::Result<T, ManageError>;
+type ManageResult<T> = std::result::Result<T, ManageError>;
 
 /// Somebody who manages a team's endpoints, at a moment.
 #[derive(Clone, Copy)]
-pub struct Manager<'a> {
+pub struct EndpointManager<'a> {
     store: &'a Store,
     team_id: TeamId,
     /// Whose doings are noted in the team's log; the operator's are not.
-    person: Option<&'a SignedIn>,
+    person: Option<&'a SignedInMember>,
     now: DateTime<Utc>,
 }
 
@@ -64,20 +66,20 @@ pub struct NewEndpoint {
 ///
 /// # Errors
 /// [`ManageError::Url`] and [`ManageError::Host`].
-pub async fn check_url(policy: &Policy, url: &str) -> Result<Target> {
-    let target = Target::parse(url)?;
+pub async fn check_url(policy: &TargetPolicy, url: &str) -> ManageResult<TargetUrl> {
+    let target = TargetUrl::parse(url)?;
     policy.resolve(&target).await?;
     Ok(target)
 }
 
-impl<'a> Manager<'a> {
+impl<'a> EndpointManager<'a> {
     /// The operator, for a team.
     pub fn operator(store: &'a Store, team_id: TeamId, now: DateTime<Utc>) -> Self {
         Self { store, team_id, person: None, now }
     }
 
     /// A person of the team, who may do this.
-    pub fn person(store: &'a Store, person: &'a SignedIn, now: DateTime<Utc>) -> Self {
+    pub fn person(store: &'a Store, person: &'a SignedInMember, now: DateTime<Utc>) -> Self {
         Self { store, team_id: person.team_id, person: Some(person), now }
     }
 
@@ -88,10 +90,10 @@ impl<'a> Manager<'a> {
     /// [`ManageError`].
     pub async fn add(
         &self,
-        policy: &Policy,
+        policy: &TargetPolicy,
         url: &str,
         campaigns: Option<&[CampaignId]>,
-    ) -> Result<EndpointSaved> {
+    ) -> ManageResult<SavedEndpoint> {
         let target = check_url(policy, url).await?;
         let mut connection = self.store.connection().await?;
         let transaction = connection.begin().await?;
@@ -109,15 +111,15 @@ impl<'a> Manager<'a> {
     /// [`ManageError::Taken`] when the team has one with this URL, and the others.
     pub async fn create(
         &self,
-        policy: &Policy,
+        policy: &TargetPolicy,
         url: &str,
         campaigns: Option<&[CampaignId]>,
         secret: Option<SigningSecret>,
-    ) -> Result<NewEndpoint> {
+    ) -> ManageResult<NewEndpoint> {
         let target = check_url(policy, url).await?;
         let mut connection = self.store.connection().await?;
         let transaction = connection.begin().await?;
-        let EndpointSaved { endpoint_id, is_new } =
+        let SavedEndpoint { endpoint_id, is_new } =
             transaction.endpoint_save(self.team_id, target.as_str(), campaigns, self.now).await?;
         if !is_new {
             return Err(ManageError::Taken);
@@ -141,7 +143,7 @@ impl<'a> Manager<'a> {
         endpoint_id: EndpointId,
         campaigns: Option<&[CampaignId]>,
         is_as_seen: impl FnOnce(&Endpoint) -> bool,
-    ) -> Result<()> {
+    ) -> ManageResult<()> {
         let mut connection = self.store.connection().await?;
         let transaction = connection.begin().await?;
         let endpoint = transaction.endpoint_get_locked(self.team_id, endpoint_id).await?;
@@ -157,7 +159,7 @@ impl<'a> Manager<'a> {
     ///
     /// # Errors
     /// [`ManageError::Store`].
-    pub async fn pause(&self, endpoint_id: EndpointId) -> Result<()> {
+    pub async fn pause(&self, endpoint_id: EndpointId) -> ManageResult<()> {
         self.set_state(endpoint_id, EndpointState::Paused, "endpoint.paused").await?;
         self.cancel(endpoint_id).await
     }
@@ -166,7 +168,7 @@ impl<'a> Manager<'a> {
     ///
     /// # Errors
     /// [`ManageError::Store`].
-    pub async fn resume(&self, endpoint_id: EndpointId) -> Result<()> {
+    pub async fn resume(&self, endpoint_id: EndpointId) -> ManageResult<()> {
         if self.store.endpoint_get(self.team_id, endpoint_id).await?.state != EndpointState::Active {
             self.cancel(endpoint_id).await?;
         }
@@ -177,12 +179,17 @@ impl<'a> Manager<'a> {
     ///
     /// # Errors
     /// [`ManageError::Store`].
-    pub async fn delete(&self, endpoint_id: EndpointId) -> Result<()> {
+    pub async fn delete(&self, endpoint_id: EndpointId) -> ManageResult<()> {
         self.set_state(endpoint_id, EndpointState::Deleted, "endpoint.deleted").await?;
         self.cancel(endpoint_id).await
     }
 
-    async fn set_state(&self, endpoint_id: EndpointId, state: EndpointState, action: &str) -> Result<()> {
+    async fn set_state(
+        &self,
+        endpoint_id: EndpointId,
+        state: EndpointState,
+        action: &str,
+    ) -> ManageResult<()> {
         let mut connection = self.store.connection().await?;
         let transaction = connection.begin().await?;
         // Before the change: a deleted endpoint is not found any more.
@@ -191,7 +198,7 @@ impl<'a> Manager<'a> {
         Ok(transaction.commit().await?)
     }
 
-    async fn cancel(&self, endpoint_id: EndpointId) -> Result<()> {
+    async fn cancel(&self, endpoint_id: EndpointId) -> ManageResult<()> {
         while self.store.delivery_cancel(self.team_id, endpoint_id, ROWS).await? == ROWS.unsigned_abs() {}
         Ok(())
     }
@@ -200,7 +207,7 @@ impl<'a> Manager<'a> {
     ///
     /// # Errors
     /// [`ManageError`].
-    pub async fn send_test(&self, endpoint_id: EndpointId) -> Result<DeliveryId> {
+    pub async fn send_test(&self, endpoint_id: EndpointId) -> ManageResult<DeliveryId> {
         let event_id = Uuid::now_v7();
         let body = QrScanned::example(event_id, self.now).to_json()?;
         let mut connection = self.store.connection().await?;
@@ -216,7 +223,11 @@ impl<'a> Manager<'a> {
     ///
     /// # Errors
     /// [`ManageError::Store`].
-    pub async fn redeliver(&self, endpoint_id: EndpointId, delivery_id: DeliveryId) -> Result<DeliveryId> {
+    pub async fn redeliver(
+        &self,
+        endpoint_id: EndpointId,
+        delivery_id: DeliveryId,
+    ) -> ManageResult<DeliveryId> {
         let mut connection = self.store.connection().await?;
         let transaction = connection.begin().await?;
         let new_id = transaction.delivery_redeliver(self.team_id, endpoint_id, delivery_id, self.now).await?;
@@ -230,7 +241,7 @@ impl<'a> Manager<'a> {
     ///
     /// # Errors
     /// [`ManageError::Future`]; [`ManageError::Store`].
-    pub async fn replay_failed(&self, endpoint_id: EndpointId, since: DateTime<Utc>) -> Result<u64> {
+    pub async fn replay_failed(&self, endpoint_id: EndpointId, since: DateTime<Utc>) -> ManageResult<u64> {
         if since > self.now {
             return Err(ManageError::Future);
         }
@@ -250,11 +261,11 @@ impl<'a> Manager<'a> {
 
     async fn replay_some(
         &self,
-        connection: &mut Connection,
+        connection: &mut StoreConnection,
         endpoint_id: EndpointId,
         since: DateTime<Utc>,
         is_first: bool,
-    ) -> Result<u64> {
+    ) -> ManageResult<u64> {
         let transaction = connection.begin().await?;
         let (team_id, now) = (self.team_id, self.now);
         let rows = transaction.delivery_replay_failed(team_id, endpoint_id, since, now, ROWS).await?;
@@ -275,7 +286,7 @@ impl<'a> Manager<'a> {
         endpoint_id: EndpointId,
         secret: &SigningSecret,
         earlier_for: TimeDelta,
-    ) -> Result<()> {
+    ) -> ManageResult<()> {
         let (bytes, until) = (secret.as_bytes(), self.now + earlier_for);
         let mut connection = self.store.connection().await?;
         let transaction = connection.begin().await?;
@@ -288,7 +299,7 @@ impl<'a> Manager<'a> {
     ///
     /// # Errors
     /// [`ManageError::Store`].
-    pub async fn stop_signing(&self, endpoint_id: EndpointId) -> Result<()> {
+    pub async fn stop_signing(&self, endpoint_id: EndpointId) -> ManageResult<()> {
         let mut connection = self.store.connection().await?;
         let transaction = connection.begin().await?;
         transaction.endpoint_clear_secret(self.team_id, endpoint_id, self.now).await?;

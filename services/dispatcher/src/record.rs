@@ -2,7 +2,7 @@
 //!
 //! A statement that fails takes no result with it. While the database is away they wait. When a statement was refused it
 //! is tried again with half of them, down to the one that cannot be written, which is written without its details. When it
-//! ran into somebody's lock, the endpoint whose lock it is waits apart ([`Held`]), and the others go on. So does an endpoint
+//! ran into somebody's lock, the endpoint whose lock it is waits apart ([`HeldAttempts`]), and the others go on. So does an endpoint
 //! of which not even one result can be written in the time that a statement may take: the database is slow.
 
 mod held;
@@ -15,12 +15,12 @@ use std::time::Duration;
 use contract::id::{EndpointId, TeamId};
 use contract::limits::DELIVERIES_SHOWN;
 use service::fail_point;
-use store::{FailureRules, Fault, MadeAttempt, StoreError, retry};
+use store::{DeliveryAttempt, DeliveryFailureRules, Fault, StoreError, retry};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use self::held::{Held, UNTRIED};
-use crate::Dispatcher;
+use self::held::{HeldAttempts, UNTRIED};
+use crate::DispatcherState;
 
 /// Attempts in one statement.
 const BATCH: usize = 256;
@@ -54,8 +54,8 @@ const DISABLED: (&str, &str) = (
 );
 
 /// Records until the attempts end.
-pub(crate) async fn run(dispatcher: Arc<Dispatcher>, mut results: mpsc::Receiver<MadeAttempt>) {
-    let mut recorder = Recorder { dispatcher: &dispatcher, held: Held::default() };
+pub(crate) async fn run(dispatcher: Arc<DispatcherState>, mut results: mpsc::Receiver<DeliveryAttempt>) {
+    let mut recorder = AttemptRecorder { dispatcher: &dispatcher, held: HeldAttempts::default() };
     let (mut batch, mut is_open) = (Vec::new(), true);
     while is_open || !recorder.held.is_empty() {
         tokio::select! {
@@ -68,14 +68,14 @@ pub(crate) async fn run(dispatcher: Arc<Dispatcher>, mut results: mpsc::Receiver
 }
 
 /// Writes results, and keeps those that cannot be written yet.
-struct Recorder<'a> {
-    dispatcher: &'a Dispatcher,
-    held: Held,
+struct AttemptRecorder<'a> {
+    dispatcher: &'a DispatcherState,
+    held: HeldAttempts,
 }
 
-impl Recorder<'_> {
+impl AttemptRecorder<'_> {
     /// Records new results, and those of endpoints that waited long enough.
-    async fn take(&mut self, batch: Vec<MadeAttempt>) {
+    async fn take(&mut self, batch: Vec<DeliveryAttempt>) {
         let (batch, full) = self.held.join(batch);
         give_up(&full, "too many results wait for a lock");
         if !batch.is_empty() {
@@ -87,7 +87,7 @@ impl Recorder<'_> {
     }
 
     /// Records results; of each endpoint in their order. Those whose endpoint is locked are held, for the `tries + 1`st time.
-    async fn record(&mut self, attempts: Vec<MadeAttempt>, tries: u32) {
+    async fn record(&mut self, attempts: Vec<DeliveryAttempt>, tries: u32) {
         let mut parts = vec![attempts];
         let mut pause = FAILURE_PAUSE;
         while let Some(part) = parts.pop() {
@@ -147,10 +147,10 @@ impl Recorder<'_> {
         }
     }
 
-    async fn write(&self, attempts: &[MadeAttempt]) -> Result<Vec<(TeamId, EndpointId)>, StoreError> {
-        let Dispatcher { process, lease_id, .. } = self.dispatcher;
+    async fn write(&self, attempts: &[DeliveryAttempt]) -> Result<Vec<(TeamId, EndpointId)>, StoreError> {
+        let DispatcherState { process, lease_id, .. } = self.dispatcher;
         let settings = &process.config.dispatcher;
-        let rules = FailureRules {
+        let rules = DeliveryFailureRules {
             warn_after: settings.warn_after,
             disable_after: settings.disable_after,
             warning: WARNING,
@@ -161,7 +161,7 @@ impl Recorder<'_> {
     }
 
     /// What follows when they are written.
-    async fn recorded(&self, attempts: &[MadeAttempt], disabled: Vec<(TeamId, EndpointId)>) {
+    async fn recorded(&self, attempts: &[DeliveryAttempt], disabled: Vec<(TeamId, EndpointId)>) {
         fail_point::pass("delivery.recorded");
         for (team_id, endpoint_id) in disabled {
             tracing::warn!(%team_id, %endpoint_id, "an endpoint was disabled");
@@ -178,8 +178,8 @@ impl Recorder<'_> {
 
     /// Records of a result that the database refuses what becomes of its delivery, so that it is not made again for ever.
     /// False when the database cannot say now.
-    async fn record_bare(&self, made: &MadeAttempt, refusal: &StoreError) -> bool {
-        let Dispatcher { process, lease_id, .. } = self.dispatcher;
+    async fn record_bare(&self, made: &DeliveryAttempt, refusal: &StoreError) -> bool {
+        let DispatcherState { process, lease_id, .. } = self.dispatcher;
         let (team_id, delivery_id) = (made.delivery.team_id, made.delivery.delivery_id);
         let endpoint_id = made.delivery.lane.endpoint_id;
         match retry(|| process.store.delivery_record_bare(*lease_id, made, process.clock.now())).await {
@@ -208,7 +208,7 @@ impl Recorder<'_> {
 }
 
 /// Gives results up: their deliveries fall due again when the lease is over.
-fn give_up(attempts: &[MadeAttempt], why: &str) {
+fn give_up(attempts: &[DeliveryAttempt], why: &str) {
     let Some(first) = attempts.first() else { return };
     let (team_id, delivery_id) = (first.delivery.team_id, first.delivery.delivery_id);
     let (endpoint_id, attempts) = (first.delivery.lane.endpoint_id, attempts.len());
@@ -223,18 +223,18 @@ fn count_unrecorded(what: &'static str, attempts: usize) {
 }
 
 /// The results of each endpoint together, in their order.
-fn in_endpoints(mut batch: Vec<MadeAttempt>) -> Vec<MadeAttempt> {
+fn in_endpoints(mut batch: Vec<DeliveryAttempt>) -> Vec<DeliveryAttempt> {
     batch.sort_by_key(|made| made.delivery.lane.endpoint_id.0);
     batch
 }
 
-fn is_of_one_endpoint(part: &[MadeAttempt]) -> bool {
-    let endpoint = |made: &MadeAttempt| made.delivery.lane.endpoint_id;
+fn is_of_one_endpoint(part: &[DeliveryAttempt]) -> bool {
+    let endpoint = |made: &DeliveryAttempt| made.delivery.lane.endpoint_id;
     part.first().map(endpoint) == part.last().map(endpoint)
 }
 
 /// Cuts a part in two, between endpoints when it has several. What is cut has two results at least.
-fn halves(mut part: Vec<MadeAttempt>) -> (Vec<MadeAttempt>, Vec<MadeAttempt>) {
+fn halves(mut part: Vec<DeliveryAttempt>) -> (Vec<DeliveryAttempt>, Vec<DeliveryAttempt>) {
     let middle = part.len() / 2;
     let is_cut = |at: &usize| part[at - 1].delivery.lane.endpoint_id != part[*at].delivery.lane.endpoint_id;
     let nearest = (1..part.len()).filter(is_cut).min_by_key(|at| at.abs_diff(middle));
@@ -243,8 +243,11 @@ fn halves(mut part: Vec<MadeAttempt>) -> (Vec<MadeAttempt>, Vec<MadeAttempt>) {
 }
 
 /// Puts an endpoint's result, and what is left of the same endpoint, together.
-fn with_rest_of_endpoint(mut part: Vec<MadeAttempt>, parts: &mut Vec<Vec<MadeAttempt>>) -> Vec<MadeAttempt> {
-    let endpoint = |part: &[MadeAttempt]| part.first().map(|made| made.delivery.lane.endpoint_id);
+fn with_rest_of_endpoint(
+    mut part: Vec<DeliveryAttempt>,
+    parts: &mut Vec<Vec<DeliveryAttempt>>,
+) -> Vec<DeliveryAttempt> {
+    let endpoint = |part: &[DeliveryAttempt]| part.first().map(|made| made.delivery.lane.endpoint_id);
     // What is left of an endpoint whose part was cut lies next to it.
     while let Some(next) = parts.pop_if(|next| is_of_one_endpoint(next) && endpoint(next) == endpoint(&part))
     {
@@ -255,14 +258,14 @@ fn with_rest_of_endpoint(mut part: Vec<MadeAttempt>, parts: &mut Vec<Vec<MadeAtt
 
 /// Cuts an endpoint's part in two, and its first result off: if that cannot be written by itself, nothing can. The last one is
 /// the first to be written.
-fn probed(part: Vec<MadeAttempt>) -> impl Iterator<Item = Vec<MadeAttempt>> {
+fn probed(part: Vec<DeliveryAttempt>) -> impl Iterator<Item = Vec<DeliveryAttempt>> {
     let (mut first, second) = halves(part);
     let rest = first.split_off(1);
     [second, rest, first].into_iter().filter(|part| !part.is_empty())
 }
 
 /// Takes the next results, one at least; false when there will be none.
-async fn gather(results: &mut mpsc::Receiver<MadeAttempt>, batch: &mut Vec<MadeAttempt>) -> bool {
+async fn gather(results: &mut mpsc::Receiver<DeliveryAttempt>, batch: &mut Vec<DeliveryAttempt>) -> bool {
     if results.recv_many(batch, BATCH).await == 0 {
         return false;
     }
@@ -277,7 +280,7 @@ async fn gather(results: &mut mpsc::Receiver<MadeAttempt>, batch: &mut Vec<MadeA
 }
 
 /// Of each endpoint only the newest deliveries are shown; older ones of the same batch need no record.
-fn mark_shown(batch: &mut [MadeAttempt]) {
+fn mark_shown(batch: &mut [DeliveryAttempt]) {
     let mut newest: HashMap<EndpointId, Vec<uuid::Uuid>> = HashMap::new();
     for made in batch.iter() {
         newest.entry(made.delivery.lane.endpoint_id).or_default().push(made.delivery.delivery_id.0);
@@ -295,7 +298,7 @@ fn mark_shown(batch: &mut [MadeAttempt]) {
 }
 
 /// Cancels what waits for a disabled endpoint. What is missed here is found by the sweep.
-async fn cancel(dispatcher: &Dispatcher, team_id: TeamId, endpoint_id: EndpointId) {
+async fn cancel(dispatcher: &DispatcherState, team_id: TeamId, endpoint_id: EndpointId) {
     let store = &dispatcher.process.store;
     loop {
         match store.delivery_cancel(team_id, endpoint_id, CANCELLED_ROWS).await {
@@ -316,17 +319,17 @@ pub(crate) mod tests {
     use chrono::Utc;
     use contract::id::DeliveryId;
     use contract::webhook::EventId;
-    use store::{AfterAttempt, ClaimedDelivery, DeliveryKind, Lane};
+    use store::{AttemptOutcome, DeliveryKind, DeliveryLane, LeasedDelivery};
     use uuid::Uuid;
 
     use super::*;
 
-    pub(crate) fn made(endpoint: u128, delivery: u128) -> MadeAttempt {
+    pub(crate) fn made(endpoint: u128, delivery: u128) -> DeliveryAttempt {
         let (now, id) = (Utc::now(), Uuid::from_u128(delivery));
-        MadeAttempt {
-            delivery: ClaimedDelivery {
+        DeliveryAttempt {
+            delivery: LeasedDelivery {
                 team_id: TeamId(Uuid::nil()),
-                lane: Lane { endpoint_id: EndpointId(Uuid::from_u128(endpoint)), is_retry: false },
+                lane: DeliveryLane { endpoint_id: EndpointId(Uuid::from_u128(endpoint)), is_retry: false },
                 delivery_id: DeliveryId(id),
                 kind: DeliveryKind::Event,
                 event_id: EventId { id, is_test: false },
@@ -341,14 +344,14 @@ pub(crate) mod tests {
             status: None,
             answer: None,
             error: None,
-            after: AfterAttempt::Delivered,
+            after: AttemptOutcome::Delivered,
             is_shown: true,
         }
     }
 
     #[test]
     fn a_part_is_cut_between_endpoints_and_then_in_the_middle() {
-        let ids = |part: &[MadeAttempt]| -> Vec<u128> {
+        let ids = |part: &[DeliveryAttempt]| -> Vec<u128> {
             part.iter().map(|made| made.delivery.delivery_id.0.as_u128()).collect()
         };
         let batch = in_endpoints(vec![made(2, 1), made(1, 2), made(2, 3), made(2, 4), made(2, 5)]);

@@ -2,17 +2,17 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use service::config;
-use store::{AfterAttempt, DeliveryKind};
+use store::{AttemptOutcome, DeliveryKind};
 
 /// The pauses between attempts.
 #[derive(Debug, Clone)]
-pub(crate) struct Schedule {
+pub(crate) struct RetrySchedule {
     delays: Vec<TimeDelta>,
     jitter_percent: f64,
 }
 
-impl Schedule {
-    pub(crate) fn new(settings: &config::Dispatcher) -> Self {
+impl RetrySchedule {
+    pub(crate) fn new(settings: &config::DispatcherSettings) -> Self {
         Self {
             delays: settings
                 .retry_delays_seconds
@@ -31,14 +31,16 @@ impl Schedule {
         is_success: bool,
         now: DateTime<Utc>,
         chance: f64,
-    ) -> AfterAttempt {
+    ) -> AttemptOutcome {
         if is_success {
-            return AfterAttempt::Delivered;
+            return AttemptOutcome::Delivered;
         }
         let delay = usize::try_from(attempts_before).ok().and_then(|made| self.delays.get(made));
         match (kind, delay) {
-            (DeliveryKind::Event, Some(delay)) => AfterAttempt::Retry(now + self.with_jitter(*delay, chance)),
-            _ => AfterAttempt::Failed,
+            (DeliveryKind::Event, Some(delay)) => {
+                AttemptOutcome::Retry(now + self.with_jitter(*delay, chance))
+            }
+            _ => AttemptOutcome::Failed,
         }
     }
 
@@ -57,8 +59,8 @@ mod tests {
 
     use super::*;
 
-    fn schedule() -> Schedule {
-        Schedule::new(&service::Config::with(HashMap::new()).unwrap().dispatcher)
+    fn schedule() -> RetrySchedule {
+        RetrySchedule::new(&service::Config::with(HashMap::new()).unwrap().dispatcher)
     }
 
     #[test]
@@ -66,9 +68,9 @@ mod tests {
         let now = Utc::now();
         let minutes: Vec<i64> = (0..6)
             .map_while(|made| match schedule().after(DeliveryKind::Event, made, false, now, 0.0) {
-                AfterAttempt::Retry(due_at) => Some((due_at - now).num_minutes()),
+                AttemptOutcome::Retry(due_at) => Some((due_at - now).num_minutes()),
                 other => {
-                    assert_eq!((other, made), (AfterAttempt::Failed, 4));
+                    assert_eq!((other, made), (AttemptOutcome::Failed, 4));
                     None
                 }
             })
@@ -80,7 +82,7 @@ mod tests {
         #[test]
         fn a_pause_is_at_the_most_a_tenth_longer(made in 0_i16..4, chance in 0.0..=1.0) {
             let (schedule, now) = (schedule(), Utc::now());
-            let AfterAttempt::Retry(due_at) = schedule.after(DeliveryKind::Event, made, false, now, chance) else {
+            let AttemptOutcome::Retry(due_at) = schedule.after(DeliveryKind::Event, made, false, now, chance) else {
                 panic!("it is tried again");
             };
             let delay = schedule.delays[usize::try_from(made).unwrap()];
@@ -91,10 +93,10 @@ mod tests {
         fn success_ends_it_and_neither_test_nor_redelivery_is_retried(made in 0_i16..10, chance in 0.0..=1.0) {
             let (schedule, now) = (schedule(), Utc::now());
             for kind in [DeliveryKind::Event, DeliveryKind::Redelivery, DeliveryKind::Test] {
-                prop_assert_eq!(schedule.after(kind, made, true, now, chance), AfterAttempt::Delivered);
+                prop_assert_eq!(schedule.after(kind, made, true, now, chance), AttemptOutcome::Delivered);
             }
             for kind in [DeliveryKind::Redelivery, DeliveryKind::Test] {
-                prop_assert_eq!(schedule.after(kind, made, false, now, chance), AfterAttempt::Failed);
+                prop_assert_eq!(schedule.after(kind, made, false, now, chance), AttemptOutcome::Failed);
             }
         }
     }

@@ -6,10 +6,10 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use contract::id::EndpointId;
 use service::housekeeping::note;
-use service::purge::Portions;
-use store::{Lane, StoreError};
+use service::purge::PurgePortions;
+use store::{DeliveryLane, StoreError};
 
-use crate::Dispatcher;
+use crate::DispatcherState;
 
 /// Lanes that one sweep looks at; the next one goes on behind them.
 const LANES: i64 = 1_000;
@@ -24,7 +24,7 @@ const PURGE_INTERVAL: Duration = Duration::from_secs(60);
 const PURGE_LEASE: TimeDelta = TimeDelta::minutes(3);
 
 /// Half a million rows of a kind a minute.
-const PURGE: Portions = Portions { rows: 20_000, statements: 25 };
+const PURGE: PurgePortions = PurgePortions { rows: 20_000, statements: 25 };
 
 /// Events are kept so much longer than deliveries, because a person may have sent an old one again at the last moment.
 const LATE_REDELIVERIES: TimeDelta = TimeDelta::days(7);
@@ -33,17 +33,17 @@ const LATE_REDELIVERIES: TimeDelta = TimeDelta::days(7);
 const FEEDS: i64 = 1_000;
 
 /// Runs until the process is to stop.
-pub(crate) async fn run(dispatcher: &Dispatcher) {
+pub(crate) async fn run(dispatcher: &DispatcherState) {
     // What is forgotten is no reason for a retry to wait.
     tokio::join!(keep_looking(dispatcher), keep_trimming(dispatcher), keep_forgetting(dispatcher));
 }
 
-fn sweep_interval(dispatcher: &Dispatcher) -> Duration {
+fn sweep_interval(dispatcher: &DispatcherState) -> Duration {
     Duration::from_millis(dispatcher.process.config.dispatcher.sweep_interval_ms)
 }
 
-async fn keep_looking(dispatcher: &Dispatcher) {
-    let mut sweep = Sweep { dispatcher, after: None };
+async fn keep_looking(dispatcher: &DispatcherState) {
+    let mut sweep = LaneSweep { dispatcher, after: None };
     let mut rounds = dispatcher.process.rounds(sweep_interval(dispatcher));
     while rounds.next().await {
         note("look for due deliveries", sweep.find_lanes().await);
@@ -51,14 +51,14 @@ async fn keep_looking(dispatcher: &Dispatcher) {
     }
 }
 
-async fn keep_trimming(dispatcher: &Dispatcher) {
+async fn keep_trimming(dispatcher: &DispatcherState) {
     let mut rounds = dispatcher.process.rounds(sweep_interval(dispatcher));
     while rounds.next().await {
         note("trim attempts", trim(dispatcher).await);
     }
 }
 
-async fn keep_forgetting(dispatcher: &Dispatcher) {
+async fn keep_forgetting(dispatcher: &DispatcherState) {
     let mut rounds = dispatcher.process.rounds(PURGE_INTERVAL);
     while rounds.next().await {
         note("purge deliveries", purge(dispatcher).await);
@@ -66,15 +66,15 @@ async fn keep_forgetting(dispatcher: &Dispatcher) {
     }
 }
 
-struct Sweep<'a> {
-    dispatcher: &'a Dispatcher,
+struct LaneSweep<'a> {
+    dispatcher: &'a DispatcherState,
     /// The last lane looked at; `None` at the start of a round.
-    after: Option<Lane>,
+    after: Option<DeliveryLane>,
 }
 
-impl Sweep<'_> {
+impl LaneSweep<'_> {
     async fn find_lanes(&mut self) -> Result<(), StoreError> {
-        let Dispatcher { process, .. } = self.dispatcher;
+        let DispatcherState { process, .. } = self.dispatcher;
         let lanes = process.store.delivery_waiting_lanes(self.after, process.clock.now(), LANES).await?;
         let is_last = lanes.len() < usize::try_from(LANES).unwrap_or(0);
         self.after = lanes.last().map(|waiting| waiting.lane).filter(|_| !is_last);
@@ -89,7 +89,7 @@ impl Sweep<'_> {
     }
 }
 
-async fn trim(dispatcher: &Dispatcher) -> Result<(), StoreError> {
+async fn trim(dispatcher: &DispatcherState) -> Result<(), StoreError> {
     let touched: Vec<_> = dispatcher.touched().drain().collect();
     if !touched.is_empty() {
         dispatcher.process.store.attempt_trim(&touched).await?;
@@ -97,8 +97,8 @@ async fn trim(dispatcher: &Dispatcher) -> Result<(), StoreError> {
     Ok(())
 }
 
-async fn purge(dispatcher: &Dispatcher) -> Result<(), StoreError> {
-    let Dispatcher { process, .. } = dispatcher;
+async fn purge(dispatcher: &DispatcherState) -> Result<(), StoreError> {
+    let DispatcherState { process, .. } = dispatcher;
     if !process.has_duty("purge deliveries", PURGE_LEASE).await? {
         return Ok(());
     }
@@ -115,8 +115,8 @@ async fn purge(dispatcher: &Dispatcher) -> Result<(), StoreError> {
 }
 
 /// Makes the partitions of the months to come, and drops those of months past their time.
-async fn partition(dispatcher: &Dispatcher) -> Result<(), StoreError> {
-    let Dispatcher { process, .. } = dispatcher;
+async fn partition(dispatcher: &DispatcherState) -> Result<(), StoreError> {
+    let DispatcherState { process, .. } = dispatcher;
     if !process.has_duty("partitions", PURGE_LEASE).await? {
         // Somebody else's now; an old number would be a lie.
         metrics::gauge!("pillarbox_partitions_ahead_seconds").set(f64::NAN);

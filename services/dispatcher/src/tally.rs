@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::Dispatcher;
+use crate::DispatcherState;
 
 /// From one line to the next.
 const INTERVAL: Duration = Duration::from_secs(10);
@@ -14,9 +14,9 @@ const RESULTS: [&str; 4] = ["delivered", "refused", "timed_out", "unreachable"];
 
 /// Attempts by what came of them.
 #[derive(Debug, Default)]
-pub(crate) struct Tally([AtomicU64; RESULTS.len()]);
+pub(crate) struct AttemptCounter([AtomicU64; RESULTS.len()]);
 
-impl Tally {
+impl AttemptCounter {
     pub(crate) fn count(&self, result: &str) {
         if let Some(at) = RESULTS.iter().position(|known| *known == result) {
             self.0[at].fetch_add(1, Ordering::Relaxed);
@@ -38,7 +38,7 @@ impl Tally {
 }
 
 /// Writes lines until the process is to stop.
-pub(crate) async fn run(dispatcher: &Dispatcher) {
+pub(crate) async fn run(dispatcher: &DispatcherState) {
     let mut looks = tokio::time::interval(INTERVAL);
     loop {
         tokio::select! {
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn counts_are_told_once() {
-        let tally = Tally::default();
+        let tally = AttemptCounter::default();
         assert_eq!(tally.take(), None);
         for result in ["delivered", "timed_out", "delivered"] {
             tally.count(result);

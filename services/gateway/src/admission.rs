@@ -7,10 +7,10 @@ use chrono::{DateTime, DurationRound, TimeDelta, Utc};
 use contract::key::{KeyKind, PresentedKey};
 use service::trace::RequestIdentity;
 use service::{Clock, Config, Process};
-use store::{Admission, AdmittedKey, Store};
+use store::{AdmissionRequest, AdmittedKey, Store};
 
-use crate::refusal::Refusal;
-use crate::shield::Shield;
+use crate::refusal::AdmissionError;
+use crate::shield::RefusalCache;
 use service::source::subject;
 
 /// The length of a rate window. Windows begin with the minute.
@@ -69,24 +69,24 @@ impl RateGroup {
 }
 
 /// Counts the requests of one group and looks keys up.
-pub(crate) struct Gate {
+pub(crate) struct AdmissionGate {
     group: RateGroup,
     store: Store,
     clock: Clock,
-    shield: Shield,
+    shield: RefusalCache,
 }
 
-impl Gate {
+impl AdmissionGate {
     pub(crate) fn new(process: &Process, group: RateGroup) -> Self {
         let (store, clock) = (process.store.clone(), process.clock.clone());
-        Self { group, store, clock, shield: Shield::default() }
+        Self { group, store, clock, shield: RefusalCache::default() }
     }
 
     /// Refuses a source that is known to be over its limit, without asking the database.
-    pub(crate) fn check_shield(&self, source: IpAddr) -> Result<(), Refusal> {
+    pub(crate) fn check_shield(&self, source: IpAddr) -> Result<(), AdmissionError> {
         if self.shield.refuses(&subject(self.group.name, source), self.clock.now()) {
             metrics::counter!("pillarbox_rate_limit_shielded_total").increment(1);
-            return Err(Refusal::RateLimited);
+            return Err(AdmissionError::RateLimited);
         }
         Ok(())
     }
@@ -98,15 +98,15 @@ impl Gate {
         identity: &RequestIdentity,
         source: IpAddr,
         key: Option<&PresentedKey>,
-        refused: Option<Refusal>,
-    ) -> Result<AdmittedKey, Refusal> {
+        refused: Option<AdmissionError>,
+    ) -> Result<AdmittedKey, AdmissionError> {
         let now = self.clock.now();
         let window_start = now.duration_trunc(WINDOW).unwrap_or(now);
         let source_subject = subject(self.group.name, source);
         let key_subject = self.group.per_key.and(key).map(|key| key_subject(self.group.name, key));
         // Over the limit a moment ago, and so still: it need not be counted. But whether the key is still one is asked each time.
         let is_over = key_subject.as_ref().is_some_and(|subject| self.shield.refuses(subject, now));
-        let admission = Admission {
+        let admission = AdmissionRequest {
             source: &source_subject,
             key: key.map(PresentedKey::hash),
             key_subject: key_subject.as_deref().filter(|_| !is_over),
@@ -114,7 +114,7 @@ impl Gate {
         };
         let admitted = self.store.request_admit(admission).await.map_err(|error| {
             tracing::error!(error = &error as &dyn Error, "cannot admit a request");
-            Refusal::Failed
+            AdmissionError::Failed
         })?;
         if admitted.source_requests > self.group.per_source {
             return Err(self.limited(source_subject, window_start, now));
@@ -122,10 +122,12 @@ impl Gate {
         if let Some(refusal) = refused {
             return Err(refusal);
         }
-        let key =
-            admitted.key.filter(|key| self.group.opened_by.contains(&key.kind)).ok_or(Refusal::InvalidKey)?;
+        let key = admitted
+            .key
+            .filter(|key| self.group.opened_by.contains(&key.kind))
+            .ok_or(AdmissionError::InvalidKey)?;
         if is_over {
-            return Err(Refusal::RateLimited);
+            return Err(AdmissionError::RateLimited);
         }
         match (self.group.per_key, key_subject) {
             (Some(limit), Some(subject)) if key.requests > limit => {
@@ -138,9 +140,9 @@ impl Gate {
         }
     }
 
-    fn limited(&self, subject: Vec<u8>, window_start: DateTime<Utc>, now: DateTime<Utc>) -> Refusal {
+    fn limited(&self, subject: Vec<u8>, window_start: DateTime<Utc>, now: DateTime<Utc>) -> AdmissionError {
         self.shield.refuse(subject, window_start + WINDOW, now);
-        Refusal::RateLimited
+        AdmissionError::RateLimited
     }
 }
 

@@ -11,12 +11,12 @@ use axum::response::Response;
 use contract::id::TeamId;
 use contract::limits::RESPONSE_BYTES;
 use service::config;
-use service::memory::{Account, Budget, Limits, Reservation};
+use service::memory::{MemoryAccount, MemoryBudget, MemoryLimits, MemoryReservation};
 use service::source::{source_address, subject};
 use service::trace::RequestIdentity;
 
-use crate::refusal::Refusal;
-use crate::{Gateway, Peer};
+use crate::refusal::AdmissionError;
+use crate::{GatewayState, PeerAddress};
 
 /// Bytes of a stored response with what stands around it.
 const STORED_BYTES: usize = RESPONSE_BYTES + 1024;
@@ -31,20 +31,20 @@ const SOURCE_PART: usize = 2;
 
 /// The memory of answers.
 #[derive(Clone)]
-pub(crate) struct Answers {
-    budget: Budget,
+pub(crate) struct StoredAnswerBudget {
+    budget: MemoryBudget,
     total_bytes: usize,
 }
 
-impl Answers {
-    pub(crate) fn new(settings: &config::Gateway) -> Self {
+impl StoredAnswerBudget {
+    pub(crate) fn new(settings: &config::GatewaySettings) -> Self {
         let total_bytes = settings.answer_memory_bytes;
-        let budget = Budget::new("answers", Limits { total_bytes, largest_bytes: STORED_BYTES });
+        let budget = MemoryBudget::new("answers", MemoryLimits { total_bytes, largest_bytes: STORED_BYTES });
         Self { budget, total_bytes }
     }
 
-    fn open(&self, team_id: Option<TeamId>, source: IpAddr) -> Reservation {
-        let account = |name: Vec<u8>, part: usize| Account {
+    fn open(&self, team_id: Option<TeamId>, source: IpAddr) -> MemoryReservation {
+        let account = |name: Vec<u8>, part: usize| MemoryAccount {
             name,
             share_bytes: (self.total_bytes / part).max(STORED_BYTES),
         };
@@ -55,19 +55,19 @@ impl Answers {
     }
 }
 
-impl Gateway {
+impl GatewayState {
     /// A place for a stored response, before it is read from the database: the answer carries it to [`hold`]. Errors:
-    /// [`Refusal::Failed`] when none became free in time, or by the last moment of a stop.
+    /// [`AdmissionError::Failed`] when none became free in time, or by the last moment of a stop.
     pub(crate) async fn reserve_answer(
         &self,
         team_id: TeamId,
         peer: IpAddr,
         headers: &HeaderMap,
-    ) -> Result<Reservation, Refusal> {
+    ) -> Result<MemoryReservation, AdmissionError> {
         let place = self.answers.open(Some(team_id), self.source_of(peer, headers));
         tokio::select! {
-            grown = place.grow(STORED_BYTES, PLACE_PATIENCE) => grown.map_err(|_| Refusal::Failed)?,
-            () = self.process.last_moment() => return Err(Refusal::Failed),
+            grown = place.grow(STORED_BYTES, PLACE_PATIENCE) => grown.map_err(|_| AdmissionError::Failed)?,
+            () = self.process.last_moment() => return Err(AdmissionError::Failed),
         }
         Ok(place)
     }
@@ -79,15 +79,15 @@ impl Gateway {
 
 /// Has a large answer count for the team and the source that asked for it, until it is read.
 pub(crate) async fn hold(
-    State(gateway): State<Gateway>,
-    Peer { 0: peer }: Peer,
+    State(gateway): State<GatewayState>,
+    PeerAddress { 0: peer }: PeerAddress,
     request: Request,
     next: Next,
 ) -> Response {
     let identity = RequestIdentity::of(request.extensions());
     let source = gateway.source_of(peer.ip(), request.headers());
     let mut response = next.run(request).await;
-    let reserved = response.extensions_mut().remove::<Arc<Reservation>>().and_then(Arc::into_inner);
+    let reserved = response.extensions_mut().remove::<Arc<MemoryReservation>>().and_then(Arc::into_inner);
     let place = reserved.unwrap_or_else(|| gateway.answers.open(identity.asker(), source));
     place.hold(response).await
 }

@@ -10,11 +10,11 @@ use contract::limits::BODY_BYTES;
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
 use service::Process;
-use service::memory::{Account, Budget, Limits, Reservation};
+use service::memory::{MemoryAccount, MemoryBudget, MemoryLimits, MemoryReservation};
 use service::source::subject;
 use tokio::time::{Instant, timeout};
 
-use crate::refusal::Refusal;
+use crate::refusal::AdmissionError;
 
 /// Bytes of a refused request's body that are read and thrown away, so that its sender gets to see the answer: one
 /// that is still writing when the connection closes may never read it.
@@ -41,37 +41,40 @@ const CUT_OFF: &str = "The body cannot be read: it was cut off.";
 /// handle is dropped.
 pub(crate) struct BodyReader {
     /// Of bodies whose sender has shown a key.
-    known: Memory,
+    known: BodyBudget,
     /// Of those that are read before it is known whose they are: nobody who has shown a key waits for one of them.
-    anonymous: Memory,
+    anonymous: BodyBudget,
     timeout: Duration,
     process: Process,
 }
 
-struct Memory {
-    budget: Budget,
+struct BodyBudget {
+    budget: MemoryBudget,
     total_bytes: usize,
 }
 
 /// Whether the headers already say that the body is over the limit.
-pub(crate) fn declared_too_large(body: &Body) -> Option<Refusal> {
-    (body.size_hint().lower() > BODY_BYTES as u64).then_some(Refusal::BodyTooLarge)
+pub(crate) fn declared_too_large(body: &Body) -> Option<AdmissionError> {
+    (body.size_hint().lower() > BODY_BYTES as u64).then_some(AdmissionError::BodyTooLarge)
 }
 
-impl Memory {
+impl BodyBudget {
     fn new(name: &'static str, total_bytes: usize) -> Self {
-        Self { budget: Budget::new(name, Limits { total_bytes, largest_bytes: BODY_BYTES }), total_bytes }
+        Self {
+            budget: MemoryBudget::new(name, MemoryLimits { total_bytes, largest_bytes: BODY_BYTES }),
+            total_bytes,
+        }
     }
 
-    fn account(&self, name: Vec<u8>, part: usize) -> Account {
-        Account { name, share_bytes: (self.total_bytes / part).max(BODY_BYTES) }
+    fn account(&self, name: Vec<u8>, part: usize) -> MemoryAccount {
+        MemoryAccount { name, share_bytes: (self.total_bytes / part).max(BODY_BYTES) }
     }
 
-    fn of_source(&self, source: IpAddr) -> Account {
+    fn of_source(&self, source: IpAddr) -> MemoryAccount {
         self.account(subject("body", source), SOURCE_PART)
     }
 
-    fn of_team(&self, team_id: TeamId) -> Account {
+    fn of_team(&self, team_id: TeamId) -> MemoryAccount {
         self.account([b"team:", &team_id.0.as_bytes()[..]].concat(), TEAM_PART)
     }
 }
@@ -81,39 +84,43 @@ impl BodyReader {
         let settings = &process.config.gateway;
         let anonymous_bytes = (settings.body_memory_bytes / ANONYMOUS_PART).max(BODY_BYTES);
         Self {
-            known: Memory::new("bodies", settings.body_memory_bytes),
-            anonymous: Memory::new("anonymous_bodies", anonymous_bytes),
+            known: BodyBudget::new("bodies", settings.body_memory_bytes),
+            anonymous: BodyBudget::new("anonymous_bodies", anonymous_bytes),
             timeout: Duration::from_millis(settings.body_timeout_ms),
             process: process.clone(),
         }
     }
 
     /// Reads a body whole, up to the limit and not past it. What its team or its source sends beside it, it may have to wait for; for
-    /// others only when the memory is full of what moves. Errors: [`Refusal::BodyTooLarge`]; [`Refusal::BodyUnreadable`] when
-    /// it was cut off or too slow; [`Refusal::Failed`] when there was no memory for it in time, when it was slow and others waited for
+    /// others only when the memory is full of what moves. Errors: [`AdmissionError::BodyTooLarge`]; [`AdmissionError::BodyUnreadable`] when
+    /// it was cut off or too slow; [`AdmissionError::Failed`] when there was no memory for it in time, when it was slow and others waited for
     /// its memory, or when the process stops.
     pub(crate) async fn read(
         &self,
         team_id: TeamId,
         source: IpAddr,
         body: &mut Body,
-    ) -> Result<Bytes, Refusal> {
+    ) -> Result<Bytes, AdmissionError> {
         let accounts = vec![self.known.of_team(team_id), self.known.of_source(source)];
         self.read_into(self.known.budget.open_for_sender(accounts), body).await
     }
 
     /// As [`BodyReader::read`], for a body that is to tell whose it is: it waits for others of its kind only, and above all for those
     /// of its own source.
-    pub(crate) async fn read_anonymous(&self, source: IpAddr, body: &mut Body) -> Result<Bytes, Refusal> {
+    pub(crate) async fn read_anonymous(
+        &self,
+        source: IpAddr,
+        body: &mut Body,
+    ) -> Result<Bytes, AdmissionError> {
         let accounts = vec![self.anonymous.of_source(source)];
         self.read_into(self.anonymous.budget.open_for_sender(accounts), body).await
     }
 
-    async fn read_into(&self, place: Reservation, body: &mut Body) -> Result<Bytes, Refusal> {
+    async fn read_into(&self, place: MemoryReservation, body: &mut Body) -> Result<Bytes, AdmissionError> {
         let bytes = tokio::select! {
             bytes = collect(&place, body, self.timeout) => bytes?,
-            () = place.evicted() => return Err(Refusal::Failed),
-            () = self.process.last_moment() => return Err(Refusal::Failed),
+            () = place.evicted() => return Err(AdmissionError::Failed),
+            () = self.process.last_moment() => return Err(AdmissionError::Failed),
         };
         place.rest();
         Ok(place.holding(bytes))
@@ -121,7 +128,11 @@ impl BodyReader {
 }
 
 /// Collects a body that has so much time to arrive, and so much to wait for memory.
-async fn collect(place: &Reservation, body: &mut Body, time: Duration) -> Result<Vec<u8>, Refusal> {
+async fn collect(
+    place: &MemoryReservation,
+    body: &mut Body,
+    time: Duration,
+) -> Result<Vec<u8>, AdmissionError> {
     let expected = body.size_hint().exact().map_or(BODY_BYTES, |bytes| bytes as usize).min(BODY_BYTES);
     let (mut bytes, mut granted) = (Vec::new(), 0);
     let (mut time_to_arrive, mut time_for_memory) = (time, time);
@@ -129,17 +140,19 @@ async fn collect(place: &Reservation, body: &mut Body, time: Duration) -> Result
         let begun = Instant::now();
         let frame = timeout(time_to_arrive, body.frame()).await;
         time_to_arrive = time_to_arrive.saturating_sub(begun.elapsed());
-        let Some(frame) = frame.map_err(|_| Refusal::BodyUnreadable(LATE))? else { return Ok(bytes) };
-        let Ok(data) = frame.map_err(|_| Refusal::BodyUnreadable(CUT_OFF))?.into_data() else { continue };
+        let Some(frame) = frame.map_err(|_| AdmissionError::BodyUnreadable(LATE))? else { return Ok(bytes) };
+        let Ok(data) = frame.map_err(|_| AdmissionError::BodyUnreadable(CUT_OFF))?.into_data() else {
+            continue;
+        };
         let needed = bytes.len() + data.len();
         if needed > BODY_BYTES {
-            return Err(Refusal::BodyTooLarge);
+            return Err(AdmissionError::BodyTooLarge);
         }
         if needed > granted {
             let step =
                 (bytes.len() / 2).max(STEP_BYTES).min(expected.saturating_sub(granted)).max(needed - granted);
             let begun = Instant::now();
-            place.grow(step, time_for_memory).await.map_err(|_| Refusal::Failed)?;
+            place.grow(step, time_for_memory).await.map_err(|_| AdmissionError::Failed)?;
             time_for_memory = time_for_memory.saturating_sub(begun.elapsed());
             granted += step;
             bytes.reserve_exact(granted - bytes.len());

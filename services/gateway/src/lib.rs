@@ -26,35 +26,35 @@ use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use contract::message::{FORMULA_QUEUE, PUSH_QUEUE, SEND_QUEUE};
-use queue::{Call, CallError, Caller, Reply};
-use service::http::Limits;
+use queue::{CallError, QueueCall, QueueCaller, QueueReply};
+use service::http::ServerLimits;
 use service::measure::measured;
 use service::{Config, Process};
 use tokio::net::TcpListener;
 use tower_http::normalize_path::NormalizePath;
 
-use crate::admission::{Gate, RateGroup};
-use crate::answers::Answers;
+use crate::admission::{AdmissionGate, RateGroup};
+use crate::answers::StoredAnswerBudget;
 pub use crate::api::api_document;
 use crate::body::BodyReader;
-use crate::scan::Scans;
+use crate::scan::ScanRecorder;
 
 /// What the handlers share. All of it is handles; none of it is state of a client.
 #[derive(Clone)]
-struct Gateway {
+struct GatewayState {
     process: Process,
-    send_gate: Arc<Gate>,
-    requests_gate: Arc<Gate>,
-    push_gate: Arc<Gate>,
-    formula_gate: Arc<Gate>,
+    send_gate: Arc<AdmissionGate>,
+    requests_gate: Arc<AdmissionGate>,
+    push_gate: Arc<AdmissionGate>,
+    formula_gate: Arc<AdmissionGate>,
     bodies: Arc<BodyReader>,
-    answers: Answers,
-    send: Caller,
-    push: Caller,
-    formulas: Caller,
-    formula_turns: Arc<mcp::Turns>,
-    scans: Arc<Scans>,
-    scans_gate: Arc<Gate>,
+    answers: StoredAnswerBudget,
+    send: QueueCaller,
+    push: QueueCaller,
+    formulas: QueueCaller,
+    formula_turns: Arc<mcp::TeamCallLimiter>,
+    scans: Arc<ScanRecorder>,
+    scans_gate: Arc<AdmissionGate>,
     scan_waiters: Arc<scan::feed::Waiters>,
 }
 
@@ -79,7 +79,7 @@ pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()
         tracing::info!(%address, "listening");
     }
     let is_working = process.is_working.clone();
-    let gateway = Gateway::start(process)?;
+    let gateway = GatewayState::start(process)?;
     let router = without_trailing_slashes(measured(router(gateway.clone())));
     let serving = service::http::serve(listener, router, limits, shutdown);
     // A load balancer sends nothing before calls have their channels: they would be refused.
@@ -96,33 +96,38 @@ pub async fn serve(process: Process, listener: TcpListener) -> anyhow::Result<()
     Ok(())
 }
 
-impl Gateway {
+impl GatewayState {
     /// Starts what the handlers share.
     ///
     /// # Errors
     /// When a configured file cannot be read.
     fn start(process: Process) -> anyhow::Result<Self> {
         Ok(Self {
-            scans: Arc::new(Scans::start(&process)?),
-            scans_gate: Arc::new(Gate::new(&process, RateGroup::scans(&process.config))),
+            scans: Arc::new(ScanRecorder::start(&process)?),
+            scans_gate: Arc::new(AdmissionGate::new(&process, RateGroup::scans(&process.config))),
             scan_waiters: Arc::default(),
-            send_gate: Arc::new(Gate::new(&process, RateGroup::sends(&process.config))),
-            requests_gate: Arc::new(Gate::new(&process, RateGroup::requests(&process.config))),
-            push_gate: Arc::new(Gate::new(&process, RateGroup::pushes(&process.config))),
-            formula_gate: Arc::new(Gate::new(&process, RateGroup::formulas(&process.config))),
+            send_gate: Arc::new(AdmissionGate::new(&process, RateGroup::sends(&process.config))),
+            requests_gate: Arc::new(AdmissionGate::new(&process, RateGroup::requests(&process.config))),
+            push_gate: Arc::new(AdmissionGate::new(&process, RateGroup::pushes(&process.config))),
+            formula_gate: Arc::new(AdmissionGate::new(&process, RateGroup::formulas(&process.config))),
             bodies: Arc::new(BodyReader::new(&process)),
-            answers: Answers::new(&process.config.gateway),
-            send: Caller::start(&process.broker, SEND_QUEUE, process.background.clone()),
-            push: Caller::start(&process.broker, PUSH_QUEUE, process.background.clone()),
-            formulas: Caller::start(&process.broker, FORMULA_QUEUE, process.background.clone()),
+            answers: StoredAnswerBudget::new(&process.config.gateway),
+            send: QueueCaller::start(&process.broker, SEND_QUEUE, process.background.clone()),
+            push: QueueCaller::start(&process.broker, PUSH_QUEUE, process.background.clone()),
+            formulas: QueueCaller::start(&process.broker, FORMULA_QUEUE, process.background.clone()),
             formula_turns: Arc::default(),
             process,
         })
     }
 
     /// Asks a worker, and gives up waiting at the last moment at which the client can still be told so. Errors: as of
-    /// [`Caller::call`].
-    async fn call(&self, caller: &Caller, call: Call, patience: Duration) -> Result<Reply, CallError> {
+    /// [`QueueCaller::call`].
+    async fn call(
+        &self,
+        caller: &QueueCaller,
+        call: QueueCall,
+        patience: Duration,
+    ) -> Result<QueueReply, CallError> {
         tokio::select! {
             replied = caller.call(call, patience) => replied,
             () = self.process.last_moment() => Err(CallError::DeadlinePassed),
@@ -137,9 +142,9 @@ impl Gateway {
     }
 }
 
-fn connection_limits(config: &Config, grace: Duration) -> Limits {
+fn connection_limits(config: &Config, grace: Duration) -> ServerLimits {
     let settings = &config.gateway;
-    Limits {
+    ServerLimits {
         max_connections: settings.max_connections,
         connections_per_source: settings.connections_per_source,
         trusted_proxies: settings.trusted_proxies.clone(),
@@ -155,13 +160,13 @@ fn without_trailing_slashes(router: Router) -> Router {
     Router::new().fallback_service(NormalizePath::trim_trailing_slash(router))
 }
 
-fn router(gateway: Gateway) -> Router {
+fn router(gateway: GatewayState) -> Router {
     Router::new()
         .route("/api/v1/recipients", post(recipients::post).fallback(method_not_allowed))
         .route("/api/v1/scans", get(scan::feed::get).fallback(only_get))
         .route(requests::PATH, get(requests::get).fallback(only_get))
         .nest(push::BASE_PATH, push::router())
-        .route(mcp::FORMULAS_PATH, mcp::route(mcp::Server::Formulas))
+        .route(mcp::FORMULAS_PATH, mcp::route(mcp::McpServer::Formulas))
         .route("/q/{code}", get(scan::get).head(scan::head).fallback(scan::method_not_allowed))
         .route_layer(from_fn_with_state(gateway.clone(), answers::hold))
         // The same bytes for everybody, which nobody's answer makes more.
@@ -187,4 +192,4 @@ async fn only_get() -> (StatusCode, [(&'static str, &'static str); 1], axum::Jso
 }
 
 /// The peer of a connection, as the server notes it.
-type Peer = axum::extract::ConnectInfo<SocketAddr>;
+type PeerAddress = axum::extract::ConnectInfo<SocketAddr>;

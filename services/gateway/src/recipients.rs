@@ -11,22 +11,22 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
 use contract::id::{RequestId, TeamId};
-use contract::idempotency::{IdempotencyKey, InvalidIdempotencyKey};
+use contract::idempotency::{IdempotencyKey, IdempotencyKeyError};
 use contract::key::PresentedKey;
 use contract::limits::BODY_BYTES;
 use contract::message::{REPLY_OK, REPLY_REPLAYED, SEND_V1, SEND_VALIDATE_V1};
 use contract::send::{self, COST_HEADER, SendContext, SendError};
-use queue::{Call, CallError, Reply};
+use queue::{CallError, QueueCall, QueueReply};
 use store::AdmittedKey;
 use tracing::Instrument;
 
-use crate::admission::Gate;
+use crate::admission::AdmissionGate;
 use crate::body::{declared_too_large, drain};
-use crate::push::answer::{Answered, REPLAYED};
-use crate::push::query::Query;
-use crate::refusal::Refusal;
+use crate::push::answer::{REPLAYED, ReplayableAnswer};
+use crate::push::query::PushQuery;
+use crate::refusal::AdmissionError;
 use crate::request::{RETRY_AFTER, bearer_key};
-use crate::{Gateway, Peer};
+use crate::{GatewayState, PeerAddress};
 use service::source::source_address;
 use service::trace::RequestIdentity;
 
@@ -51,24 +51,24 @@ impl From<AdmittedKey> for FullAccess {
     }
 }
 
-impl From<Refusal> for SendError {
-    fn from(refusal: Refusal) -> Self {
+impl From<AdmissionError> for SendError {
+    fn from(refusal: AdmissionError) -> Self {
         match refusal {
-            Refusal::RateLimited => Self::RateLimited,
-            Refusal::BodyTooLarge => {
+            AdmissionError::RateLimited => Self::RateLimited,
+            AdmissionError::BodyTooLarge => {
                 Self::PayloadTooLarge(format!("The body is over the limit of {BODY_BYTES} bytes."))
             }
-            Refusal::BodyUnreadable(message) => Self::InvalidPayload(message.to_owned()),
-            Refusal::InvalidKey => Self::InvalidApiKey,
-            Refusal::Failed => Self::InternalError,
+            AdmissionError::BodyUnreadable(message) => Self::InvalidPayload(message.to_owned()),
+            AdmissionError::InvalidKey => Self::InvalidApiKey,
+            AdmissionError::Failed => Self::InternalError,
         }
     }
 }
 
 /// Answers a send request.
 pub(crate) async fn post(
-    State(gateway): State<Gateway>,
-    Peer { 0: peer }: Peer,
+    State(gateway): State<GatewayState>,
+    PeerAddress { 0: peer }: PeerAddress,
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
@@ -95,31 +95,31 @@ pub(crate) async fn post(
 }
 
 /// The answer to a send.
-struct Sent {
-    answered: Answered,
+struct SendResult {
+    answered: ReplayableAnswer,
     /// What it has cost; `None` of a dry run, of a stored answer, and when the database does not say so in time.
     cost_cents: Option<i64>,
 }
 
 /// Admits, reads and checks the request, and asks a mailer.
 async fn handle(
-    gateway: Gateway,
+    gateway: GatewayState,
     source: IpAddr,
     parts: Parts,
     mut body: Body,
     identity: RequestIdentity,
-) -> Result<Sent, SendError> {
+) -> Result<SendResult, SendError> {
     match receive(&gateway, &identity, source, &parts.headers, &mut body).await {
         Ok((access, body)) => {
             check(&body).await?;
-            let question = Question::read(&gateway, &parts, access).await?;
+            let question = MailerRequest::read(&gateway, &parts, access).await?;
             let is_dry = question.is_dry;
             let answered = ask_mailer(&gateway, question, body, &identity).await?;
             let cost_cents = match is_dry || answered.is_replayed {
                 true => None,
                 false => cost(&gateway, access.team_id, identity.request_id).await,
             };
-            Ok(Sent { answered, cost_cents })
+            Ok(SendResult { answered, cost_cents })
         }
         Err(error) => {
             drain(body);
@@ -131,12 +131,12 @@ async fn handle(
 /// Admits the request and reads its body. With a key in the headers nobody's body is read before the key is
 /// known; a key in the body can only be known after.
 async fn receive(
-    gateway: &Gateway,
+    gateway: &GatewayState,
     identity: &RequestIdentity,
     source: IpAddr,
     headers: &HeaderMap,
     body: &mut Body,
-) -> Result<(FullAccess, Bytes), Refusal> {
+) -> Result<(FullAccess, Bytes), AdmissionError> {
     gateway.send_gate.check_shield(source)?;
     let too_large = declared_too_large(body);
     if let Some(key) = key_in_headers(headers) {
@@ -178,19 +178,19 @@ async fn check(body: &Bytes) -> Result<(), SendError> {
 }
 
 /// What a mailer is asked, without the body.
-struct Question {
+struct MailerRequest {
     access: FullAccess,
     /// Whether nothing is to come of it but an answer.
     is_dry: bool,
     context: SendContext,
 }
 
-impl Question {
+impl MailerRequest {
     /// Reads what headers and query say. Errors: `invalid_idempotency_key`.
-    async fn read(gateway: &Gateway, parts: &Parts, access: FullAccess) -> Result<Self, SendError> {
+    async fn read(gateway: &GatewayState, parts: &Parts, access: FullAccess) -> Result<Self, SendError> {
         let query = parts.uri.query();
         // Any other value than 1 is ignored.
-        let is_dry = query.is_some_and(|query| Query::read(query).value("validate") == Some("1"));
+        let is_dry = query.is_some_and(|query| PushQuery::read(query).value("validate") == Some("1"));
         let mut context = SendContext::default();
         if let Some(value) = parts.headers.get("idempotency-key").filter(|_| !is_dry)
             && honours_keys(gateway, access).await?
@@ -206,7 +206,7 @@ impl Question {
 }
 
 /// Whether the team has switched keys on: the contract reads none.
-async fn honours_keys(gateway: &Gateway, access: FullAccess) -> Result<bool, SendError> {
+async fn honours_keys(gateway: &GatewayState, access: FullAccess) -> Result<bool, SendError> {
     gateway.process.store.team_honours_keys(access.team_id).await.map_err(|error| {
         tracing::error!(error = &error as &dyn std::error::Error, "cannot read a team's settings");
         SendError::InternalError
@@ -218,22 +218,22 @@ fn idempotency_key(value: &HeaderValue) -> Result<Option<IdempotencyKey>, SendEr
     let text = std::str::from_utf8(value.as_bytes()).map_err(|_| SendError::InvalidIdempotencyKey)?;
     match text.parse() {
         Ok(key) => Ok(Some(key)),
-        Err(InvalidIdempotencyKey::Empty) => Ok(None),
-        Err(InvalidIdempotencyKey::Unusable) => Err(SendError::InvalidIdempotencyKey),
+        Err(IdempotencyKeyError::Empty) => Ok(None),
+        Err(IdempotencyKeyError::Unusable) => Err(SendError::InvalidIdempotencyKey),
     }
 }
 
 async fn ask_mailer(
-    gateway: &Gateway,
-    question: Question,
+    gateway: &GatewayState,
+    question: MailerRequest,
     body: Bytes,
     identity: &RequestIdentity,
-) -> Result<Answered, SendError> {
+) -> Result<ReplayableAnswer, SendError> {
     let access = question.access;
     let patience = Duration::from_millis(gateway.process.config.gateway.call_deadline_ms);
     let begun = Instant::now();
     let deadline = gateway.process.clock.now() + patience;
-    let call = Call {
+    let call = QueueCall {
         id: identity.request_id.0,
         kind: question.kind().to_owned(),
         team: access.team_id.0,
@@ -260,10 +260,10 @@ async fn ask_mailer(
     }
 }
 
-fn answer(reply: Reply) -> Result<Answered, SendError> {
+fn answer(reply: QueueReply) -> Result<ReplayableAnswer, SendError> {
     match reply.kind.as_str() {
-        REPLY_OK => Ok(Answered { body: reply.body, is_replayed: false }),
-        REPLY_REPLAYED => Ok(Answered { body: reply.body, is_replayed: true }),
+        REPLY_OK => Ok(ReplayableAnswer { body: reply.body, is_replayed: false }),
+        REPLY_REPLAYED => Ok(ReplayableAnswer { body: reply.body, is_replayed: true }),
         _ => Err(serde_json::from_slice(&reply.body).unwrap_or_else(|error| {
             tracing::error!(error = &error as &dyn Error, "a reply cannot be read");
             SendError::InternalError
@@ -273,7 +273,7 @@ fn answer(reply: Reply) -> Result<Answered, SendError> {
 
 /// What a send has cost. It is told in a header: the answer stays the stored one, byte for byte. `None` when
 /// the database does not say so within [`COST_PATIENCE`], or by the last moment of a stop.
-async fn cost(gateway: &Gateway, team_id: TeamId, request_id: RequestId) -> Option<i64> {
+async fn cost(gateway: &GatewayState, team_id: TeamId, request_id: RequestId) -> Option<i64> {
     tokio::select! {
         cost = gateway.process.store.send_cost(team_id, request_id) => cost.inspect_err(|error| {
             tracing::warn!(error = error as &dyn Error, %request_id, "cannot tell what a send has cost");
@@ -288,17 +288,19 @@ async fn cost(gateway: &Gateway, team_id: TeamId, request_id: RequestId) -> Opti
 
 /// The reply went with the connection, but not the work: its response will stand in the database.
 async fn wait_for_response(
-    gateway: &Gateway,
+    gateway: &GatewayState,
     access: FullAccess,
     identity: &RequestIdentity,
     deadline: Instant,
-) -> Result<Answered, SendError> {
+) -> Result<ReplayableAnswer, SendError> {
     let store = &gateway.process.store;
     let stored = async {
         loop {
             tokio::time::sleep(RESPONSE_POLL).await;
             match store.send_response(access.team_id, identity.request_id).await {
-                Ok(Some(finished)) => return Answered { body: finished.response, is_replayed: false },
+                Ok(Some(finished)) => {
+                    return ReplayableAnswer { body: finished.response, is_replayed: false };
+                }
                 Ok(None) => {}
                 Err(error) => {
                     tracing::warn!(error = &error as &dyn Error, "cannot look for the stored response");
@@ -315,8 +317,8 @@ async fn wait_for_response(
 
 /// Answers a question about what the key's team has: one that is read, and changes nothing.
 pub(crate) async fn answer_team(
-    gateway: &Gateway,
-    gate: &Gate,
+    gateway: &GatewayState,
+    gate: &AdmissionGate,
     peer: SocketAddr,
     request: Request,
     answer: impl AsyncFnOnce(TeamId, &Parts) -> Result<Bytes, SendError>,

@@ -2,7 +2,7 @@
 
 /// A refusal that all APIs share.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub(crate) enum AdmissionError {
     /// Over the requests per minute of the key or of the source address.
     RateLimited,
     /// The body is over the limit.

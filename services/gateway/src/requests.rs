@@ -17,15 +17,15 @@ use serde_json::value::RawValue;
 use store::SendStatus;
 
 use crate::recipients::answer_team;
-use crate::{Gateway, Peer};
+use crate::{GatewayState, PeerAddress};
 
 /// Where it is.
 pub(crate) const PATH: &str = "/api/v1/requests/{id}";
 
 /// Answers with what became of a request of the key's team.
 pub(crate) async fn get(
-    State(gateway): State<Gateway>,
-    Peer { 0: peer }: Peer,
+    State(gateway): State<GatewayState>,
+    PeerAddress { 0: peer }: PeerAddress,
     request: Request,
 ) -> Response {
     let mut place = None;
@@ -46,7 +46,7 @@ fn asked_for(path: &str) -> Result<RequestId, SendError> {
     id.ok_or_else(|| SendError::InvalidPayload("This is not the X-Request-Id of a request.".to_owned()))
 }
 
-async fn answer(gateway: &Gateway, team_id: TeamId, request_id: RequestId) -> Result<Bytes, SendError> {
+async fn answer(gateway: &GatewayState, team_id: TeamId, request_id: RequestId) -> Result<Bytes, SendError> {
     // Past the deadline of its call no mailer begins a request.
     let patience = i64::try_from(gateway.process.config.gateway.call_deadline_ms).unwrap_or(i64::MAX);
     let given_up_before = gateway.process.clock.now() - TimeDelta::milliseconds(patience);

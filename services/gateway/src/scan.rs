@@ -14,10 +14,10 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use contract::scan::{SCAN_PATH, ScanTarget};
 
-pub(crate) use self::record::Scans;
-use self::record::{NotRead, Visit};
+pub(crate) use self::record::ScanRecorder;
+use self::record::{ScanLookupError, ScanVisit};
 use self::visitor::visitor;
-use crate::{Gateway, Peer};
+use crate::{GatewayState, PeerAddress};
 use service::measure::AnswerCode;
 use service::source::source_address;
 use service::trace::TraceContext;
@@ -38,13 +38,13 @@ const HEADERS: [(HeaderName, HeaderValue); 4] = [
 
 /// Records the scan and redirects.
 pub(crate) async fn get(
-    State(gateway): State<Gateway>,
-    Peer { 0: peer }: Peer,
+    State(gateway): State<GatewayState>,
+    PeerAddress { 0: peer }: PeerAddress,
     request: Request,
 ) -> Response {
     let (uri, headers) = (request.uri().path(), request.headers());
     let source = source_address(peer.ip(), headers, &gateway.process.config.gateway.trusted_proxies);
-    let visit = Visit {
+    let visit = ScanVisit {
         visitor: visitor(|name| headers.get(name).and_then(|value| value.to_str().ok())),
         place: gateway.scans.place_of(source),
         scanned_at: gateway.process.clock.now(),
@@ -58,7 +58,7 @@ pub(crate) async fn get(
 }
 
 /// Redirects without a record: somebody asks where the code leads, and does not go there.
-pub(crate) async fn head(State(gateway): State<Gateway>, request: Request) -> Response {
+pub(crate) async fn head(State(gateway): State<GatewayState>, request: Request) -> Response {
     let found = match target(request.uri().path()) {
         Some(target) => gateway.scans.look_up(target).await,
         None => Ok(None),
@@ -77,12 +77,12 @@ fn target(path: &str) -> Option<ScanTarget> {
     ScanTarget::parse(path.strip_prefix(SCAN_PATH)?)
 }
 
-fn respond(found: Result<Option<String>, NotRead>) -> Response {
+fn respond(found: Result<Option<String>, ScanLookupError>) -> Response {
     let destination = found.as_ref().ok().and_then(Option::as_deref).map(HeaderValue::from_str);
     let mut response = match (&found, destination) {
         (Ok(_), Some(Ok(destination))) => redirect(destination),
         (Ok(_), _) => page(StatusCode::NOT_FOUND, NOT_FOUND_PAGE),
-        (Err(NotRead), _) => page(StatusCode::SERVICE_UNAVAILABLE, TRY_AGAIN_PAGE),
+        (Err(ScanLookupError), _) => page(StatusCode::SERVICE_UNAVAILABLE, TRY_AGAIN_PAGE),
     };
     if response.status() == StatusCode::SERVICE_UNAVAILABLE {
         response.headers_mut().insert(header::RETRY_AFTER, RETRY_AFTER);

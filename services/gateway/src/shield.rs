@@ -12,11 +12,11 @@ const SUBJECTS: usize = 100_000;
 
 /// Subjects that are refused without asking.
 #[derive(Default)]
-pub(crate) struct Shield {
+pub(crate) struct RefusalCache {
     refused_until: Mutex<HashMap<Vec<u8>, DateTime<Utc>>>,
 }
 
-impl Shield {
+impl RefusalCache {
     /// Whether a subject is refused now.
     pub(crate) fn refuses(&self, subject: &[u8], now: DateTime<Utc>) -> bool {
         self.lock().get(subject).is_some_and(|until| now < *until)
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn a_refusal_ends_with_its_window_and_the_memory_is_bounded() {
-        let (shield, now) = (Shield::default(), Utc::now());
+        let (shield, now) = (RefusalCache::default(), Utc::now());
         let until = now + TimeDelta::seconds(30);
         for number in 0..=SUBJECTS {
             shield.refuse(number.to_be_bytes().to_vec(), until, now);

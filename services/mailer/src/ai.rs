@@ -12,15 +12,15 @@ use std::time::Duration;
 use chrono::{DateTime, TimeDelta, Timelike, Utc};
 use futures_util::{FutureExt, StreamExt, stream};
 use service::fail_point;
-use service::measure::{Provided, provider_call};
+use service::measure::{ProviderOutcome, provider_call};
 use store::{AiCell, StoreError};
 use tracing::Instrument;
 use uuid::Uuid;
 
-use self::model::Failed;
-pub(crate) use self::model::Model;
-use self::question::{Question, Questions};
-use crate::Mailer;
+pub(crate) use self::model::LanguageModelClient;
+use self::model::LanguageModelError;
+use self::question::{FilledPrompt, PromptSources};
+use crate::MailerState;
 
 /// What is shown of a value until the model has been asked. Without a configured model that is always.
 pub(crate) const WAITS: &str = "waits for a language model; there is none unless one is configured";
@@ -35,7 +35,7 @@ const PAUSE_MAX: TimeDelta = TimeDelta::hours(1);
 const LEASE_MARGIN_MS: i64 = 30_000;
 
 /// Works until the process is to stop.
-pub(crate) async fn run(mailer: &Mailer, model: Option<&Model>) {
+pub(crate) async fn run(mailer: &MailerState, model: Option<&LanguageModelClient>) {
     // Nobody to ask: what waits goes on waiting.
     let Some(model) = model else { return };
     let mut looks =
@@ -60,7 +60,7 @@ pub(crate) async fn run(mailer: &Mailer, model: Option<&Model>) {
 }
 
 /// Writes due values, or else queues some of a new prompt. False when there is nothing of either.
-async fn work(mailer: &Mailer, model: &Model) -> Result<bool, StoreError> {
+async fn work(mailer: &MailerState, model: &LanguageModelClient) -> Result<bool, StoreError> {
     let (store, settings) = (&mailer.process.store, &mailer.process.config.language_model);
     let now = mailer.process.clock.now();
     let call = i64::try_from(settings.timeout_ms).unwrap_or(i64::MAX / 2);
@@ -69,7 +69,7 @@ async fn work(mailer: &Mailer, model: &Model) -> Result<bool, StoreError> {
     if cells.is_empty() {
         return queue(mailer, now).await;
     }
-    let questions = Questions::read(mailer, &cells, now).await?;
+    let questions = PromptSources::read(mailer, &cells, now).await?;
     // Boxed: the compiler cannot see otherwise that these may move between threads.
     let writing: Vec<_> =
         cells.iter().map(|cell| write_or_leave(mailer, model, cell, questions.of(cell)).boxed()).collect();
@@ -77,7 +77,7 @@ async fn work(mailer: &Mailer, model: &Model) -> Result<bool, StoreError> {
     Ok(true)
 }
 
-async fn queue(mailer: &Mailer, now: DateTime<Utc>) -> Result<bool, StoreError> {
+async fn queue(mailer: &MailerState, now: DateTime<Utc>) -> Result<bool, StoreError> {
     let mut connection = mailer.process.store.connection().await?;
     let transaction = connection.begin().await?;
     let is_any = transaction.ai_column_queue(WAITS, now, QUEUED_AT_A_TIME).await?;
@@ -86,7 +86,12 @@ async fn queue(mailer: &Mailer, now: DateTime<Utc>) -> Result<bool, StoreError> 
 }
 
 /// Answers one cell. When the database fails it is left: the lease runs out, and the cell is taken again.
-async fn write_or_leave(mailer: &Mailer, model: &Model, cell: &AiCell, question: Result<Question, String>) {
+async fn write_or_leave(
+    mailer: &MailerState,
+    model: &LanguageModelClient,
+    cell: &AiCell,
+    question: Result<FilledPrompt, String>,
+) {
     let span = tracing::info_span!("ai_cell", otel.name = "ai_cell process", team_id = %cell.team_id);
     if let Err(error) = write(mailer, model, cell, question).instrument(span.clone()).await {
         span.in_scope(|| tracing::warn!(error = &error as &dyn Error, "a value could not be written"));
@@ -95,10 +100,10 @@ async fn write_or_leave(mailer: &Mailer, model: &Model, cell: &AiCell, question:
 
 /// Answers one cell: from the answers that are there, else by the model.
 async fn write(
-    mailer: &Mailer,
-    model: &Model,
+    mailer: &MailerState,
+    model: &LanguageModelClient,
     cell: &AiCell,
-    question: Result<Question, String>,
+    question: Result<FilledPrompt, String>,
 ) -> Result<(), StoreError> {
     let question = match question {
         Ok(question) => question,
@@ -121,23 +126,23 @@ async fn write(
         return store.ai_cell_put_back(cell, cell.attempts - 1, tomorrow(now), reason).await;
     }
     let asked = provider_call("language_model", model.ask(&question.text), |answer| match answer {
-        Ok(_) => Provided::Ok,
-        Err(Failed::Again { .. }) => Provided::Failed,
-        Err(Failed::ForGood(_) | Failed::Refused(_)) => Provided::Refused,
+        Ok(_) => ProviderOutcome::Ok,
+        Err(LanguageModelError::Again { .. }) => ProviderOutcome::Failed,
+        Err(LanguageModelError::ForGood(_) | LanguageModelError::Refused(_)) => ProviderOutcome::Refused,
     });
     match asked.await {
         Ok(answer) => {
             fail_point::pass("ai.answered");
             keep(mailer, cell, &digest, &answer).await
         }
-        Err(Failed::ForGood(reason)) => blank(mailer, cell, &reason).await,
-        Err(Failed::Again { reason, pause }) => {
+        Err(LanguageModelError::ForGood(reason)) => blank(mailer, cell, &reason).await,
+        Err(LanguageModelError::Again { reason, pause }) => {
             let due_at = mailer.process.clock.now() + waits(settings.pause_ms, cell.attempts, pause);
             count("postponed");
             store.ai_cell_put_back(cell, cell.attempts, due_at, &reason).await
         }
         // It is the operator's to mend: no value is given up for it.
-        Err(Failed::Refused(reason)) => {
+        Err(LanguageModelError::Refused(reason)) => {
             let due_at = mailer.process.clock.now() + waits(settings.pause_ms, 1, None);
             count("postponed");
             store.ai_cell_put_back(cell, cell.attempts - 1, due_at, &reason).await
@@ -145,7 +150,7 @@ async fn write(
     }
 }
 
-async fn keep(mailer: &Mailer, cell: &AiCell, digest: &[u8], answer: &str) -> Result<(), StoreError> {
+async fn keep(mailer: &MailerState, cell: &AiCell, digest: &[u8], answer: &str) -> Result<(), StoreError> {
     let mut connection = mailer.process.store.connection().await?;
     let transaction = connection.begin().await?;
     if transaction.ai_cell_write(cell, digest, answer, mailer.process.clock.now()).await? {
@@ -155,7 +160,7 @@ async fn keep(mailer: &Mailer, cell: &AiCell, digest: &[u8], answer: &str) -> Re
     Ok(())
 }
 
-async fn blank(mailer: &Mailer, cell: &AiCell, reason: &str) -> Result<(), StoreError> {
+async fn blank(mailer: &MailerState, cell: &AiCell, reason: &str) -> Result<(), StoreError> {
     let mut connection = mailer.process.store.connection().await?;
     let transaction = connection.begin().await?;
     if transaction.ai_cell_blank(cell, reason, mailer.process.clock.now()).await? {

@@ -2,57 +2,63 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use address::{Verdict, Verified};
-use audience::{BuiltIn, Lookup};
+use address::{AddressVerdict, VerifiedAddress};
+use audience::{BuiltInColumn, ValueLookup};
 use chrono::NaiveDate;
-use columns::Profile;
-use contract::send::Reason;
-use store::{EntryRow, PieceRow, RecipientFacts, RecipientRow, StoredEntry};
+use columns::RecipientProfile;
+use contract::send::NotMailedReason;
+use store::{BookEntryRow, BookEntryValues, MailpieceRow, RecipientListings, RecipientRow};
 use uuid::Uuid;
 
-use crate::cards::{Card, CardRules, Values};
-use crate::decide::{Candidate, Decision};
-use crate::fields::Fields;
-use crate::links::Links;
-use crate::prepare::{Preparation, Prepared, entry_id, unverified};
+use crate::cards::{DesignValues, MailpieceDraft, MailpieceRules};
+use crate::decide::{MailingCandidate, MailingDecision};
+use crate::fields::RequestColumns;
+use crate::links::QrLinks;
+use crate::prepare::{PreparedRecipient, PreparedRequest, entry_id, unverified};
 use crate::rules::AudienceRules;
 
 /// A recipient with its verdict and its ids.
 #[derive(Debug)]
-pub(crate) struct Assessed<'a> {
-    pub(crate) prepared: &'a Prepared<'a>,
-    pub(crate) verdict: &'a Verdict,
+pub(crate) struct AssessedRecipient<'a> {
+    pub(crate) prepared: &'a PreparedRecipient<'a>,
+    pub(crate) verdict: &'a AddressVerdict,
     pub(crate) address_id: Uuid,
     /// The address before verification corrected it.
     pub(crate) written_id: Uuid,
     pub(crate) entry_id: Uuid,
 }
 
-impl Assessed<'_> {
+impl AssessedRecipient<'_> {
     /// Degrees north and east of the address itself, when it has been located.
     pub(crate) fn place(&self) -> Option<(f64, f64)> {
         match self.verdict {
-            Verdict::Deliverable(verified) => verified.latitude.zip(verified.longitude),
-            Verdict::Undeliverable(_) => None,
+            AddressVerdict::Deliverable(verified) => verified.latitude.zip(verified.longitude),
+            AddressVerdict::Undeliverable(_) => None,
         }
     }
 }
 
 /// Gives each recipient its ids.
-pub(crate) fn identify<'a>(recipients: &'a [Prepared<'a>], verdicts: &'a [Verdict]) -> Vec<Assessed<'a>> {
+pub(crate) fn identify<'a>(
+    recipients: &'a [PreparedRecipient<'a>],
+    verdicts: &'a [AddressVerdict],
+) -> Vec<AssessedRecipient<'a>> {
     recipients
         .iter()
         .zip(verdicts)
         .map(|(prepared, verdict)| {
             let (address_id, written_id) = match verdict {
-                Verdict::Deliverable(verified) => (verified.id.as_uuid(), verified.written_id.as_uuid()),
-                Verdict::Undeliverable(_) => {
+                AddressVerdict::Deliverable(verified) => {
+                    (verified.id.as_uuid(), verified.written_id.as_uuid())
+                }
+                AddressVerdict::Undeliverable(_) => {
                     let id = unverified(prepared.address());
                     (id, id)
                 }
             };
-            let (first, last) = (prepared.value(BuiltIn::FirstName), prepared.value(BuiltIn::LastName));
-            Assessed {
+            let (first, last) =
+                (prepared.value(BuiltInColumn::FirstName), prepared.value(BuiltInColumn::LastName));
+            AssessedRecipient {
                 prepared,
                 verdict,
                 address_id,
@@ -64,28 +70,30 @@ pub(crate) fn identify<'a>(recipients: &'a [Prepared<'a>], verdicts: &'a [Verdic
 }
 
 /// What candidates are judged by.
-pub(crate) struct Judgement<'a> {
+pub(crate) struct AssessmentContext<'a> {
     pub(crate) rules: &'a AudienceRules,
-    pub(crate) facts: &'a RecipientFacts,
-    pub(crate) stored: &'a HashMap<Uuid, StoredEntry>,
-    pub(crate) fields: &'a Fields,
+    pub(crate) facts: &'a RecipientListings,
+    pub(crate) stored: &'a HashMap<Uuid, BookEntryValues>,
+    pub(crate) fields: &'a RequestColumns,
     /// The team's day.
     pub(crate) today: NaiveDate,
     /// Neighborhood Mail: lists and the area are about homes, not about these.
     pub(crate) are_centers: bool,
 }
 
-impl Judgement<'_> {
+impl AssessmentContext<'_> {
     /// The reasons that are known without looking at other recipients.
-    pub(crate) fn candidate(&self, assessed: &Assessed<'_>) -> Candidate {
-        let Assessed { address_id, written_id, .. } = *assessed;
-        let open = Candidate { address_id, written_id, before_duplicates: None, after_duplicates: None };
-        let refused = |reason| Candidate { before_duplicates: Some(reason), ..open };
-        let Verdict::Deliverable(verified) = assessed.verdict else {
-            return refused(Reason::InvalidAddress);
+    pub(crate) fn candidate(&self, assessed: &AssessedRecipient<'_>) -> MailingCandidate {
+        let AssessedRecipient { address_id, written_id, .. } = *assessed;
+        let open =
+            MailingCandidate { address_id, written_id, before_duplicates: None, after_duplicates: None };
+        let refused = |reason| MailingCandidate { before_duplicates: Some(reason), ..open };
+        let AddressVerdict::Deliverable(verified) = assessed.verdict else {
+            return refused(NotMailedReason::InvalidAddress);
         };
         let listed = open.listed(self.facts).before_duplicates;
-        if let Some(reason) = listed.filter(|reason| !self.are_centers || *reason == Reason::RemovedBySender)
+        if let Some(reason) =
+            listed.filter(|reason| !self.are_centers || *reason == NotMailedReason::RemovedBySender)
         {
             return refused(reason);
         }
@@ -97,46 +105,53 @@ impl Judgement<'_> {
         } else {
             self.rules.refusal(&profile, is_waiting, self.today)
         };
-        Candidate { after_duplicates, ..open }
+        MailingCandidate { after_duplicates, ..open }
     }
 
     /// Where the QR codes of the recipient's card lead; nowhere when it can get none.
-    pub(crate) fn destinations(&self, assessed: &Assessed<'_>, links: &Links) -> String {
+    pub(crate) fn destinations(&self, assessed: &AssessedRecipient<'_>, links: &QrLinks) -> String {
         match assessed.verdict {
-            Verdict::Deliverable(verified) => {
+            AddressVerdict::Deliverable(verified) => {
                 let values = self.values(assessed);
                 let profile = profile(assessed, verified, &values);
                 links.destinations(&self.rules.computed(&profile, self.today))
             }
-            Verdict::Undeliverable(_) => String::new(),
+            AddressVerdict::Undeliverable(_) => String::new(),
         }
     }
 
     /// What the recipient's card needs to know of it; nothing when it can get none.
-    pub(crate) fn card_values(&self, assessed: &Assessed<'_>, cards: &CardRules) -> Values {
+    pub(crate) fn card_values(
+        &self,
+        assessed: &AssessedRecipient<'_>,
+        cards: &MailpieceRules,
+    ) -> DesignValues {
         match assessed.verdict {
-            Verdict::Deliverable(verified) => {
+            AddressVerdict::Deliverable(verified) => {
                 let values = self.values(assessed);
                 let profile = profile(assessed, verified, &values);
                 cards.values(&self.rules.computed(&profile, self.today))
             }
-            Verdict::Undeliverable(_) => Values::new(),
+            AddressVerdict::Undeliverable(_) => DesignValues::new(),
         }
     }
 
-    fn values<'a>(&'a self, assessed: &Assessed<'a>) -> SentOverStored<'a> {
+    fn values<'a>(&'a self, assessed: &AssessedRecipient<'a>) -> SentOverStored<'a> {
         let stored = self.stored.get(&assessed.entry_id);
         SentOverStored { sent: assessed.prepared, fields: self.fields, stored }
     }
 }
 
 fn profile<'a>(
-    assessed: &'a Assessed<'a>,
-    verified: &'a Verified,
+    assessed: &'a AssessedRecipient<'a>,
+    verified: &'a VerifiedAddress,
     values: &'a SentOverStored<'a>,
-) -> Profile<'a> {
-    Profile {
-        name: (assessed.prepared.value(BuiltIn::FirstName), assessed.prepared.value(BuiltIn::LastName)),
+) -> RecipientProfile<'a> {
+    RecipientProfile {
+        name: (
+            assessed.prepared.value(BuiltInColumn::FirstName),
+            assessed.prepared.value(BuiltInColumn::LastName),
+        ),
         lines: (&verified.line1, &verified.line2),
         city: &verified.city,
         state: &verified.state,
@@ -148,15 +163,15 @@ fn profile<'a>(
 
 /// The values of a recipient: what was sent, and where nothing was sent what is stored.
 struct SentOverStored<'a> {
-    sent: &'a Prepared<'a>,
-    fields: &'a Fields,
-    stored: Option<&'a StoredEntry>,
+    sent: &'a PreparedRecipient<'a>,
+    fields: &'a RequestColumns,
+    stored: Option<&'a BookEntryValues>,
 }
 
-impl Lookup for SentOverStored<'_> {
+impl ValueLookup for SentOverStored<'_> {
     fn value(&self, column: &str) -> Option<&str> {
         let stored = self.stored;
-        match BuiltIn::from_key(column) {
+        match BuiltInColumn::from_key(column) {
             Some(built_in) => Some(self.sent.value(built_in))
                 .filter(|sent| !sent.is_empty())
                 .or_else(|| stored.and_then(|stored| stored.built_in(built_in))),
@@ -177,19 +192,22 @@ impl Lookup for SentOverStored<'_> {
 /// The address-book entries that a request leaves, each once, in the order of their ids. Where a request names
 /// an entry twice, the later values win.
 pub(crate) fn entry_rows<'a>(
-    assessed: &'a [Assessed<'a>],
-    preparation: &'a Preparation<'a>,
-) -> Vec<EntryRow<'a>> {
-    let mut groups: BTreeMap<Uuid, Vec<(&Assessed<'_>, &Verified)>> = BTreeMap::new();
+    assessed: &'a [AssessedRecipient<'a>],
+    preparation: &'a PreparedRequest<'a>,
+) -> Vec<BookEntryRow<'a>> {
+    let mut groups: BTreeMap<Uuid, Vec<(&AssessedRecipient<'_>, &VerifiedAddress)>> = BTreeMap::new();
     for one in assessed {
-        if let Verdict::Deliverable(verified) = one.verdict {
+        if let AddressVerdict::Deliverable(verified) = one.verdict {
             groups.entry(one.entry_id).or_default().push((one, verified));
         }
     }
     groups.into_values().filter_map(|group| entry_row(&group, &preparation.fields)).collect()
 }
 
-fn entry_row<'a>(group: &[(&'a Assessed<'a>, &'a Verified)], fields: &Fields) -> Option<EntryRow<'a>> {
+fn entry_row<'a>(
+    group: &[(&'a AssessedRecipient<'a>, &'a VerifiedAddress)],
+    fields: &RequestColumns,
+) -> Option<BookEntryRow<'a>> {
     let (one, verified) = group.last()?;
     let last_sent = |column| {
         group
@@ -199,13 +217,13 @@ fn entry_row<'a>(group: &[(&'a Assessed<'a>, &'a Verified)], fields: &Fields) ->
             .find(|value| !value.is_empty())
             .unwrap_or("")
     };
-    let birthday = last_sent(BuiltIn::Birthday);
-    let birth = group.iter().rev().find(|(one, _)| one.prepared.value(BuiltIn::Birthday) == birthday);
-    Some(EntryRow {
+    let birthday = last_sent(BuiltInColumn::Birthday);
+    let birth = group.iter().rev().find(|(one, _)| one.prepared.value(BuiltInColumn::Birthday) == birthday);
+    Some(BookEntryRow {
         entry_id: one.entry_id,
         address_id: one.address_id,
-        first_name: one.prepared.value(BuiltIn::FirstName),
-        last_name: one.prepared.value(BuiltIn::LastName),
+        first_name: one.prepared.value(BuiltInColumn::FirstName),
+        last_name: one.prepared.value(BuiltInColumn::LastName),
         address_1: &verified.line1,
         address_2: &verified.line2,
         unit_apart: &verified.unit_apart,
@@ -216,16 +234,16 @@ fn entry_row<'a>(group: &[(&'a Assessed<'a>, &'a Verified)], fields: &Fields) ->
         verification: verified.level.as_str(),
         latitude: verified.latitude,
         longitude: verified.longitude,
-        email: last_sent(BuiltIn::Email),
-        phone: last_sent(BuiltIn::Phone),
-        organization: last_sent(BuiltIn::Organization),
+        email: last_sent(BuiltInColumn::Email),
+        phone: last_sent(BuiltInColumn::Phone),
+        organization: last_sent(BuiltInColumn::Organization),
         birthday,
         birth: birth.and_then(|(one, _)| one.prepared.birth()),
         custom: custom_json(group, fields),
     })
 }
 
-fn custom_json(group: &[(&Assessed<'_>, &Verified)], fields: &Fields) -> String {
+fn custom_json(group: &[(&AssessedRecipient<'_>, &VerifiedAddress)], fields: &RequestColumns) -> String {
     let mut object = serde_json::Map::new();
     for (at, value) in group.iter().flat_map(|(one, _)| &one.prepared.custom) {
         object.insert(fields.columns()[*at].name_key.clone(), (*value).into());
@@ -236,8 +254,8 @@ fn custom_json(group: &[(&Assessed<'_>, &Verified)], fields: &Fields) -> String 
 /// The recipients' outcomes as the campaign keeps them, each entry once, in the order of their ids: where a
 /// request names an entry twice, the mailed one stands.
 pub(crate) fn recipient_rows<'a>(
-    assessed: &'a [Assessed<'a>],
-    decisions: &[Decision],
+    assessed: &'a [AssessedRecipient<'a>],
+    decisions: &[MailingDecision],
     addresses: &'a [String],
 ) -> Vec<RecipientRow<'a>> {
     let mut rows: BTreeMap<Uuid, RecipientRow<'a>> = BTreeMap::new();
@@ -245,16 +263,16 @@ pub(crate) fn recipient_rows<'a>(
         let row = RecipientRow {
             entry_id: one.entry_id,
             address_id: one.address_id,
-            first_name: one.prepared.value(BuiltIn::FirstName),
-            last_name: one.prepared.value(BuiltIn::LastName),
+            first_name: one.prepared.value(BuiltInColumn::FirstName),
+            last_name: one.prepared.value(BuiltInColumn::LastName),
             address,
             reference: one.prepared.reference,
             reason: match decision {
-                Decision::Mail => None,
-                Decision::Copy => Some(Reason::DuplicateRecent),
-                Decision::Refuse(reason) => Some(*reason),
+                MailingDecision::Mail => None,
+                MailingDecision::Copy => Some(NotMailedReason::DuplicateRecent),
+                MailingDecision::Refuse(reason) => Some(*reason),
             },
-            hangs_on_charge: matches!(decision, Decision::Mail | Decision::Copy),
+            hangs_on_charge: matches!(decision, MailingDecision::Mail | MailingDecision::Copy),
             verification: verification(one.verdict),
         };
         let stands =
@@ -268,34 +286,34 @@ pub(crate) fn recipient_rows<'a>(
 
 /// The cards to make.
 pub(crate) fn piece_rows<'a>(
-    assessed: &'a [Assessed<'a>],
-    decisions: &[Decision],
+    assessed: &'a [AssessedRecipient<'a>],
+    decisions: &[MailingDecision],
     destinations: &'a [String],
-    cards: &'a [Card],
-) -> Vec<PieceRow<'a>> {
+    cards: &'a [MailpieceDraft],
+) -> Vec<MailpieceRow<'a>> {
     let prints = destinations.iter().zip(cards);
     assessed
         .iter()
         .zip(decisions)
         .zip(prints)
-        .filter(|((_, decision), _)| **decision == Decision::Mail)
+        .filter(|((_, decision), _)| **decision == MailingDecision::Mail)
         .filter_map(|((one, _), prints)| match one.verdict {
-            Verdict::Deliverable(verified) => Some(piece_row(one, verified, prints)),
-            Verdict::Undeliverable(_) => None,
+            AddressVerdict::Deliverable(verified) => Some(piece_row(one, verified, prints)),
+            AddressVerdict::Undeliverable(_) => None,
         })
         .collect()
 }
 
 fn piece_row<'a>(
-    one: &'a Assessed<'a>,
-    verified: &'a Verified,
-    (destinations, card): (&'a String, &'a Card),
-) -> PieceRow<'a> {
-    PieceRow {
+    one: &'a AssessedRecipient<'a>,
+    verified: &'a VerifiedAddress,
+    (destinations, card): (&'a String, &'a MailpieceDraft),
+) -> MailpieceRow<'a> {
+    MailpieceRow {
         entry_id: one.entry_id,
         address_id: one.address_id,
-        first_name: one.prepared.value(BuiltIn::FirstName),
-        last_name: one.prepared.value(BuiltIn::LastName),
+        first_name: one.prepared.value(BuiltInColumn::FirstName),
+        last_name: one.prepared.value(BuiltInColumn::LastName),
         line_1: &verified.line1,
         line_2: &verified.line2,
         unit_apart: &verified.unit_apart,
@@ -312,15 +330,15 @@ fn piece_row<'a>(
 }
 
 /// How far an address was verified, or why it was not, as it is kept.
-fn verification(verdict: &Verdict) -> String {
+fn verification(verdict: &AddressVerdict) -> String {
     match verdict {
-        Verdict::Deliverable(verified) => verified.level.as_str().to_owned(),
-        Verdict::Undeliverable(failure) => failure.detail(),
+        AddressVerdict::Deliverable(verified) => verified.level.as_str().to_owned(),
+        AddressVerdict::Undeliverable(failure) => failure.detail(),
     }
 }
 
 /// What verification changed, in words: `city: Austn -> Austin; zip: 2108 -> 02108`.
-fn corrections(verified: &Verified) -> String {
+fn corrections(verified: &VerifiedAddress) -> String {
     let words = verified
         .corrections
         .iter()

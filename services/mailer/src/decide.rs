@@ -5,31 +5,31 @@
 
 use std::collections::HashSet;
 
-use contract::send::Reason;
-use store::RecipientFacts;
+use contract::send::NotMailedReason;
+use store::RecipientListings;
 use uuid::Uuid;
 
 /// A recipient on its way to an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Candidate {
+pub(crate) struct MailingCandidate {
     /// What the duplicate guard compares.
     pub(crate) address_id: Uuid,
     /// The address as it was written, which lists may have: other than `address_id` when verification corrected it.
     pub(crate) written_id: Uuid,
     /// A reason that comes before the duplicate check: invalid, removed, do-not-mail.
-    pub(crate) before_duplicates: Option<Reason>,
+    pub(crate) before_duplicates: Option<NotMailedReason>,
     /// A reason that comes after it: location, conditions, the design.
-    pub(crate) after_duplicates: Option<Reason>,
+    pub(crate) after_duplicates: Option<NotMailedReason>,
 }
 
-impl Candidate {
+impl MailingCandidate {
     /// The first reason that is known already.
-    pub(crate) fn refusal(&self) -> Option<Reason> {
+    pub(crate) fn refusal(&self) -> Option<NotMailedReason> {
         self.before_duplicates.or(self.after_duplicates)
     }
 
     /// The candidate with what else the lists say of its address by now.
-    pub(crate) fn listed(self, facts: &RecipientFacts) -> Self {
+    pub(crate) fn listed(self, facts: &RecipientListings) -> Self {
         let listed = || facts.refusal(self.address_id).or_else(|| facts.refusal(self.written_id));
         let before_duplicates = self.before_duplicates.or_else(listed);
         Self { before_duplicates, ..self }
@@ -38,23 +38,23 @@ impl Candidate {
 
 /// What becomes of a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Decision {
+pub(crate) enum MailingDecision {
     /// A card is made.
     Mail,
     /// No card: this address is mailed by an earlier recipient of the same request.
     Copy,
     /// No card.
-    Refuse(Reason),
+    Refuse(NotMailedReason),
 }
 
 /// Decides all candidates. `mailed` are the addresses mailed within the window; the budget is spent in order,
 /// and one that does not fit leaves it for a later one that does.
 pub(crate) fn decide(
-    candidates: &[Candidate],
+    candidates: &[MailingCandidate],
     mailed: &HashSet<Uuid>,
     budget_left_cents: Option<i64>,
     price_cents: i64,
-) -> Vec<Decision> {
+) -> Vec<MailingDecision> {
     let mut left = budget_left_cents;
     let mut taken = HashSet::new();
     let mut waiting = HashSet::new();
@@ -62,29 +62,32 @@ pub(crate) fn decide(
         .iter()
         .map(|candidate| {
             if let Some(reason) = candidate.before_duplicates {
-                return Decision::Refuse(reason);
+                return MailingDecision::Refuse(reason);
             }
             if mailed.contains(&candidate.address_id) {
-                return Decision::Refuse(Reason::DuplicateRecent);
+                return MailingDecision::Refuse(NotMailedReason::DuplicateRecent);
             }
             if taken.contains(&candidate.address_id) {
-                return Decision::Copy;
+                return MailingDecision::Copy;
             }
             // An address that waits does so until the re-check, whatever a later copy of it says.
-            let waits = waiting.contains(&candidate.address_id).then_some(Reason::FilteredConditions);
+            let waits =
+                waiting.contains(&candidate.address_id).then_some(NotMailedReason::FilteredConditions);
             if let Some(reason) = candidate.after_duplicates.or(waits) {
-                if reason == Reason::FilteredConditions {
+                if reason == NotMailedReason::FilteredConditions {
                     waiting.insert(candidate.address_id);
                 }
-                return Decision::Refuse(reason);
+                return MailingDecision::Refuse(reason);
             }
             match left {
-                Some(cents) if cents < price_cents => return Decision::Refuse(Reason::BudgetExceeded),
+                Some(cents) if cents < price_cents => {
+                    return MailingDecision::Refuse(NotMailedReason::BudgetExceeded);
+                }
                 Some(cents) => left = Some(cents - price_cents),
                 None => {}
             }
             taken.insert(candidate.address_id);
-            Decision::Mail
+            MailingDecision::Mail
         })
         .collect()
 }
@@ -95,37 +98,45 @@ mod tests {
 
     use super::*;
 
-    fn candidate(address: u128) -> Candidate {
+    fn candidate(address: u128) -> MailingCandidate {
         let address_id = Uuid::from_u128(address);
-        Candidate { address_id, written_id: address_id, before_duplicates: None, after_duplicates: None }
+        MailingCandidate {
+            address_id,
+            written_id: address_id,
+            before_duplicates: None,
+            after_duplicates: None,
+        }
     }
 
     #[test]
     fn outcomes_are_decided_in_the_contract_order() {
         let mailed = HashSet::from([Uuid::from_u128(1)]);
-        let both =
-            |before, after| Candidate { before_duplicates: before, after_duplicates: after, ..candidate(1) };
+        let both = |before, after| MailingCandidate {
+            before_duplicates: before,
+            after_duplicates: after,
+            ..candidate(1)
+        };
         let candidates = [
-            both(Some(Reason::DoNotMail), Some(Reason::FilteredLocation)),
-            both(None, Some(Reason::FilteredLocation)),
-            Candidate { after_duplicates: Some(Reason::FilteredConditions), ..candidate(4) },
+            both(Some(NotMailedReason::DoNotMail), Some(NotMailedReason::FilteredLocation)),
+            both(None, Some(NotMailedReason::FilteredLocation)),
+            MailingCandidate { after_duplicates: Some(NotMailedReason::FilteredConditions), ..candidate(4) },
             candidate(4),
             candidate(2),
-            Candidate { after_duplicates: Some(Reason::FilteredLocation), ..candidate(2) },
+            MailingCandidate { after_duplicates: Some(NotMailedReason::FilteredLocation), ..candidate(2) },
             candidate(3),
         ];
         let decisions = decide(&candidates, &mailed, Some(100), 79);
-        use Decision::{Copy, Mail, Refuse};
+        use MailingDecision::{Copy, Mail, Refuse};
         assert_eq!(
             decisions,
             [
-                Refuse(Reason::DoNotMail),
-                Refuse(Reason::DuplicateRecent),
-                Refuse(Reason::FilteredConditions),
-                Refuse(Reason::FilteredConditions),
+                Refuse(NotMailedReason::DoNotMail),
+                Refuse(NotMailedReason::DuplicateRecent),
+                Refuse(NotMailedReason::FilteredConditions),
+                Refuse(NotMailedReason::FilteredConditions),
                 Mail,
                 Copy,
-                Refuse(Reason::BudgetExceeded),
+                Refuse(NotMailedReason::BudgetExceeded),
             ]
         );
     }
@@ -133,7 +144,7 @@ mod tests {
     #[test]
     fn a_copy_is_a_duplicate_only_when_the_first_is_mailed() {
         let decisions = decide(&[candidate(1), candidate(1)], &HashSet::new(), Some(10), 79);
-        assert_eq!(decisions, [Decision::Refuse(Reason::BudgetExceeded); 2]);
+        assert_eq!(decisions, [MailingDecision::Refuse(NotMailedReason::BudgetExceeded); 2]);
     }
 
     proptest! {
@@ -150,7 +161,7 @@ mod tests {
             let sent: Vec<_> = candidates
                 .iter()
                 .zip(&decisions)
-                .filter(|(_, decision)| **decision == Decision::Mail)
+                .filter(|(_, decision)| **decision == MailingDecision::Mail)
                 .map(|(candidate, _)| candidate.address_id)
                 .collect();
             let distinct: HashSet<_> = sent.iter().copied().collect();
@@ -159,7 +170,7 @@ mod tests {
             let spent = i64::try_from(sent.len()).unwrap() * price;
             prop_assert!(budget.is_none_or(|budget| spent <= budget));
             // Nobody is refused for a budget that would have covered them.
-            let refused = decisions.contains(&Decision::Refuse(Reason::BudgetExceeded));
+            let refused = decisions.contains(&MailingDecision::Refuse(NotMailedReason::BudgetExceeded));
             prop_assert!(!refused || budget.is_some_and(|budget| budget - spent < price));
         }
     }

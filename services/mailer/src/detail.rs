@@ -1,19 +1,23 @@
 //! Why a recipient was not mailed, as a sentence for a person. Clients never branch on it.
 
-use address::{Correction, Verdict};
-use audience::BuiltIn;
+use address::{AddressCorrection, AddressVerdict};
+use audience::BuiltInColumn;
 use audience::column::MAX_VALUE_CHARS;
 use contract::limits::HOMES_PER_REQUEST;
-use contract::send::{Reason, Warning};
+use contract::send::{NotMailedReason, RecipientWarning};
 use store::NeighborhoodSettings;
 
-use crate::assess::Assessed;
-use crate::cards::Card;
+use crate::assess::AssessedRecipient;
+use crate::cards::MailpieceDraft;
 use crate::prepare::UnreadBirthday;
-use crate::reserve::Plan;
+use crate::reserve::SendPlan;
 
 /// A sentence for a person.
-pub(crate) fn detail(plan: &Plan<'_>, (assessed, card): (&Assessed<'_>, &Card), reason: Reason) -> String {
+pub(crate) fn detail(
+    plan: &SendPlan<'_>,
+    (assessed, card): (&AssessedRecipient<'_>, &MailpieceDraft),
+    reason: NotMailedReason,
+) -> String {
     if let Some(refusal) = card.refusal.as_ref().filter(|refusal| refusal.reason == reason) {
         return refusal.detail.clone();
     }
@@ -23,22 +27,22 @@ pub(crate) fn detail(plan: &Plan<'_>, (assessed, card): (&Assessed<'_>, &Card), 
         return detail;
     }
     match (reason, assessed.verdict) {
-        (Reason::InvalidAddress, Verdict::Undeliverable(failure)) => failure.detail(),
-        (Reason::RemovedBySender, _) => "The recipient was removed from the campaign.".to_owned(),
-        (Reason::DoNotMail, _) => "The address is on the campaign's do-not-mail list.".to_owned(),
-        (Reason::DuplicateRecent, _) => {
+        (NotMailedReason::InvalidAddress, AddressVerdict::Undeliverable(failure)) => failure.detail(),
+        (NotMailedReason::RemovedBySender, _) => "The recipient was removed from the campaign.".to_owned(),
+        (NotMailedReason::DoNotMail, _) => "The address is on the campaign's do-not-mail list.".to_owned(),
+        (NotMailedReason::DuplicateRecent, _) => {
             let days = (plan.times.now - plan.times.mailed_since).num_days();
             format!("The address was mailed for this campaign within the last {days} days.")
         }
-        (Reason::FilteredLocation, _) => {
+        (NotMailedReason::FilteredLocation, _) => {
             "The address is outside the area drawn on the campaign's map.".to_owned()
         }
-        (Reason::FilteredConditions, _) => {
+        (NotMailedReason::FilteredConditions, _) => {
             "The recipient is kept and waits until it matches the campaign's filter \
              conditions, which are checked again every day."
                 .to_owned()
         }
-        (Reason::BudgetExceeded, _) => "The campaign's budget is spent.".to_owned(),
+        (NotMailedReason::BudgetExceeded, _) => "The campaign's budget is spent.".to_owned(),
         (other, _) => other.as_str().replace('_', " "),
     }
 }
@@ -46,28 +50,30 @@ pub(crate) fn detail(plan: &Plan<'_>, (assessed, card): (&Assessed<'_>, &Card), 
 /// A sentence about the homes around a center, for the reasons that are about homes.
 fn homes_detail(
     neighborhood: NeighborhoodSettings,
-    assessed: &Assessed<'_>,
-    reason: Reason,
+    assessed: &AssessedRecipient<'_>,
+    reason: NotMailedReason,
 ) -> Option<String> {
     let radius = neighborhood.radius_metres;
     Some(match reason {
-        Reason::NoHomesFound if assessed.place().is_none() => {
+        NotMailedReason::NoHomesFound if assessed.place().is_none() => {
             "The address could not be located, so no homes around it are known.".to_owned()
         }
-        Reason::NoHomesFound => format!("No homes are known within {radius} metres of the address."),
-        Reason::RequestCapacityReached => format!(
+        NotMailedReason::NoHomesFound => format!("No homes are known within {radius} metres of the address."),
+        NotMailedReason::RequestCapacityReached => format!(
             "With the homes around this address the request would pass {HOMES_PER_REQUEST} homes. Send it again in another request."
         ),
-        Reason::DoNotMail => {
+        NotMailedReason::DoNotMail => {
             "The homes around the address are on the campaign's do-not-mail list.".to_owned()
         }
-        Reason::DuplicateRecent => {
+        NotMailedReason::DuplicateRecent => {
             "The homes around the address were mailed for this campaign lately.".to_owned()
         }
-        Reason::FilteredLocation => {
+        NotMailedReason::FilteredLocation => {
             "The homes around the address are outside the area drawn on the campaign's map.".to_owned()
         }
-        Reason::UnsupportedCharacters | Reason::TextOverflow | Reason::VariableImageMissing => {
+        NotMailedReason::UnsupportedCharacters
+        | NotMailedReason::TextOverflow
+        | NotMailedReason::VariableImageMissing => {
             "The design cannot print the cards of the homes around the address.".to_owned()
         }
         _ => return None,
@@ -84,27 +90,27 @@ const ADDRESS_CORRECTED: &str = "address_corrected";
 const BIRTHDAY_NOT_READ: &str = "birthday_not_read";
 
 /// What the card prints in the place of something else, what was corrected, and values that were cut.
-pub(crate) fn warnings(assessed: &Assessed<'_>, card: &Card) -> Vec<Warning> {
-    let corrected = |Correction { field, from, to }: &Correction| Warning {
+pub(crate) fn warnings(assessed: &AssessedRecipient<'_>, card: &MailpieceDraft) -> Vec<RecipientWarning> {
+    let corrected = |AddressCorrection { field, from, to }: &AddressCorrection| RecipientWarning {
         code: ADDRESS_CORRECTED.to_owned(),
         field: field.as_str().to_owned(),
         detail: format!("{from:?} was corrected to {to:?}."),
     };
     let corrections = match assessed.verdict {
-        Verdict::Deliverable(verified) => verified.corrections.as_slice(),
-        Verdict::Undeliverable(_) => &[],
+        AddressVerdict::Deliverable(verified) => verified.corrections.as_slice(),
+        AddressVerdict::Undeliverable(_) => &[],
     };
-    let cut = |field: &&str| Warning {
+    let cut = |field: &&str| RecipientWarning {
         code: VALUE_CUT.to_owned(),
         field: (*field).to_owned(),
         detail: format!(
             "The value of {field:?} is longer than {MAX_VALUE_CHARS} characters; what is beyond them is not kept."
         ),
     };
-    let birthday = assessed.prepared.unread_birthday().map(|unread| Warning {
+    let birthday = assessed.prepared.unread_birthday().map(|unread| RecipientWarning {
         code: BIRTHDAY_NOT_READ.to_owned(),
-        field: BuiltIn::Birthday.key().to_owned(),
-        detail: birthday_detail(unread, assessed.prepared.value(BuiltIn::Birthday)),
+        field: BuiltInColumn::Birthday.key().to_owned(),
+        detail: birthday_detail(unread, assessed.prepared.value(BuiltInColumn::Birthday)),
     });
     let of_values = corrections.iter().map(corrected).chain(assessed.prepared.cut.iter().map(cut));
     card.warnings.iter().cloned().chain(of_values).chain(birthday).collect()

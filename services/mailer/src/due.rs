@@ -11,22 +11,22 @@ use std::error::Error;
 
 use chrono::{TimeDelta, Utc};
 use contract::id::{ChargeId, TeamId};
-use contract::send::{Reason, SendError};
-use queue::{Refused, Turns};
+use contract::send::{NotMailedReason, SendError};
+use queue::{CallRefusedError, SlotScheduler};
 use service::fail_point;
 use store::{Campaign, Job, JobKind, StoreError, retry};
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
 use uuid::Uuid;
-use verification::VerifyError;
+use verification::VerificationError;
 
 use self::people::next_people;
-use self::portion::{Portion, Taken};
-use crate::Mailer;
+use self::portion::{JobPortion, PortionOutcome};
+use crate::MailerState;
 use crate::calendar::next_local_hour;
-use crate::cards::{CardsError, find_design_pictures};
+use crate::cards::{MailpieceDraftError, find_design_pictures};
 use crate::lease::while_held;
-use crate::leased::{Bounds, LeasedWork};
+use crate::leased::{LeasedWork, WorkLimits};
 use crate::rules::{AudienceRules, step_rules};
 use crate::settle::{SettleError, settle_portion};
 use crate::times::time_zone;
@@ -42,11 +42,11 @@ enum JobError {
     #[error(transparent)]
     Settle(#[from] SettleError),
     #[error(transparent)]
-    Cards(#[from] CardsError),
+    Cards(#[from] MailpieceDraftError),
     #[error("{0}")]
     Campaign(SendError),
     #[error(transparent)]
-    Refused(#[from] Refused),
+    Refused(#[from] CallRefusedError),
 }
 
 impl JobError {
@@ -57,7 +57,7 @@ impl JobError {
             self,
             Self::Campaign(_)
                 | Self::Settle(SettleError::Payment(_))
-                | Self::Cards(CardsError::Verify(VerifyError::Unavailable(_)))
+                | Self::Cards(MailpieceDraftError::Verify(VerificationError::Unavailable(_)))
         )
     }
 }
@@ -68,23 +68,23 @@ const SLOTS: usize = 3;
 /// Due jobs of all teams.
 #[derive(Clone)]
 pub(crate) struct DueJobs {
-    mailer: Mailer,
-    turns: Turns,
+    mailer: MailerState,
+    turns: SlotScheduler,
 }
 
 impl DueJobs {
-    pub(crate) fn new(mailer: Mailer) -> Self {
-        Self { mailer, turns: Turns::new(SLOTS) }
+    pub(crate) fn new(mailer: MailerState) -> Self {
+        Self { mailer, turns: SlotScheduler::new(SLOTS) }
     }
 }
 
 impl LeasedWork for DueJobs {
-    type Piece = Job;
+    type LeasedItem = Job;
 
     const NAME: &'static str = "due jobs";
 
     // Most of them may wait for a payment provider that hangs.
-    const BOUNDS: Bounds = Bounds { in_all: 32, per_team: 4 };
+    const BOUNDS: WorkLimits = WorkLimits { in_all: 32, per_team: 4 };
 
     async fn take(&self, full_teams: &[TeamId]) -> Result<Option<(TeamId, Job)>, StoreError> {
         let (process, settings) = (&self.mailer.process, &self.mailer.process.config.mailer);
@@ -140,7 +140,7 @@ fn span(job: &Job) -> Span {
     )
 }
 
-async fn work(mailer: &Mailer, mut job: Job) -> Result<(), JobError> {
+async fn work(mailer: &MailerState, mut job: Job) -> Result<(), JobError> {
     let store = &mailer.process.store;
     let campaign = store.campaign_get(job.lease.team_id, &job.campaign_id).await?;
     if let Some(charge_id) = job.open_charge.take() {
@@ -169,7 +169,8 @@ async fn work(mailer: &Mailer, mut job: Job) -> Result<(), JobError> {
         let Some(last) = people.last().map(|person| person.position) else {
             return Ok(finish_or_repeat(mailer, &job, &campaign).await?);
         };
-        let portion = Portion { job: &job, campaign: &campaign, step: &step, rules: &rules, people: &people };
+        let portion =
+            JobPortion { job: &job, campaign: &campaign, step: &step, rules: &rules, people: &people };
         if !while_held(mailer, job.lease, mail(mailer, &portion)).await? {
             return Ok(rest(mailer, &job, &campaign).await?);
         }
@@ -182,41 +183,41 @@ async fn work(mailer: &Mailer, mut job: Job) -> Result<(), JobError> {
 }
 
 /// Mails a portion and closes its charge. False when the campaign was paused meanwhile: the portion is still to be done.
-async fn mail(mailer: &Mailer, portion: &Portion<'_>) -> Result<bool, JobError> {
+async fn mail(mailer: &MailerState, portion: &JobPortion<'_>) -> Result<bool, JobError> {
     match portion.reserve_again_on_conflict(mailer).await? {
-        Taken::Open(charge_id) => {
+        PortionOutcome::Open(charge_id) => {
             fail_point::pass("job.reserved");
             close(mailer, portion.job, charge_id, Some(portion.campaign)).await?;
             tracing::info!(%charge_id, people = portion.people.len(), "mailed a portion");
         }
-        Taken::Nobody => {}
-        Taken::Paused => return Ok(false),
+        PortionOutcome::Nobody => {}
+        PortionOutcome::Paused => return Ok(false),
     }
     Ok(true)
 }
 
 async fn close(
-    mailer: &Mailer,
+    mailer: &MailerState,
     job: &Job,
     charge_id: ChargeId,
     campaign: Option<&Campaign>,
 ) -> Result<(), SettleError> {
     // A re-check that cannot be paid leaves its recipients waiting.
     let declined_to = match job.kind {
-        JobKind::Recheck => Reason::FilteredConditions,
-        JobKind::Step { .. } => Reason::PaymentFailed,
+        JobKind::Recheck => NotMailedReason::FilteredConditions,
+        JobKind::Step { .. } => NotMailedReason::PaymentFailed,
     };
     settle_portion(mailer, job.lease, charge_id, campaign, declined_to).await
 }
 
-async fn finish(mailer: &Mailer, job: &Job) -> Result<(), StoreError> {
+async fn finish(mailer: &MailerState, job: &Job) -> Result<(), StoreError> {
     let mut connection = mailer.process.store.connection().await?;
     let transaction = connection.begin().await?;
     transaction.job_finish(job.lease).await?;
     transaction.commit().await
 }
 
-async fn finish_or_repeat(mailer: &Mailer, job: &Job, campaign: &Campaign) -> Result<(), StoreError> {
+async fn finish_or_repeat(mailer: &MailerState, job: &Job, campaign: &Campaign) -> Result<(), StoreError> {
     if matches!(job.kind, JobKind::Step { .. }) {
         return finish(mailer, job).await;
     }
@@ -231,7 +232,7 @@ async fn finish_or_repeat(mailer: &Mailer, job: &Job, campaign: &Campaign) -> Re
 }
 
 /// A paused campaign mails nobody: its re-check begins anew on the next day, its steps go on where they are after a while.
-async fn rest(mailer: &Mailer, job: &Job, campaign: &Campaign) -> Result<(), StoreError> {
+async fn rest(mailer: &MailerState, job: &Job, campaign: &Campaign) -> Result<(), StoreError> {
     match job.kind {
         JobKind::Recheck => finish_or_repeat(mailer, job, campaign).await,
         JobKind::Step { .. } => {
@@ -241,7 +242,7 @@ async fn rest(mailer: &Mailer, job: &Job, campaign: &Campaign) -> Result<(), Sto
     }
 }
 
-fn next_recheck(mailer: &Mailer, campaign: &Campaign) -> chrono::DateTime<Utc> {
+fn next_recheck(mailer: &MailerState, campaign: &Campaign) -> chrono::DateTime<Utc> {
     next_local_hour(
         mailer.process.clock.now(),
         time_zone(campaign),

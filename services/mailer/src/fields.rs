@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 
-use audience::{BuiltIn, ColumnType, fold_name};
-use store::{Column, ColumnKind, ColumnSource};
+use audience::{BuiltInColumn, ColumnType, fold_name};
+use store::{ColumnKind, ColumnSource, TeamColumn};
 
 /// Where a field's values go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Slot {
+pub(crate) enum FieldTarget {
     /// A built-in column.
-    BuiltIn(BuiltIn),
-    /// The custom column at this position of [`Fields::columns`].
+    BuiltIn(BuiltInColumn),
+    /// The custom column at this position of [`RequestColumns::columns`].
     Custom(usize),
     /// A formula or AI column: sent values are ignored and counted.
     Computed,
@@ -28,21 +28,21 @@ pub(crate) struct ColumnLimits {
 }
 
 /// The columns of a team and those that a request makes, in the order of their first appearance.
-pub(crate) struct Fields {
-    columns: Vec<Column>,
+pub(crate) struct RequestColumns {
+    columns: Vec<TeamColumn>,
     stored: usize,
     /// New columns that may still be made.
     room: usize,
     types: HashMap<String, ColumnType>,
     by_key: HashMap<String, usize>,
     /// Slots by name as written: thousands of recipients repeat the same few names.
-    by_name: HashMap<String, Slot>,
+    by_name: HashMap<String, FieldTarget>,
 }
 
-impl Fields {
+impl RequestColumns {
     /// Starts from a team's stored columns. `types` are the request's `field_types`.
     pub(crate) fn new<'t>(
-        stored: Vec<Column>,
+        stored: Vec<TeamColumn>,
         types: impl Iterator<Item = (&'t str, ColumnType)>,
         limits: ColumnLimits,
     ) -> Self {
@@ -58,7 +58,7 @@ impl Fields {
     }
 
     /// The slot of a field; makes its column when it is new and there is room.
-    pub(crate) fn slot(&mut self, name: &str) -> Slot {
+    pub(crate) fn slot(&mut self, name: &str) -> FieldTarget {
         if let Some(slot) = self.by_name.get(name) {
             return *slot;
         }
@@ -67,34 +67,34 @@ impl Fields {
         slot
     }
 
-    fn find_or_make(&mut self, name: &str) -> Slot {
-        if let Some(built_in) = BuiltIn::from_name(name) {
-            return Slot::BuiltIn(built_in);
+    fn find_or_make(&mut self, name: &str) -> FieldTarget {
+        if let Some(built_in) = BuiltInColumn::from_name(name) {
+            return FieldTarget::BuiltIn(built_in);
         }
         let key = fold_name(name);
         if let Some(at) = self.by_key.get(&key) {
             return match self.columns[*at].kind {
-                ColumnKind::Custom => Slot::Custom(*at),
-                ColumnKind::Formula | ColumnKind::Ai => Slot::Computed,
+                ColumnKind::Custom => FieldTarget::Custom(*at),
+                ColumnKind::Formula | ColumnKind::Ai => FieldTarget::Computed,
             };
         }
         if self.room == 0 {
-            return Slot::Dropped;
+            return FieldTarget::Dropped;
         }
         self.room -= 1;
         let column_type = self.types.get(&key).copied().unwrap_or(ColumnType::Text);
-        self.columns.push(Column::new(name, column_type, ColumnKind::Custom, ColumnSource::Api));
+        self.columns.push(TeamColumn::new(name, column_type, ColumnKind::Custom, ColumnSource::Api));
         self.by_key.insert(key, self.columns.len() - 1);
-        Slot::Custom(self.columns.len() - 1)
+        FieldTarget::Custom(self.columns.len() - 1)
     }
 
     /// All columns: the stored ones, then the new ones.
-    pub(crate) fn columns(&self) -> &[Column] {
+    pub(crate) fn columns(&self) -> &[TeamColumn] {
         &self.columns
     }
 
     /// The columns that the request makes.
-    pub(crate) fn new_columns(&self) -> &[Column] {
+    pub(crate) fn new_columns(&self) -> &[TeamColumn] {
         &self.columns[self.stored..]
     }
 }
@@ -102,8 +102,11 @@ impl Fields {
 /// Whether a send brings the column of this folded name itself, so that stored values are never read for it: the name
 /// and the address.
 pub(crate) fn is_always_sent(name: &str) -> bool {
-    use BuiltIn::{Address1, Address2, City, FirstName, LastName, State, Zip};
-    matches!(BuiltIn::from_name(name), Some(FirstName | LastName | Address1 | Address2 | City | State | Zip))
+    use BuiltInColumn::{Address1, Address2, City, FirstName, LastName, State, Zip};
+    matches!(
+        BuiltInColumn::from_name(name),
+        Some(FirstName | LastName | Address1 | Address2 | City | State | Zip)
+    )
 }
 
 #[cfg(test)]
@@ -112,18 +115,18 @@ mod tests {
 
     const LIMITS: ColumnLimits = ColumnLimits { per_request: 10, per_team: 50 };
 
-    fn stored(name: &str, kind: ColumnKind, source: ColumnSource) -> Column {
-        Column::new(name, ColumnType::Number, kind, source)
+    fn stored(name: &str, kind: ColumnKind, source: ColumnSource) -> TeamColumn {
+        TeamColumn::new(name, ColumnType::Number, kind, source)
     }
 
     #[test]
     fn names_meet_whatever_their_case_and_built_in_names_are_no_custom_columns() {
         let column = stored("Lifetime Value", ColumnKind::Custom, ColumnSource::Owner);
-        let mut fields = Fields::new(vec![column], [("PET", ColumnType::Date)].into_iter(), LIMITS);
-        assert_eq!(fields.slot(" lifetime VALUE"), Slot::Custom(0));
-        assert_eq!(fields.slot("First_Name"), Slot::BuiltIn(BuiltIn::FirstName));
-        assert_eq!(fields.slot("Pet"), Slot::Custom(1));
-        assert_eq!(fields.slot("pet"), Slot::Custom(1));
+        let mut fields = RequestColumns::new(vec![column], [("PET", ColumnType::Date)].into_iter(), LIMITS);
+        assert_eq!(fields.slot(" lifetime VALUE"), FieldTarget::Custom(0));
+        assert_eq!(fields.slot("First_Name"), FieldTarget::BuiltIn(BuiltInColumn::FirstName));
+        assert_eq!(fields.slot("Pet"), FieldTarget::Custom(1));
+        assert_eq!(fields.slot("pet"), FieldTarget::Custom(1));
         assert_eq!(fields.columns()[1].column_type, ColumnType::Date);
         assert_eq!(fields.new_columns().len(), 1);
     }
@@ -134,17 +137,20 @@ mod tests {
             stored("tier", ColumnKind::Formula, ColumnSource::Owner),
             stored("greeting", ColumnKind::Ai, ColumnSource::Owner),
         ];
-        let mut fields = Fields::new(columns, [].into_iter(), LIMITS);
-        assert_eq!([fields.slot("Tier"), fields.slot("greeting")], [Slot::Computed, Slot::Computed]);
+        let mut fields = RequestColumns::new(columns, [].into_iter(), LIMITS);
+        assert_eq!(
+            [fields.slot("Tier"), fields.slot("greeting")],
+            [FieldTarget::Computed, FieldTarget::Computed]
+        );
     }
 
     #[test]
     fn ten_new_columns_per_request_in_order_of_first_appearance() {
-        let mut fields = Fields::new(Vec::new(), [].into_iter(), LIMITS);
+        let mut fields = RequestColumns::new(Vec::new(), [].into_iter(), LIMITS);
         let slots: Vec<_> = (0..12).map(|number| fields.slot(&format!("field {number}"))).collect();
-        assert_eq!(slots[9], Slot::Custom(9));
-        assert_eq!(slots[10..], [Slot::Dropped, Slot::Dropped]);
-        assert_eq!(fields.slot("FIELD 3"), Slot::Custom(3));
+        assert_eq!(slots[9], FieldTarget::Custom(9));
+        assert_eq!(slots[10..], [FieldTarget::Dropped, FieldTarget::Dropped]);
+        assert_eq!(fields.slot("FIELD 3"), FieldTarget::Custom(3));
     }
 
     #[test]
@@ -153,8 +159,8 @@ mod tests {
             .map(|number| stored(&format!("c{number}"), ColumnKind::Custom, ColumnSource::Api))
             .collect();
         columns.push(stored("owned", ColumnKind::Custom, ColumnSource::Owner));
-        let mut fields = Fields::new(columns, [].into_iter(), LIMITS);
+        let mut fields = RequestColumns::new(columns, [].into_iter(), LIMITS);
         let slots = [fields.slot("x"), fields.slot("y"), fields.slot("z")];
-        assert_eq!(slots, [Slot::Custom(49), Slot::Custom(50), Slot::Dropped]);
+        assert_eq!(slots, [FieldTarget::Custom(49), FieldTarget::Custom(50), FieldTarget::Dropped]);
     }
 }

@@ -4,15 +4,15 @@ use bytes::Bytes;
 use contract::id::{RequestId, TeamId};
 use contract::message::{REPLY_ERROR, REPLY_OK, REPLY_REPLAYED, SEND_QUEUE, SEND_V1, SEND_VALIDATE_V1};
 use contract::send::{SendContext, SendError};
-use queue::{Call, Handler, Reply, Turn};
+use queue::{CallHandler, QueueCall, QueueReply, SlotPermit};
 use service::trace::{TraceContext, work};
 
-use crate::Mailer;
-use crate::send::{self, Incoming};
+use crate::MailerState;
+use crate::send::{self, IncomingSend};
 use crate::validate;
 
 /// An answer to a sender.
-pub(crate) enum Answer {
+pub(crate) enum SendAnswer {
     /// To this request.
     New(Bytes),
     /// Stored by an earlier one.
@@ -21,27 +21,32 @@ pub(crate) enum Answer {
 
 /// Answers the calls of the send queue.
 pub(crate) struct SendHandler {
-    mailer: Mailer,
+    mailer: MailerState,
 }
 
 impl SendHandler {
-    pub(crate) fn new(mailer: Mailer) -> Self {
+    pub(crate) fn new(mailer: MailerState) -> Self {
         Self { mailer }
     }
 
     /// Answers a call of a kind that this worker knows.
-    async fn answer(&self, is_dry: bool, incoming: Incoming, turn: Turn) -> Result<Answer, SendError> {
+    async fn answer(
+        &self,
+        is_dry: bool,
+        incoming: IncomingSend,
+        turn: SlotPermit,
+    ) -> Result<SendAnswer, SendError> {
         let mailer = self.mailer.in_turn(turn);
         if is_dry {
-            return Box::pin(validate::validate(&mailer, &incoming)).await.map(Answer::New);
+            return Box::pin(validate::validate(&mailer, &incoming)).await.map(SendAnswer::New);
         }
         // Boxed: it is large, and would be moved from layer to layer.
         Box::pin(send::send(&mailer, incoming)).await
     }
 }
 
-impl Handler for SendHandler {
-    async fn handle(&self, call: Call, turn: Turn) -> Option<Reply> {
+impl CallHandler for SendHandler {
+    async fn handle(&self, call: QueueCall, turn: SlotPermit) -> Option<QueueReply> {
         let is_dry = match call.kind.as_str() {
             SEND_V1 => false,
             SEND_VALIDATE_V1 => true,
@@ -49,7 +54,7 @@ impl Handler for SendHandler {
         };
         let context = SendContext::of_text(&call.context)?;
         let span = TraceContext::from_header(Some(&call.trace)).work_span(&call, SEND_QUEUE);
-        let incoming = Incoming {
+        let incoming = IncomingSend {
             request_id: RequestId(call.id),
             team_id: TeamId(call.team),
             deadline_ms: call.deadline_ms,
@@ -60,19 +65,19 @@ impl Handler for SendHandler {
     }
 }
 
-fn code_of(result: &Result<Answer, SendError>) -> &'static str {
+fn code_of(result: &Result<SendAnswer, SendError>) -> &'static str {
     match result {
-        Ok(Answer::New(_)) => "ok",
-        Ok(Answer::Replayed(_)) => "replayed",
+        Ok(SendAnswer::New(_)) => "ok",
+        Ok(SendAnswer::Replayed(_)) => "replayed",
         Err(error) => error.code(),
     }
 }
 
-fn reply(result: Result<Answer, SendError>) -> Reply {
+fn reply(result: Result<SendAnswer, SendError>) -> QueueReply {
     match result {
-        Ok(Answer::New(body)) => Reply { kind: REPLY_OK.to_owned(), body },
-        Ok(Answer::Replayed(body)) => Reply { kind: REPLY_REPLAYED.to_owned(), body },
-        Err(error) => Reply { kind: REPLY_ERROR.to_owned(), body: error_body(&error) },
+        Ok(SendAnswer::New(body)) => QueueReply { kind: REPLY_OK.to_owned(), body },
+        Ok(SendAnswer::Replayed(body)) => QueueReply { kind: REPLY_REPLAYED.to_owned(), body },
+        Err(error) => QueueReply { kind: REPLY_ERROR.to_owned(), body: error_body(&error) },
     }
 }
 

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 use service::housekeeping::note;
-use service::purge::Portions;
+use service::purge::PurgePortions;
 use store::StoreError;
 
-use crate::Mailer;
+use crate::MailerState;
 
 /// How often rows past their time are deleted.
 const PURGE_INTERVAL: Duration = Duration::from_secs(60);
@@ -20,7 +20,7 @@ const FILE_PURGE_INTERVAL: Duration = Duration::from_secs(60 * 60);
 const PURGE_LEASE: TimeDelta = TimeDelta::minutes(3);
 
 /// A hundred thousand rows of a kind a minute.
-const PURGE: Portions = Portions { rows: 5_000, statements: 20 };
+const PURGE: PurgePortions = PurgePortions { rows: 5_000, statements: 20 };
 
 /// Rate windows are kept a little longer than they count.
 const RATE_WINDOW_AGE: TimeDelta = TimeDelta::minutes(10);
@@ -32,11 +32,11 @@ const FIGURE_AGE: TimeDelta = TimeDelta::days(400);
 const SEARCH_STATEMENTS: usize = 50;
 
 /// Runs until the process is to stop.
-pub(crate) async fn run(mailer: &Mailer) {
+pub(crate) async fn run(mailer: &MailerState) {
     tokio::join!(keep_findable(mailer), keep_purging(mailer), keep_purging_files(mailer));
 }
 
-async fn keep_findable(mailer: &Mailer) {
+async fn keep_findable(mailer: &MailerState) {
     let interval = Duration::from_millis(mailer.process.config.mailer.job_interval_ms);
     let mut rounds = mailer.process.rounds(interval);
     while rounds.next().await {
@@ -44,21 +44,21 @@ async fn keep_findable(mailer: &Mailer) {
     }
 }
 
-async fn keep_purging(mailer: &Mailer) {
+async fn keep_purging(mailer: &MailerState) {
     let mut rounds = mailer.process.rounds(PURGE_INTERVAL);
     while rounds.next().await {
         note("purge", purge(mailer).await);
     }
 }
 
-async fn keep_purging_files(mailer: &Mailer) {
+async fn keep_purging_files(mailer: &MailerState) {
     let mut rounds = mailer.process.rounds(FILE_PURGE_INTERVAL);
     while rounds.next().await {
         note("delete old pictures", mailer.pictures.purge_files().await);
     }
 }
 
-async fn purge(mailer: &Mailer) -> Result<(), StoreError> {
+async fn purge(mailer: &MailerState) -> Result<(), StoreError> {
     if !mailer.process.has_duty("purge sends", PURGE_LEASE).await? {
         return Ok(());
     }
@@ -81,7 +81,7 @@ async fn purge(mailer: &Mailer) -> Result<(), StoreError> {
 }
 
 /// Makes recipients findable by name and address.
-async fn fill_search(mailer: &Mailer) -> Result<(), StoreError> {
+async fn fill_search(mailer: &MailerState) -> Result<(), StoreError> {
     for _ in 0..SEARCH_STATEMENTS {
         if mailer.process.store.recipient_search_fill().await? == 0 {
             break;

@@ -6,9 +6,9 @@ use std::error::Error;
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use store::{JobLease, Lease, StoreError};
+use store::{JobLease, SendLease, StoreError};
 
-use crate::Mailer;
+use crate::MailerState;
 
 /// Renewals in the time of one lease: that two in a row fail costs nothing.
 const RENEWALS_PER_LEASE: u32 = 3;
@@ -19,20 +19,20 @@ const LONGEST: Duration = Duration::from_secs(300);
 
 /// The lease of a send or of a job.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Held {
+pub(crate) enum HeldLease {
     /// Of a send.
-    Send(Lease),
+    Send(SendLease),
     /// Of a job.
     Job(JobLease),
 }
 
-impl From<Lease> for Held {
-    fn from(lease: Lease) -> Self {
+impl From<SendLease> for HeldLease {
+    fn from(lease: SendLease) -> Self {
         Self::Send(lease)
     }
 }
 
-impl From<JobLease> for Held {
+impl From<JobLease> for HeldLease {
     fn from(lease: JobLease) -> Self {
         Self::Job(lease)
     }
@@ -40,8 +40,8 @@ impl From<JobLease> for Held {
 
 /// Works, and renews the lease meanwhile.
 pub(crate) async fn while_held<T>(
-    mailer: &Mailer,
-    held: impl Into<Held>,
+    mailer: &MailerState,
+    held: impl Into<HeldLease>,
     work: impl Future<Output = T>,
 ) -> T {
     tokio::select! {
@@ -51,7 +51,7 @@ pub(crate) async fn while_held<T>(
     }
 }
 
-async fn renew(mailer: &Mailer, held: Held) -> Infallible {
+async fn renew(mailer: &MailerState, held: HeldLease) -> Infallible {
     let lease = Duration::from_millis(mailer.process.config.mailer.lease_ms.unsigned_abs());
     let pause = lease / RENEWALS_PER_LEASE;
     let begun = tokio::time::Instant::now();
@@ -65,11 +65,11 @@ async fn renew(mailer: &Mailer, held: Held) -> Infallible {
     std::future::pending().await
 }
 
-async fn renew_once(mailer: &Mailer, held: Held) -> Result<(), StoreError> {
+async fn renew_once(mailer: &MailerState, held: HeldLease) -> Result<(), StoreError> {
     let leased_until =
         mailer.process.clock.now() + TimeDelta::milliseconds(mailer.process.config.mailer.lease_ms);
     match held {
-        Held::Send(lease) => mailer.process.store.send_renew(lease, leased_until).await,
-        Held::Job(lease) => mailer.process.store.job_renew(lease, leased_until).await,
+        HeldLease::Send(lease) => mailer.process.store.send_renew(lease, leased_until).await,
+        HeldLease::Job(lease) => mailer.process.store.job_renew(lease, leased_until).await,
     }
 }

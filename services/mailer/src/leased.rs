@@ -8,11 +8,11 @@ use contract::id::TeamId;
 use store::StoreError;
 use tokio::task::{JoinError, JoinSet};
 
-use crate::Mailer;
+use crate::MailerState;
 
 /// How many pieces of one kind of work are under way at a time.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Bounds {
+pub(crate) struct WorkLimits {
     /// Of all teams.
     pub(crate) in_all: usize,
     /// Of one team.
@@ -22,29 +22,29 @@ pub(crate) struct Bounds {
 /// A kind of work that is taken by lease.
 pub(crate) trait LeasedWork: Clone + Send + Sync + 'static {
     /// A piece of it, leased.
-    type Piece: Send + 'static;
+    type LeasedItem: Send + 'static;
 
     /// What it is, for logs.
     const NAME: &'static str;
 
-    const BOUNDS: Bounds;
+    const BOUNDS: WorkLimits;
 
     /// Takes a due piece of a team that has not got its share; `None` when there is none.
     fn take(
         &self,
         full_teams: &[TeamId],
-    ) -> impl Future<Output = Result<Option<(TeamId, Self::Piece)>, StoreError>> + Send;
+    ) -> impl Future<Output = Result<Option<(TeamId, Self::LeasedItem)>, StoreError>> + Send;
 
     /// Works on a piece to its end. What fails stays leased or is put back.
-    fn work(&self, piece: Self::Piece) -> impl Future<Output = ()> + Send;
+    fn work(&self, piece: Self::LeasedItem) -> impl Future<Output = ()> + Send;
 }
 
 /// Takes and does what is due until the process is to stop. Pieces under way then have its grace.
-pub(crate) async fn run<W: LeasedWork>(mailer: &Mailer, work: W) {
+pub(crate) async fn run<W: LeasedWork>(mailer: &MailerState, work: W) {
     let process = &mailer.process;
     let mut looks = tokio::time::interval(Duration::from_millis(process.config.mailer.job_interval_ms));
     looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let places = Places::default();
+    let places = TeamSlots::default();
     let mut under_way = JoinSet::new();
     loop {
         tokio::select! {
@@ -73,9 +73,9 @@ pub(crate) async fn run<W: LeasedWork>(mailer: &Mailer, work: W) {
 
 /// Takes what is due while there are places for it, and begins nothing once the process is to stop.
 async fn take_all<W: LeasedWork>(
-    mailer: &Mailer,
+    mailer: &MailerState,
     work: &W,
-    places: &Places,
+    places: &TeamSlots,
     under_way: &mut JoinSet<()>,
 ) -> Result<(), StoreError> {
     while let Some(full_teams) = places.full_teams(W::BOUNDS)
@@ -100,19 +100,19 @@ fn note_panic(work: &'static str, ended: Result<(), JoinError>) {
 
 /// Places that are held, by team.
 #[derive(Clone, Default)]
-struct Places {
+struct TeamSlots {
     held: Arc<Mutex<HashMap<TeamId, usize>>>,
 }
 
 /// A place, given back when it is dropped.
-struct Place {
-    places: Places,
+struct TeamSlotGuard {
+    places: TeamSlots,
     team_id: TeamId,
 }
 
-impl Places {
+impl TeamSlots {
     /// The teams that have their share; `None` when there is no place for anybody.
-    fn full_teams(&self, bounds: Bounds) -> Option<Vec<TeamId>> {
+    fn full_teams(&self, bounds: WorkLimits) -> Option<Vec<TeamId>> {
         let held = self.held();
         if held.values().sum::<usize>() >= bounds.in_all {
             return None;
@@ -120,9 +120,9 @@ impl Places {
         Some(held.iter().filter(|(_, held)| **held >= bounds.per_team).map(|(team_id, _)| *team_id).collect())
     }
 
-    fn take(&self, team_id: TeamId) -> Place {
+    fn take(&self, team_id: TeamId) -> TeamSlotGuard {
         *self.held().entry(team_id).or_default() += 1;
-        Place { places: self.clone(), team_id }
+        TeamSlotGuard { places: self.clone(), team_id }
     }
 
     fn held(&self) -> MutexGuard<'_, HashMap<TeamId, usize>> {
@@ -131,7 +131,7 @@ impl Places {
     }
 }
 
-impl Drop for Place {
+impl Drop for TeamSlotGuard {
     fn drop(&mut self) {
         let mut held = self.places.held();
         if let Some(count) = held.get_mut(&self.team_id) {
@@ -149,11 +149,11 @@ mod tests {
 
     use super::*;
 
-    const BOUNDS: Bounds = Bounds { in_all: 3, per_team: 2 };
+    const BOUNDS: WorkLimits = WorkLimits { in_all: 3, per_team: 2 };
 
     #[test]
     fn a_team_has_its_share_and_gives_it_back() {
-        let (places, [one, other]) = (Places::default(), [1, 2].map(|id| TeamId(Uuid::from_u128(id))));
+        let (places, [one, other]) = (TeamSlots::default(), [1, 2].map(|id| TeamId(Uuid::from_u128(id))));
         let first = places.take(one);
         assert_eq!(places.full_teams(BOUNDS), Some(vec![]));
         let second = places.take(one);

@@ -34,20 +34,20 @@ mod validate;
 
 use std::sync::Arc;
 
-use address::{AddressInput, Strictness, Verdict};
+use address::{AddressInput, AddressVerdict, VerificationStrictness};
 use contract::message::{CALL_QUEUES, SEND_QUEUE};
 use design::Product;
-use outbound::{Client, Policy};
-use pictures::Pictures;
-use queue::{Consumption, Turn};
+use outbound::{OutboundClient, TargetPolicy};
+use pictures::PictureFetcher;
+use queue::{ConsumerOptions, SlotPermit};
 use service::Process;
 use storage::Storage;
-use verification::{Verify, VerifyError};
+use verification::{AddressVerifier, VerificationError};
 
-use crate::cards::{Designs, Layouts};
+use crate::cards::{DesignCache, LayoutThreads};
 use crate::due::DueJobs;
 use crate::open_sends::OpenSends;
-use crate::payment::Payments;
+use crate::payment::PaymentProcessor;
 
 /// Payments of requests that wait for Stripe at a time in one process: while it hangs, there is room for the work of teams
 /// that do not pay by card.
@@ -58,15 +58,15 @@ const AT_STRIPE_UNATTENDED: usize = 16;
 
 /// What the parts of a mailer share. Clones share it all.
 #[derive(Clone)]
-pub(crate) struct Mailer {
+pub(crate) struct MailerState {
     process: Process,
     /// The turn of the work that has this clone; none for what does not work at a slot.
-    turn: Option<Turn>,
-    verifier: Arc<dyn Verify>,
-    pictures: Pictures,
-    designs: Designs,
-    layouts: Layouts,
-    payments: Arc<Payments>,
+    turn: Option<SlotPermit>,
+    verifier: Arc<dyn AddressVerifier>,
+    pictures: PictureFetcher,
+    designs: DesignCache,
+    layouts: LayoutThreads,
+    payments: Arc<PaymentProcessor>,
 }
 
 /// Runs a mailer with the configured verifier until the process is to stop.
@@ -82,7 +82,7 @@ pub async fn run(process: Process) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// When the configuration lacks something that sends need.
-pub async fn serve(process: Process, verifier: Arc<dyn Verify>) -> anyhow::Result<()> {
+pub async fn serve(process: Process, verifier: Arc<dyn AddressVerifier>) -> anyhow::Result<()> {
     for product in Product::ALL {
         anyhow::ensure!(
             process.config.prices.contains_key(product.as_str()),
@@ -90,17 +90,17 @@ pub async fn serve(process: Process, verifier: Arc<dyn Verify>) -> anyhow::Resul
             product.as_str()
         );
     }
-    let payments = Payments::new(process.store.clone(), &process.config.stripe, AT_STRIPE)?;
+    let payments = PaymentProcessor::new(process.store.clone(), &process.config.stripe, AT_STRIPE)?;
     let pictures = pictures(&process)?;
-    let (designs, layouts) = (Designs::default(), Layouts::default());
-    let model = ai::Model::configured(&process.config.language_model)?;
+    let (designs, layouts) = (DesignCache::default(), LayoutThreads::default());
+    let model = ai::LanguageModelClient::configured(&process.config.language_model)?;
     let payments = Arc::new(payments);
     let unattended_payments =
-        Payments::new(process.store.clone(), &process.config.stripe, AT_STRIPE_UNATTENDED)?;
-    let mailer = Mailer { process, turn: None, verifier, pictures, designs, layouts, payments };
-    let unattended = Mailer { payments: Arc::new(unattended_payments), ..mailer.clone() };
+        PaymentProcessor::new(process.store.clone(), &process.config.stripe, AT_STRIPE_UNATTENDED)?;
+    let mailer = MailerState { process, turn: None, verifier, pictures, designs, layouts, payments };
+    let unattended = MailerState { payments: Arc::new(unattended_payments), ..mailer.clone() };
     let process = &mailer.process;
-    let consumption = Consumption {
+    let consumption = ConsumerOptions {
         queue: SEND_QUEUE,
         concurrency: process.config.mailer.concurrency,
         shutdown: process.shutdown.clone(),
@@ -120,9 +120,9 @@ pub async fn serve(process: Process, verifier: Arc<dyn Verify>) -> anyhow::Resul
     Ok(())
 }
 
-impl Mailer {
+impl MailerState {
     /// The same mailer for work that is in its turn.
-    pub(crate) fn in_turn(&self, turn: Turn) -> Self {
+    pub(crate) fn in_turn(&self, turn: SlotPermit) -> Self {
         Self { turn: Some(turn), ..self.clone() }
     }
 
@@ -137,8 +137,8 @@ impl Mailer {
     pub(crate) async fn verify(
         &self,
         inputs: &[AddressInput<'_>],
-        strictness: Option<Strictness>,
-    ) -> Result<Vec<Verdict>, VerifyError> {
+        strictness: Option<VerificationStrictness>,
+    ) -> Result<Vec<AddressVerdict>, VerificationError> {
         let verdicts = self.verifier.verify(inputs, strictness);
         if self.verifier.asks_elsewhere() { self.aside(verdicts).await } else { verdicts.await }
     }
@@ -153,10 +153,10 @@ impl Mailer {
 }
 
 /// What fetches the pictures of cards.
-fn pictures(process: &Process) -> anyhow::Result<Pictures> {
+fn pictures(process: &Process) -> anyhow::Result<PictureFetcher> {
     let config = &process.config;
-    let client = Client::new(Policy::new(&config.outbound.allowed_networks))?;
+    let client = OutboundClient::new(TargetPolicy::new(&config.outbound.allowed_networks))?;
     let storage = Storage::new(&config.storage)?;
     let (store, clock) = (process.store.clone(), process.clock.clone());
-    Ok(Pictures::new(client, storage, store, clock, config.pictures.clone()))
+    Ok(PictureFetcher::new(client, storage, store, clock, config.pictures.clone()))
 }

@@ -1,22 +1,22 @@
 //! Where the QR codes of a card lead. It is settled when the card is made: what the recipient's fields say later
 //! does not change a card that is on its way.
 
-use audience::{Lookup, fold_name};
-use design::{Content, Document, QrCode, Side};
+use audience::{ValueLookup, fold_name};
+use design::{ElementContent, PrintableDesign, QrCode, Side};
 use url::Url;
 
 /// The QR codes of a design, front before back: a card's code and the position among these make the address that
 /// prints.
 #[derive(Debug, Default)]
-pub(crate) struct Links {
+pub(crate) struct QrLinks {
     codes: Vec<QrCode>,
 }
 
-impl Links {
-    pub(crate) fn of(document: &Document) -> Self {
+impl QrLinks {
+    pub(crate) fn of(document: &PrintableDesign) -> Self {
         let elements = [Side::Front, Side::Back].map(|side| &document.surface(side).elements);
         let codes = elements.into_iter().flatten().filter_map(|element| match &element.content {
-            Content::QrCode(code) => Some(code.clone()),
+            ElementContent::QrCode(code) => Some(code.clone()),
             _ => None,
         });
         Self { codes: codes.collect() }
@@ -24,13 +24,13 @@ impl Links {
 
     /// Where they lead for this recipient, in order, separated by spaces: a destination whose fields are all there,
     /// else the fallback link.
-    pub(crate) fn destinations(&self, recipient: &dyn Lookup) -> String {
+    pub(crate) fn destinations(&self, recipient: &dyn ValueLookup) -> String {
         let links: Vec<String> = self.codes.iter().map(|code| destination(code, recipient)).collect();
         links.join(" ")
     }
 }
 
-fn destination(code: &QrCode, recipient: &dyn Lookup) -> String {
+fn destination(code: &QrCode, recipient: &dyn ValueLookup) -> String {
     let keys: Vec<String> = code.destination.template().fields().map(fold_name).collect();
     // Rendering asks for the fields by the names that the template has.
     let value = |name: &str| {
@@ -48,19 +48,19 @@ mod tests {
 
     use serde_json::json;
 
-    use columns::Profile;
+    use columns::RecipientProfile;
 
     use super::*;
 
-    struct Values(HashMap<&'static str, &'static str>);
+    struct TestLookup(HashMap<&'static str, &'static str>);
 
-    impl Lookup for Values {
+    impl ValueLookup for TestLookup {
         fn value(&self, column: &str) -> Option<&str> {
             self.0.get(column).copied()
         }
     }
 
-    fn links(destinations: [&str; 2]) -> Links {
+    fn links(destinations: [&str; 2]) -> QrLinks {
         let code = |id: &str, destination: &str, x: i32| {
             json!({"id": id, "kind": "qr_code", "area": {"x": x, "y": 100, "width": 80, "height": 80},
                 "destination": destination, "fallback_link": format!("https://example.com/{id}")})
@@ -68,12 +68,12 @@ mod tests {
         let document = json!({"product": "postcard_4x6",
             "front": {"elements": [code("front", destinations[0], 20)]},
             "back": {"elements": [code("back", destinations[1], 20)]}});
-        Links::of(&Document::parse(&document).unwrap())
+        QrLinks::of(&PrintableDesign::parse(&document).unwrap())
     }
 
-    fn rendered(links: &Links, first_name: &str, values: &[(&'static str, &'static str)]) -> String {
-        let values = Values(values.iter().copied().collect());
-        links.destinations(&Profile {
+    fn rendered(links: &QrLinks, first_name: &str, values: &[(&'static str, &'static str)]) -> String {
+        let values = TestLookup(values.iter().copied().collect());
+        links.destinations(&RecipientProfile {
             name: (first_name, "Reader"),
             lines: ("1 Main St", ""),
             city: "Austin",

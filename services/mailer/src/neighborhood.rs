@@ -4,16 +4,19 @@
 use std::collections::{HashMap, HashSet};
 
 use chrono::NaiveDate;
-use columns::Profile;
+use columns::RecipientProfile;
 use contract::limits::HOMES_PER_REQUEST;
-use contract::send::Reason;
-use store::{Home, NeighborhoodSettings, PieceRow, RecipientFacts, Store, StoreError, StoredEntry};
+use contract::send::NotMailedReason;
+use store::{
+    BookEntryValues, MailpieceRow, NeighborhoodHome, NeighborhoodSettings, RecipientListings, Store,
+    StoreError,
+};
 use uuid::Uuid;
 
-use crate::Mailer;
-use crate::cards::{Card, CardsError, Deciding, Values, decide_cards};
-use crate::decide::{Candidate, Decision, decide};
-use crate::links::Links;
+use crate::MailerState;
+use crate::cards::{DesignValues, MailpieceContext, MailpieceDraft, MailpieceDraftError, decide_cards};
+use crate::decide::{MailingCandidate, MailingDecision, decide};
+use crate::links::QrLinks;
 use crate::prepare::entry_id;
 use crate::rules::AudienceRules;
 
@@ -22,18 +25,18 @@ const HOME_VERIFICATION: &str = "delivery_point";
 
 /// A center on its way to its homes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Center {
+pub(crate) struct NeighborhoodCenter {
     pub(crate) address_id: Uuid,
     /// Why it is not looked around.
-    pub(crate) refusal: Option<Reason>,
+    pub(crate) refusal: Option<NotMailedReason>,
     /// Degrees north and east, when it has been located.
     pub(crate) place: Option<(f64, f64)>,
 }
 
 /// What the links of a home's card are made with.
 #[derive(Clone, Copy)]
-pub(crate) struct Print<'a> {
-    pub(crate) links: &'a Links,
+pub(crate) struct HomeLinkContext<'a> {
+    pub(crate) links: &'a QrLinks,
     pub(crate) rules: &'a AudienceRules,
     /// The team's day.
     pub(crate) today: NaiveDate,
@@ -41,21 +44,21 @@ pub(crate) struct Print<'a> {
 
 /// The homes around a center.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Around {
+struct CenterHomes {
     /// The center's own address.
     center: Uuid,
-    refusal: Option<Reason>,
+    refusal: Option<NotMailedReason>,
     found: usize,
-    /// Positions in [`Neighborhoods::homes`], nearest first.
+    /// Positions in [`NeighborhoodHomes::homes`], nearest first.
     homes: Vec<usize>,
 }
 
-impl Around {
+impl CenterHomes {
     /// What is left of it when these centers have been removed since.
     fn without(&self, removed: &HashSet<Uuid>) -> Self {
         match self.refusal {
             None if removed.contains(&self.center) => {
-                Self { refusal: Some(Reason::RemovedBySender), homes: Vec::new(), ..*self }
+                Self { refusal: Some(NotMailedReason::RemovedBySender), homes: Vec::new(), ..*self }
             }
             _ => self.clone(),
         }
@@ -64,39 +67,39 @@ impl Around {
 
 /// The homes around all centers of a request, each home once.
 #[derive(Debug, Default)]
-pub(crate) struct Neighborhoods {
-    homes: Vec<Home>,
+pub(crate) struct NeighborhoodHomes {
+    homes: Vec<NeighborhoodHome>,
     /// For each home what is known before duplicates are looked for.
-    candidates: Vec<Candidate>,
+    candidates: Vec<MailingCandidate>,
     /// For each home what its card prints; empty until that is decided.
-    cards: Vec<Card>,
-    around: Vec<Around>,
+    cards: Vec<MailpieceDraft>,
+    around: Vec<CenterHomes>,
 }
 
 /// What becomes of a center.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Mailing {
-    pub(crate) decision: Decision,
+pub(crate) struct CenterMailing {
+    pub(crate) decision: MailingDecision,
     /// Homes inside the radius.
     pub(crate) found: usize,
     /// Positions of the homes that are mailed.
     mailed: Vec<usize>,
 }
 
-impl Mailing {
+impl CenterMailing {
     /// How many homes are mailed.
     pub(crate) fn mailed(&self) -> usize {
         self.mailed.len()
     }
 }
 
-impl Neighborhoods {
+impl NeighborhoodHomes {
     /// Finds the homes. In the order of the centers each takes its homes out of what a request may mail, until one
     /// would pass it; smaller ones behind it may still fit.
     pub(crate) async fn find(
         store: &Store,
         settings: NeighborhoodSettings,
-        centers: &[Center],
+        centers: &[NeighborhoodCenter],
     ) -> Result<Self, StoreError> {
         let limit = usize::try_from(settings.homes_per_center).unwrap_or(HOMES_PER_REQUEST);
         let mut found = Self::default();
@@ -114,21 +117,28 @@ impl Neighborhoods {
     }
 
     /// Adds the homes of the next center. `known` has the positions of those that are there.
-    fn add(&mut self, center: &Center, neighborhood: store::Neighborhood, known: &mut HashMap<Uuid, usize>) {
+    fn add(
+        &mut self,
+        center: &NeighborhoodCenter,
+        neighborhood: store::Neighborhood,
+        known: &mut HashMap<Uuid, usize>,
+    ) {
         let store::Neighborhood { found, homes } = neighborhood;
         let new = homes.iter().filter(|home| !known.contains_key(&home.address_id)).count();
         let refusal = match center.refusal {
             Some(refusal) => Some(refusal),
-            None if homes.is_empty() => Some(Reason::NoHomesFound),
-            None if self.homes.len() + new > HOMES_PER_REQUEST => Some(Reason::RequestCapacityReached),
+            None if homes.is_empty() => Some(NotMailedReason::NoHomesFound),
+            None if self.homes.len() + new > HOMES_PER_REQUEST => {
+                Some(NotMailedReason::RequestCapacityReached)
+            }
             None => None,
         };
-        let mut around = Around { center: center.address_id, refusal, found, homes: Vec::new() };
+        let mut around = CenterHomes { center: center.address_id, refusal, found, homes: Vec::new() };
         if refusal.is_none() {
             for home in homes {
                 let position = *known.entry(home.address_id).or_insert_with(|| {
                     self.homes.push(home);
-                    self.cards.push(Card::default());
+                    self.cards.push(MailpieceDraft::default());
                     self.homes.len() - 1
                 });
                 around.homes.push(position);
@@ -149,13 +159,13 @@ impl Neighborhoods {
     }
 
     /// Judges the homes by the lists and the area.
-    pub(crate) fn judge(&mut self, rules: &AudienceRules, facts: &RecipientFacts) {
-        let candidate = |home: &Home| {
+    pub(crate) fn judge(&mut self, rules: &AudienceRules, facts: &RecipientListings) {
+        let candidate = |home: &NeighborhoodHome| {
             let address_id = home.address_id;
             let before_duplicates = facts.refusal(address_id);
             let is_inside = rules.is_inside(Some(home.place), &home.zip);
-            let after_duplicates = (!is_inside).then_some(Reason::FilteredLocation);
-            Candidate { address_id, written_id: address_id, before_duplicates, after_duplicates }
+            let after_duplicates = (!is_inside).then_some(NotMailedReason::FilteredLocation);
+            MailingCandidate { address_id, written_id: address_id, before_duplicates, after_duplicates }
         };
         self.candidates = self.homes.iter().map(candidate).collect();
     }
@@ -163,13 +173,13 @@ impl Neighborhoods {
     /// Decides what the homes' cards print, and which of them cannot.
     ///
     /// # Errors
-    /// [`CardsError`].
+    /// [`MailpieceDraftError`].
     pub(crate) async fn decide_cards(
         &mut self,
-        mailer: &Mailer,
-        deciding: &Deciding<'_>,
+        mailer: &MailerState,
+        deciding: &MailpieceContext<'_>,
         rules: &AudienceRules,
-    ) -> Result<(), CardsError> {
+    ) -> Result<(), MailpieceDraftError> {
         let values = |at: usize| values(&self.homes[at], deciding, rules);
         self.cards = decide_cards(mailer, deciding, &mut self.candidates, values).await?;
         Ok(())
@@ -179,14 +189,16 @@ impl Neighborhoods {
     /// tell who was removed or listed since the homes were judged.
     pub(crate) fn decide(
         &self,
-        facts: &RecipientFacts,
+        facts: &RecipientListings,
         mailed: &HashSet<Uuid>,
         budget_left_cents: Option<i64>,
         price_cents: i64,
-    ) -> Vec<Mailing> {
-        let arounds: Vec<Around> = self.around.iter().map(|around| around.without(&facts.removed)).collect();
+    ) -> Vec<CenterMailing> {
+        let arounds: Vec<CenterHomes> =
+            self.around.iter().map(|around| around.without(&facts.removed)).collect();
         let homes = arounds.iter().flat_map(|around| &around.homes);
-        let candidates: Vec<Candidate> = homes.map(|home| self.candidates[*home].listed(facts)).collect();
+        let candidates: Vec<MailingCandidate> =
+            homes.map(|home| self.candidates[*home].listed(facts)).collect();
         let decisions = decide(&candidates, mailed, budget_left_cents, price_cents);
         let mut rest = decisions.as_slice();
         let mut mailings = Vec::with_capacity(arounds.len());
@@ -201,10 +213,10 @@ impl Neighborhoods {
     /// The cards for the homes of these centers, whose entries are `entry_ids`.
     pub(crate) fn piece_rows(
         &self,
-        mailings: &[Mailing],
+        mailings: &[CenterMailing],
         entry_ids: impl Iterator<Item = Uuid>,
-        print: Print<'_>,
-    ) -> Vec<PieceRow<'_>> {
+        print: HomeLinkContext<'_>,
+    ) -> Vec<MailpieceRow<'_>> {
         let mut rows = Vec::new();
         for (mailing, center_entry_id) in mailings.iter().zip(entry_ids) {
             let homes = mailing.mailed.iter().map(|home| (&self.homes[*home], &self.cards[*home]));
@@ -220,39 +232,39 @@ pub(crate) fn centers_at_a_time(settings: NeighborhoodSettings) -> usize {
     (HOMES_PER_REQUEST / limit).max(1)
 }
 
-fn open_place(center: &Center) -> Option<(f64, f64)> {
+fn open_place(center: &NeighborhoodCenter) -> Option<(f64, f64)> {
     if center.refusal.is_some() { None } else { center.place }
 }
 
 /// A center is mailed when a home is. Else it has the reason of the home that came furthest.
-fn mailing(around: &Around, decisions: &[Decision]) -> Mailing {
+fn mailing(around: &CenterHomes, decisions: &[MailingDecision]) -> CenterMailing {
     let homes = around.homes.iter().zip(decisions);
     let mailed: Vec<usize> =
-        homes.filter(|(_, decision)| **decision == Decision::Mail).map(|(home, _)| *home).collect();
+        homes.filter(|(_, decision)| **decision == MailingDecision::Mail).map(|(home, _)| *home).collect();
     let furthest = decisions.iter().copied().max_by_key(|decision| rank(*decision));
     let decision = match around.refusal {
-        Some(reason) => Decision::Refuse(reason),
-        None => furthest.unwrap_or(Decision::Refuse(Reason::NoHomesFound)),
+        Some(reason) => MailingDecision::Refuse(reason),
+        None => furthest.unwrap_or(MailingDecision::Refuse(NotMailedReason::NoHomesFound)),
     };
-    Mailing { decision, found: around.found, mailed }
+    CenterMailing { decision, found: around.found, mailed }
 }
 
 /// How far a home came on its way to a card.
-fn rank(decision: Decision) -> u8 {
+fn rank(decision: MailingDecision) -> u8 {
     match decision {
-        Decision::Refuse(Reason::RemovedBySender) => 0,
-        Decision::Refuse(Reason::DoNotMail) => 1,
-        Decision::Refuse(Reason::DuplicateRecent) => 2,
-        Decision::Copy => 3,
-        Decision::Refuse(Reason::FilteredLocation) => 4,
-        Decision::Refuse(_) => 5,
-        Decision::Mail => 6,
+        MailingDecision::Refuse(NotMailedReason::RemovedBySender) => 0,
+        MailingDecision::Refuse(NotMailedReason::DoNotMail) => 1,
+        MailingDecision::Refuse(NotMailedReason::DuplicateRecent) => 2,
+        MailingDecision::Copy => 3,
+        MailingDecision::Refuse(NotMailedReason::FilteredLocation) => 4,
+        MailingDecision::Refuse(_) => 5,
+        MailingDecision::Mail => 6,
     }
 }
 
 /// Whoever lives in a home: nobody's name is known.
-fn resident<'a>(home: &'a Home, nothing_stored: &'a StoredEntry) -> Profile<'a> {
-    Profile {
+fn resident<'a>(home: &'a NeighborhoodHome, nothing_stored: &'a BookEntryValues) -> RecipientProfile<'a> {
+    RecipientProfile {
         name: ("", ""),
         lines: (&home.line_1, ""),
         city: &home.city,
@@ -263,14 +275,18 @@ fn resident<'a>(home: &'a Home, nothing_stored: &'a StoredEntry) -> Profile<'a> 
     }
 }
 
-fn values(home: &Home, deciding: &Deciding<'_>, rules: &AudienceRules) -> Values {
-    let nothing_stored = StoredEntry::default();
+fn values(home: &NeighborhoodHome, deciding: &MailpieceContext<'_>, rules: &AudienceRules) -> DesignValues {
+    let nothing_stored = BookEntryValues::default();
     deciding.rules.values(&rules.computed(&resident(home, &nothing_stored), deciding.today))
 }
 
-fn piece_row<'a>((home, card): (&'a Home, &Card), center_entry_id: Uuid, print: Print<'_>) -> PieceRow<'a> {
-    let nothing_stored = StoredEntry::default();
-    PieceRow {
+fn piece_row<'a>(
+    (home, card): (&'a NeighborhoodHome, &MailpieceDraft),
+    center_entry_id: Uuid,
+    print: HomeLinkContext<'_>,
+) -> MailpieceRow<'a> {
+    let nothing_stored = BookEntryValues::default();
+    MailpieceRow {
         entry_id: entry_id(home.address_id, "", ""),
         address_id: home.address_id,
         first_name: "",

@@ -10,24 +10,24 @@ use tracing::Instrument;
 use tracing::field::Empty;
 use uuid::Uuid;
 
-use crate::Mailer;
+use crate::MailerState;
 use crate::lease::while_held;
-use crate::leased::{Bounds, LeasedWork};
+use crate::leased::{LeasedWork, WorkLimits};
 use crate::settle::{SettleError, settle_send};
 
 /// Open sends of all teams.
 #[derive(Clone)]
 pub(crate) struct OpenSends {
-    pub(crate) mailer: Mailer,
+    pub(crate) mailer: MailerState,
 }
 
 impl LeasedWork for OpenSends {
-    type Piece = ReservedSend;
+    type LeasedItem = ReservedSend;
 
     const NAME: &'static str = "open sends";
 
     // Each may wait for a payment provider that hangs.
-    const BOUNDS: Bounds = Bounds { in_all: 8, per_team: 1 };
+    const BOUNDS: WorkLimits = WorkLimits { in_all: 8, per_team: 1 };
 
     async fn take(&self, full_teams: &[TeamId]) -> Result<Option<(TeamId, ReservedSend)>, StoreError> {
         let process = &self.mailer.process;
@@ -51,7 +51,7 @@ impl LeasedWork for OpenSends {
     }
 }
 
-async fn finish(mailer: &Mailer, reserved: &ReservedSend) -> Result<(), SettleError> {
+async fn finish(mailer: &MailerState, reserved: &ReservedSend) -> Result<(), SettleError> {
     let team_id = reserved.lease.team_id;
     let campaign = mailer.process.store.campaign_get(team_id, &reserved.campaign_id).await?;
     let settle = settle_send(mailer, reserved, campaign.as_ref());

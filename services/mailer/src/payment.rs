@@ -10,15 +10,15 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 use chrono::{DateTime, Utc};
 use contract::id::ChargeId;
-use store::{Charge, Store, Taken};
+use store::{BalanceDebit, Charge, Store};
 
 use tokio::sync::Semaphore;
 
-use self::stripe::{Order, Stripe};
+use self::stripe::{PaymentOrder, StripeClient};
 
 /// What came of taking the money. It is certain, and stays so when the charge is tried again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Payment {
+pub enum PaymentOutcome {
     /// Taken, now or by an earlier try.
     Paid {
         /// The provider's id of the payment; none for a balance.
@@ -34,7 +34,7 @@ pub enum Payment {
 /// Whether the money was taken is not certain. The charge must stay open and be tried again with the same id.
 #[derive(Debug, thiserror::Error)]
 #[error("the payment of charge {charge_id} is not certain")]
-pub struct PaymentUnavailable {
+pub struct PaymentUncertainError {
     /// The charge that stays open.
     pub charge_id: ChargeId,
     /// Why, for operators.
@@ -60,14 +60,14 @@ pub enum PaymentSettingsError {
 const PLACE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Every way to pay.
-pub struct Payments {
+pub struct PaymentProcessor {
     store: Store,
     /// None without a secret key: no team can pay by card.
-    stripe: Option<Stripe>,
+    stripe: Option<StripeClient>,
     at_stripe: Semaphore,
 }
 
-impl Payments {
+impl PaymentProcessor {
     /// Makes ready to take payments, of which `at_stripe` wait for Stripe at a time. Nothing is connected yet; the process
     /// must have its TLS provider installed.
     ///
@@ -75,12 +75,12 @@ impl Payments {
     /// [`PaymentSettingsError`] when the settings cannot be used.
     pub fn new(
         store: Store,
-        settings: &service::config::Stripe,
+        settings: &service::config::StripeSettings,
         at_stripe: usize,
     ) -> Result<Self, PaymentSettingsError> {
         let stripe = match settings.secret_key.as_str() {
             "" => None,
-            _ => Some(Stripe::new(settings)?),
+            _ => Some(StripeClient::new(settings)?),
         };
         Ok(Self { store, stripe, at_stripe: Semaphore::new(at_stripe) })
     }
@@ -88,8 +88,12 @@ impl Payments {
     /// Takes a charge's money once, however often it is called with the charge.
     ///
     /// # Errors
-    /// [`PaymentUnavailable`] when it is not certain whether the money was taken.
-    pub async fn charge(&self, charge: &Charge, now: DateTime<Utc>) -> Result<Payment, PaymentUnavailable> {
+    /// [`PaymentUncertainError`] when it is not certain whether the money was taken.
+    pub async fn charge(
+        &self,
+        charge: &Charge,
+        now: DateTime<Utc>,
+    ) -> Result<PaymentOutcome, PaymentUncertainError> {
         let payment = match charge.payment.as_str() {
             "balance" => self.charge_balance(charge, now).await,
             "stripe" => self.charge_card(charge, now).await,
@@ -98,27 +102,27 @@ impl Payments {
         let charge_id = charge.charge_id;
         payment.map_err(|reason| {
             count(charge, "uncertain");
-            PaymentUnavailable { charge_id, reason }
+            PaymentUncertainError { charge_id, reason }
         })
     }
 
-    async fn charge_balance(&self, charge: &Charge, now: DateTime<Utc>) -> anyhow::Result<Payment> {
+    async fn charge_balance(&self, charge: &Charge, now: DateTime<Utc>) -> anyhow::Result<PaymentOutcome> {
         let taken = self.store.balance_take(charge.team_id, charge.charge_id, charge.amount_cents, now).await;
         match taken? {
-            Taken::Paid => Ok(Payment::Paid { reference: None }),
-            Taken::Insufficient => {
-                Ok(Payment::Declined { detail: "The prepaid balance does not cover the charge.".to_owned() })
-            }
+            BalanceDebit::Paid => Ok(PaymentOutcome::Paid { reference: None }),
+            BalanceDebit::Insufficient => Ok(PaymentOutcome::Declined {
+                detail: "The prepaid balance does not cover the charge.".to_owned(),
+            }),
         }
     }
 
-    async fn charge_card(&self, charge: &Charge, now: DateTime<Utc>) -> anyhow::Result<Payment> {
+    async fn charge_card(&self, charge: &Charge, now: DateTime<Utc>) -> anyhow::Result<PaymentOutcome> {
         let stripe = self.stripe.as_ref().context("stripe.secret_key is not set")?;
         let team = self.store.team_get(charge.team_id).await?;
         // A card that was taken off after the charge was made may have paid it before, so this is no decline.
         let customer = team.stripe_customer.context("the team no longer has a customer at Stripe")?;
         let payment_method = team.stripe_payment_method.context("the team no longer has a card at Stripe")?;
-        let order = Order {
+        let order = PaymentOrder {
             charge_id: charge.charge_id,
             amount_cents: charge.amount_cents,
             customer: &customer,

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use address::{AddressInput, unverified_id};
 use audience::column::cut_value;
-use audience::{Birthday, BuiltIn, ColumnType, value};
-use contract::send::{Recipient, SendRequest};
+use audience::{Birthday, BuiltInColumn, ColumnType, value};
+use contract::send::{SendRequest, SentRecipient};
 use uuid::Uuid;
 
-use crate::fields::{Fields, Slot};
+use crate::fields::{FieldTarget, RequestColumns};
 
 /// Longest value of a built-in column that is kept, in characters: as for custom values.
 fn kept(value: &str) -> &str {
@@ -17,10 +17,10 @@ fn kept(value: &str) -> &str {
 
 /// A recipient with its values sorted into columns.
 #[derive(Debug, Clone)]
-pub(crate) struct Prepared<'a> {
+pub(crate) struct PreparedRecipient<'a> {
     pub(crate) reference: Option<&'a str>,
-    built_in: [&'a str; BuiltIn::ALL.len()],
-    /// Position of the column in [`Fields::columns`], and the value.
+    built_in: [&'a str; BuiltInColumn::ALL.len()],
+    /// Position of the column in [`RequestColumns::columns`], and the value.
     pub(crate) custom: Vec<(usize, &'a str)>,
     /// Fields of which only the beginning is kept, as they were sent.
     pub(crate) cut: Vec<&'a str>,
@@ -36,35 +36,35 @@ pub(crate) enum UnreadBirthday {
 }
 
 /// All recipients of a request, and what the summary counts about their values.
-pub(crate) struct Preparation<'a> {
-    pub(crate) recipients: Vec<Prepared<'a>>,
-    pub(crate) fields: Fields,
+pub(crate) struct PreparedRequest<'a> {
+    pub(crate) recipients: Vec<PreparedRecipient<'a>>,
+    pub(crate) fields: RequestColumns,
     pub(crate) unparseable_typed_values: usize,
     pub(crate) computed_fields_ignored: usize,
     pub(crate) long_names_ignored: usize,
     pub(crate) birthdays_not_read: usize,
 }
 
-impl<'a> Prepared<'a> {
+impl<'a> PreparedRecipient<'a> {
     /// The value of a built-in column; empty when absent.
-    pub(crate) fn value(&self, column: BuiltIn) -> &'a str {
+    pub(crate) fn value(&self, column: BuiltInColumn) -> &'a str {
         self.built_in[column as usize]
     }
 
     /// The address as sent.
     pub(crate) fn address(&self) -> AddressInput<'a> {
         AddressInput {
-            address_1: self.value(BuiltIn::Address1),
-            address_2: self.value(BuiltIn::Address2),
-            city: self.value(BuiltIn::City),
-            state: self.value(BuiltIn::State),
-            zip: self.value(BuiltIn::Zip),
+            address_1: self.value(BuiltInColumn::Address1),
+            address_2: self.value(BuiltInColumn::Address2),
+            city: self.value(BuiltInColumn::City),
+            state: self.value(BuiltInColumn::State),
+            zip: self.value(BuiltInColumn::Zip),
         }
     }
 
     /// What cannot be read of the birthday.
     pub(crate) fn unread_birthday(&self) -> Option<UnreadBirthday> {
-        let sent = self.value(BuiltIn::Birthday);
+        let sent = self.value(BuiltInColumn::Birthday);
         if sent.is_empty() {
             return None;
         }
@@ -77,7 +77,7 @@ impl<'a> Prepared<'a> {
 
     /// Month, day and perhaps year of the birthday, when it can be read.
     pub(crate) fn birth(&self) -> Option<(i16, i16, Option<i16>)> {
-        let birthday = Birthday::parse(self.value(BuiltIn::Birthday))?;
+        let birthday = Birthday::parse(self.value(BuiltInColumn::Birthday))?;
         let small = |number: u32| i16::try_from(number).ok();
         Some((
             small(birthday.month())?,
@@ -88,8 +88,8 @@ impl<'a> Prepared<'a> {
 }
 
 /// Sorts the values of a request into columns.
-pub(crate) fn prepare<'a>(request: &'a SendRequest<'_>, fields: Fields) -> Preparation<'a> {
-    let mut preparation = Preparation {
+pub(crate) fn prepare<'a>(request: &'a SendRequest<'_>, fields: RequestColumns) -> PreparedRequest<'a> {
+    let mut preparation = PreparedRequest {
         recipients: Vec::with_capacity(request.recipients.len()),
         fields,
         unparseable_typed_values: 0,
@@ -105,11 +105,11 @@ pub(crate) fn prepare<'a>(request: &'a SendRequest<'_>, fields: Fields) -> Prepa
     preparation
 }
 
-impl<'a> Preparation<'a> {
-    fn sort(&mut self, recipient: &'a Recipient<'_>) -> Prepared<'a> {
-        let mut prepared = Prepared {
+impl<'a> PreparedRequest<'a> {
+    fn sort(&mut self, recipient: &'a SentRecipient<'_>) -> PreparedRecipient<'a> {
+        let mut prepared = PreparedRecipient {
             reference: recipient.reference.as_deref(),
-            built_in: [""; BuiltIn::ALL.len()],
+            built_in: [""; BuiltInColumn::ALL.len()],
             custom: Vec::new(),
             cut: Vec::new(),
         };
@@ -117,20 +117,20 @@ impl<'a> Preparation<'a> {
             let sent = Cow::as_ref(value);
             let value = kept(sent);
             let slot = self.fields.slot(name);
-            if value.len() < sent.len() && matches!(slot, Slot::BuiltIn(_) | Slot::Custom(_)) {
+            if value.len() < sent.len() && matches!(slot, FieldTarget::BuiltIn(_) | FieldTarget::Custom(_)) {
                 prepared.cut.push(name);
             }
             match slot {
-                Slot::BuiltIn(column) => prepared.built_in[column as usize] = value,
-                Slot::Custom(at) => {
+                FieldTarget::BuiltIn(column) => prepared.built_in[column as usize] = value,
+                FieldTarget::Custom(at) => {
                     let column_type = self.fields.columns()[at].column_type;
                     if column_type != ColumnType::Text && !value::fits(column_type, value) {
                         self.unparseable_typed_values += 1;
                     }
                     prepared.custom.push((at, value));
                 }
-                Slot::Computed => self.computed_fields_ignored += 1,
-                Slot::Dropped => {}
+                FieldTarget::Computed => self.computed_fields_ignored += 1,
+                FieldTarget::Dropped => {}
             }
         }
         prepared
@@ -163,17 +163,17 @@ pub(crate) fn unverified(input: AddressInput<'_>) -> Uuid {
 #[cfg(test)]
 mod tests {
     use contract::send::parse;
-    use store::{Column, ColumnKind, ColumnSource};
+    use store::{ColumnKind, ColumnSource, TeamColumn};
 
     use super::*;
     use crate::fields::ColumnLimits;
 
-    fn fields() -> Fields {
+    fn fields() -> RequestColumns {
         let columns = vec![
-            Column::new("visits", ColumnType::Number, ColumnKind::Custom, ColumnSource::Owner),
-            Column::new("tier", ColumnType::Text, ColumnKind::Formula, ColumnSource::Owner),
+            TeamColumn::new("visits", ColumnType::Number, ColumnKind::Custom, ColumnSource::Owner),
+            TeamColumn::new("tier", ColumnType::Text, ColumnKind::Formula, ColumnSource::Owner),
         ];
-        Fields::new(columns, [].into_iter(), ColumnLimits { per_request: 10, per_team: 50 })
+        RequestColumns::new(columns, [].into_iter(), ColumnLimits { per_request: 10, per_team: 50 })
     }
 
     #[test]
@@ -188,7 +188,7 @@ mod tests {
         let preparation = prepare(&request, fields());
         assert_eq!((preparation.unparseable_typed_values, preparation.computed_fields_ignored), (1, 2));
         let first = &preparation.recipients[0];
-        assert_eq!(first.value(BuiltIn::FirstName), "Ann");
+        assert_eq!(first.value(BuiltInColumn::FirstName), "Ann");
         assert_eq!(first.birth(), Some((3, 7, None)));
         assert_eq!((&*first.cut, preparation.recipients[1].cut.len()), (&["note"][..], 0));
         let names: Vec<_> = preparation.fields.columns().iter().map(|column| column.name.as_str()).collect();

@@ -4,53 +4,53 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use address::{Verdict, one_line_as_sent};
+use address::{AddressVerdict, one_line_as_sent};
 use bytes::Bytes;
 use chrono::{DateTime, NaiveDate, Utc};
 use contract::id::{CampaignId, ChargeId};
-use contract::send::{Outcome, Reason, SendError, SendResponse, write_response};
+use contract::send::{NotMailedReason, RecipientOutcome, SendError, SendResponse, write_response};
 use store::{
-    Campaign, ChargeKind, EntryRow, Figure, Lease, LockedCampaign, NewCharge, PieceBatch, PieceRow,
-    RecipientFacts, ReservedSend, StoreError, Transaction,
+    BookEntryRow, Campaign, CampaignFigure, ChargeKind, LockedCampaign, MailpieceBatch, MailpieceRow,
+    NewCharge, RecipientListings, ReservedSend, SendLease, StoreError, Transaction,
 };
 use tracing::Span;
 use uuid::Uuid;
 
-use crate::Mailer;
+use crate::MailerState;
 use crate::ai;
-use crate::assess::{Assessed, piece_rows, recipient_rows};
-use crate::cards::Card;
-use crate::decide::{Candidate, Decision, decide};
+use crate::assess::{AssessedRecipient, piece_rows, recipient_rows};
+use crate::cards::MailpieceDraft;
+use crate::decide::{MailingCandidate, MailingDecision, decide};
 use crate::detail::{detail, warnings};
-use crate::neighborhood::{Mailing, Neighborhoods, Print};
-use crate::prepare::Preparation;
+use crate::neighborhood::{CenterMailing, HomeLinkContext, NeighborhoodHomes};
+use crate::prepare::PreparedRequest;
 use crate::rules::{AudienceRules, StepRules};
-use crate::times::Times;
+use crate::times::DecisionTimes;
 
 /// The outcome that is no reason.
 const MAILED: &str = "mailed";
 
 /// All that is known of a request when it is to take effect.
-pub(crate) struct Plan<'a> {
+pub(crate) struct SendPlan<'a> {
     pub(crate) campaign: &'a Campaign,
     pub(crate) step: &'a StepRules<'a>,
-    pub(crate) preparation: &'a Preparation<'a>,
-    pub(crate) assessed: &'a [Assessed<'a>],
+    pub(crate) preparation: &'a PreparedRequest<'a>,
+    pub(crate) assessed: &'a [AssessedRecipient<'a>],
     /// What the request leaves in the address book.
-    pub(crate) entries: &'a [EntryRow<'a>],
-    pub(crate) candidates: &'a [Candidate],
+    pub(crate) entries: &'a [BookEntryRow<'a>],
+    pub(crate) candidates: &'a [MailingCandidate],
     /// Neighborhood Mail: the homes around the recipients.
-    pub(crate) neighborhoods: Option<&'a Neighborhoods>,
+    pub(crate) neighborhoods: Option<&'a NeighborhoodHomes>,
     /// Where the QR codes of each recipient's card would lead.
     pub(crate) destinations: &'a [String],
     /// What each recipient's card would print.
-    pub(crate) cards: &'a [Card],
+    pub(crate) cards: &'a [MailpieceDraft],
     pub(crate) rules: &'a AudienceRules,
-    pub(crate) times: Times,
+    pub(crate) times: DecisionTimes,
 }
 
 /// What came of reserving.
-pub(crate) enum Reserved {
+pub(crate) enum ReserveOutcome {
     /// Cards wait for their charge.
     Open(ReservedSend),
     /// Nobody is mailed; this is the answer.
@@ -70,10 +70,10 @@ pub(crate) enum ReserveError {
 
 /// Reserves a request.
 pub(crate) async fn reserve(
-    mailer: &Mailer,
-    lease: Lease,
-    plan: &Plan<'_>,
-) -> Result<Reserved, ReserveError> {
+    mailer: &MailerState,
+    lease: SendLease,
+    plan: &SendPlan<'_>,
+) -> Result<ReserveOutcome, ReserveError> {
     let campaign = plan.campaign;
     let mut connection = mailer.process.store.connection().await?;
     let transaction = connection.begin().await?;
@@ -95,46 +95,46 @@ pub(crate) async fn reserve(
 
 /// Writes the address book, and then what a language model is to write of it: always in this order, as that model's own
 /// transactions lock them.
-async fn write_entries(transaction: &Transaction<'_>, plan: &Plan<'_>) -> Result<(), StoreError> {
+async fn write_entries(transaction: &Transaction<'_>, plan: &SendPlan<'_>) -> Result<(), StoreError> {
     transaction.entry_save(plan.campaign.team_id, plan.entries, plan.times.now).await?;
     queue_ai_columns(transaction, plan).await
 }
 
 async fn decide_and_write(
     transaction: &Transaction<'_>,
-    lease: Lease,
-    plan: &Plan<'_>,
+    lease: SendLease,
+    plan: &SendPlan<'_>,
     locked: LockedCampaign,
-) -> Result<(Reserved, Decided), StoreError> {
+) -> Result<(ReserveOutcome, DecidedRecipients), StoreError> {
     let decided = decide_with(transaction, plan, locked).await?;
-    let draft = tokio::task::block_in_place(|| Draft::new(plan, &decided))?;
+    let draft = tokio::task::block_in_place(|| ResponseDraft::new(plan, &decided))?;
     let reserved = write(transaction, lease, plan, &decided, &draft).await?;
     Ok((reserved, decided))
 }
 
 /// What becomes of each recipient.
-pub(crate) struct Decided {
-    decisions: Vec<Decision>,
+pub(crate) struct DecidedRecipients {
+    decisions: Vec<MailingDecision>,
     /// Neighborhood Mail: what becomes of the homes around each; else empty.
-    mailings: Vec<Mailing>,
+    mailings: Vec<CenterMailing>,
 }
 
-impl Decided {
+impl DecidedRecipients {
     /// The number of cards.
     pub(crate) fn cards(&self) -> usize {
         if self.mailings.is_empty() {
-            self.decisions.iter().filter(|decision| **decision == Decision::Mail).count()
+            self.decisions.iter().filter(|decision| **decision == MailingDecision::Mail).count()
         } else {
-            self.mailings.iter().map(Mailing::mailed).sum()
+            self.mailings.iter().map(CenterMailing::mailed).sum()
         }
     }
 
     /// Positions of recipients that are duplicates only of an earlier one.
     pub(crate) fn copies(&self) -> Vec<usize> {
-        self.positions(Decision::Copy).collect()
+        self.positions(MailingDecision::Copy).collect()
     }
 
-    fn positions(&self, wanted: Decision) -> impl Iterator<Item = usize> {
+    fn positions(&self, wanted: MailingDecision) -> impl Iterator<Item = usize> {
         self.decisions.iter().enumerate().filter(move |(_, decision)| **decision == wanted).map(|(at, _)| at)
     }
 
@@ -143,9 +143,9 @@ impl Decided {
         let mut outcomes: BTreeMap<&'static str, u64> = BTreeMap::new();
         for decision in &self.decisions {
             let outcome = match decision {
-                Decision::Mail => MAILED,
-                Decision::Copy => Reason::DuplicateRecent.as_str(),
-                Decision::Refuse(reason) => reason.as_str(),
+                MailingDecision::Mail => MAILED,
+                MailingDecision::Copy => NotMailedReason::DuplicateRecent.as_str(),
+                MailingDecision::Refuse(reason) => reason.as_str(),
             };
             *outcomes.entry(outcome).or_default() += 1;
         }
@@ -168,9 +168,9 @@ impl Decided {
 /// Decides everybody with the campaign as it stands.
 pub(crate) async fn decide_with(
     transaction: &Transaction<'_>,
-    plan: &Plan<'_>,
+    plan: &SendPlan<'_>,
     locked: LockedCampaign,
-) -> Result<Decided, StoreError> {
+) -> Result<DecidedRecipients, StoreError> {
     let campaign = plan.campaign;
     let (open, listable) = match plan.neighborhoods {
         Some(neighborhoods) => (neighborhoods.address_ids(), neighborhoods.listable_ids()),
@@ -186,21 +186,21 @@ pub(crate) async fn decide_with(
     let (budget, price) = (locked.budget_left_cents, plan.step.price_cents);
     Ok(match plan.neighborhoods {
         None => {
-            let candidates: Vec<Candidate> =
+            let candidates: Vec<MailingCandidate> =
                 plan.candidates.iter().map(|candidate| candidate.listed(&facts)).collect();
             let decisions = decide(&candidates, &mailed, budget, price);
-            Decided { decisions, mailings: Vec::new() }
+            DecidedRecipients { decisions, mailings: Vec::new() }
         }
         Some(neighborhoods) => {
             let mailings = neighborhoods.decide(&facts, &mailed, budget, price);
             let decisions = mailings.iter().map(|mailing| mailing.decision).collect();
-            Decided { decisions, mailings }
+            DecidedRecipients { decisions, mailings }
         }
     })
 }
 
 /// The addresses of candidates that are not refused yet, and those that lists may have them under.
-fn open_ids(candidates: &[Candidate]) -> (Vec<Uuid>, Vec<Uuid>) {
+fn open_ids(candidates: &[MailingCandidate]) -> (Vec<Uuid>, Vec<Uuid>) {
     let open = || candidates.iter().filter(|candidate| candidate.before_duplicates.is_none());
     let corrected = open().filter(|candidate| candidate.written_id != candidate.address_id);
     let address_ids: Vec<Uuid> = open().map(|candidate| candidate.address_id).collect();
@@ -216,15 +216,15 @@ pub(crate) async fn listed_since(
     campaign: &Campaign,
     locked: LockedCampaign,
     address_ids: &[Uuid],
-) -> Result<RecipientFacts, StoreError> {
+) -> Result<RecipientListings, StoreError> {
     if locked.list_changes == campaign.list_changes || address_ids.is_empty() {
-        return Ok(RecipientFacts::default());
+        return Ok(RecipientListings::default());
     }
     transaction.recipient_facts(campaign.team_id, &campaign.campaign_id, address_ids).await
 }
 
 /// The answer as if the charge succeeds.
-struct Draft {
+struct ResponseDraft {
     /// One line for each recipient.
     addresses: Vec<String>,
     response: Bytes,
@@ -234,8 +234,8 @@ struct Draft {
     has_waiting: bool,
 }
 
-impl Draft {
-    fn new(plan: &Plan<'_>, decided: &Decided) -> Result<Self, StoreError> {
+impl ResponseDraft {
+    fn new(plan: &SendPlan<'_>, decided: &DecidedRecipients) -> Result<Self, StoreError> {
         let addresses: Vec<String> = plan.assessed.iter().map(one_line).collect();
         let response = respond(plan, decided, &addresses);
         let mailed = response.summary.mailed;
@@ -246,14 +246,21 @@ impl Draft {
             response: Bytes::from(body),
             copies: decided.copies(),
             mailed,
-            has_waiting: decided.positions(Decision::Refuse(Reason::FilteredConditions)).next().is_some(),
+            has_waiting: decided
+                .positions(MailingDecision::Refuse(NotMailedReason::FilteredConditions))
+                .next()
+                .is_some(),
         })
     }
 }
 
 /// The answer as if the charge succeeds, with the line of each recipient's address.
-pub(crate) fn respond(plan: &Plan<'_>, decided: &Decided, addresses: &[String]) -> SendResponse {
-    let Decided { decisions, mailings } = decided;
+pub(crate) fn respond(
+    plan: &SendPlan<'_>,
+    decided: &DecidedRecipients,
+    addresses: &[String],
+) -> SendResponse {
+    let DecidedRecipients { decisions, mailings } = decided;
     let mut mailings = mailings.iter();
     let outcomes = plan
         .assessed
@@ -274,27 +281,27 @@ pub(crate) fn respond(plan: &Plan<'_>, decided: &Decided, addresses: &[String]) 
 }
 
 /// A recipient's address on one line: verified when it is, else as it was sent.
-pub(crate) fn one_line(assessed: &Assessed<'_>) -> String {
+pub(crate) fn one_line(assessed: &AssessedRecipient<'_>) -> String {
     match assessed.verdict {
-        Verdict::Deliverable(verified) => verified.one_line.clone(),
-        Verdict::Undeliverable(_) => one_line_as_sent(assessed.prepared.address()),
+        AddressVerdict::Deliverable(verified) => verified.one_line.clone(),
+        AddressVerdict::Undeliverable(_) => one_line_as_sent(assessed.prepared.address()),
     }
 }
 
 fn outcome(
-    plan: &Plan<'_>,
-    (assessed, card): (&Assessed<'_>, &Card),
-    decision: Decision,
+    plan: &SendPlan<'_>,
+    (assessed, card): (&AssessedRecipient<'_>, &MailpieceDraft),
+    decision: MailingDecision,
     address: String,
-) -> Outcome {
+) -> RecipientOutcome {
     let reference = assessed.prepared.reference.map(str::to_owned);
     match decision {
-        Decision::Mail => {
+        MailingDecision::Mail => {
             let StepRules { product, step, .. } = plan.step;
-            Outcome::mailed(reference, address, product, step.postage, plan.times.mail_by_date)
+            RecipientOutcome::mailed(reference, address, product, step.postage, plan.times.mail_by_date)
                 .with_fallbacks(warnings(assessed, card), card.return_address_reason)
         }
-        Decision::Copy => {
+        MailingDecision::Copy => {
             let detail = match plan.neighborhoods {
                 Some(_) => {
                     "Every home was taken by an earlier address of this request, or was mailed lately."
@@ -302,10 +309,10 @@ fn outcome(
                 None => "The address stands earlier in this request, and is mailed once.",
             };
             let detail = detail.to_owned();
-            Outcome::not_mailed(reference, address, Reason::DuplicateRecent, detail)
+            RecipientOutcome::not_mailed(reference, address, NotMailedReason::DuplicateRecent, detail)
         }
-        Decision::Refuse(reason) => {
-            Outcome::not_mailed(reference, address, reason, detail(plan, (assessed, card), reason))
+        MailingDecision::Refuse(reason) => {
+            RecipientOutcome::not_mailed(reference, address, reason, detail(plan, (assessed, card), reason))
         }
     }
 }
@@ -314,20 +321,23 @@ fn outcome(
 /// they travel together.
 async fn write(
     transaction: &Transaction<'_>,
-    lease: Lease,
-    plan: &Plan<'_>,
-    decided: &Decided,
-    draft: &Draft,
-) -> Result<Reserved, StoreError> {
-    let Plan { campaign, times, .. } = plan;
+    lease: SendLease,
+    plan: &SendPlan<'_>,
+    decided: &DecidedRecipients,
+    draft: &ResponseDraft,
+) -> Result<ReserveOutcome, StoreError> {
+    let SendPlan { campaign, times, .. } = plan;
     let (team_id, campaign_id, now) = (campaign.team_id, &campaign.campaign_id, times.now);
     let charge_id = ChargeId(lease.send_id.0);
     let recipients = recipient_rows(plan.assessed, &decided.decisions, &draft.addresses);
     let pieces = match plan.neighborhoods {
         Some(neighborhoods) => {
             let centers = plan.assessed.iter().map(|one| one.entry_id);
-            let print =
-                Print { links: &plan.step.cards.design.links, rules: plan.rules, today: plan.times.today };
+            let print = HomeLinkContext {
+                links: &plan.step.cards.design.links,
+                rules: plan.rules,
+                today: plan.times.today,
+            };
             neighborhoods.piece_rows(&decided.mailings, centers, print)
         }
         None => piece_rows(plan.assessed, &decided.decisions, plan.destinations, plan.cards),
@@ -342,7 +352,7 @@ async fn write(
     };
     if pieces.is_empty() {
         tokio::try_join!(received, transaction.send_finish_empty(lease, &draft.response, now))?;
-        return Ok(Reserved::Finished(draft.response.clone()));
+        return Ok(ReserveOutcome::Finished(draft.response.clone()));
     }
     let batch = batch(plan.step, campaign, charge_id, times.mail_by_date);
     let charge = charge(&batch, &pieces, ChargeKind::Send, &campaign.payment);
@@ -352,7 +362,7 @@ async fn write(
         make_cards(transaction, &charge, &batch, &pieces, now),
         transaction.send_reserve(lease, &draft.response, &copies, draft.mailed as i32, times.leased_until),
     )?;
-    Ok(Reserved::Open(ReservedSend {
+    Ok(ReserveOutcome::Open(ReservedSend {
         lease,
         campaign_id: campaign_id.clone(),
         response: draft.response.clone(),
@@ -361,17 +371,17 @@ async fn write(
 }
 
 /// What the request adds to the figures of its day.
-fn figures(decisions: &[Decision], cards: usize) -> Vec<(Figure, i64)> {
+fn figures(decisions: &[MailingDecision], cards: usize) -> Vec<(CampaignFigure, i64)> {
     let outcomes = decisions.iter().map(|decision| match decision {
-        Decision::Mail => (Figure::Mailed, 1),
-        Decision::Copy => (Figure::NotMailed(Reason::DuplicateRecent), 1),
-        Decision::Refuse(reason) => (Figure::NotMailed(*reason), 1),
+        MailingDecision::Mail => (CampaignFigure::Mailed, 1),
+        MailingDecision::Copy => (CampaignFigure::NotMailed(NotMailedReason::DuplicateRecent), 1),
+        MailingDecision::Refuse(reason) => (CampaignFigure::NotMailed(*reason), 1),
     });
-    [(Figure::Sends, 1), (Figure::Cards, cards as i64)].into_iter().chain(outcomes).collect()
+    [(CampaignFigure::Sends, 1), (CampaignFigure::Cards, cards as i64)].into_iter().chain(outcomes).collect()
 }
 
 /// The values that a language model writes of what was sent wait for it from now on.
-async fn queue_ai_columns(transaction: &Transaction<'_>, plan: &Plan<'_>) -> Result<(), StoreError> {
+async fn queue_ai_columns(transaction: &Transaction<'_>, plan: &SendPlan<'_>) -> Result<(), StoreError> {
     let columns = plan.preparation.fields.columns().iter();
     let keys: Vec<&str> =
         columns.filter(|column| column.prompt.is_some()).map(|column| column.name_key.as_str()).collect();
@@ -385,13 +395,13 @@ async fn queue_ai_columns(transaction: &Transaction<'_>, plan: &Plan<'_>) -> Res
 
 async fn plan_recheck(
     transaction: &Transaction<'_>,
-    plan: &Plan<'_>,
+    plan: &SendPlan<'_>,
     has_waiting: bool,
 ) -> Result<(), StoreError> {
     if !has_waiting {
         return Ok(());
     }
-    let Plan { campaign, times, .. } = plan;
+    let SendPlan { campaign, times, .. } = plan;
     transaction.job_plan_recheck(campaign.team_id, &campaign.campaign_id, times.recheck_at, times.now).await
 }
 
@@ -401,8 +411,8 @@ pub(crate) fn batch<'a>(
     campaign: &'a Campaign,
     charge_id: ChargeId,
     mail_by_date: NaiveDate,
-) -> PieceBatch<'a> {
-    PieceBatch {
+) -> MailpieceBatch<'a> {
+    MailpieceBatch {
         team_id: campaign.team_id,
         campaign_id: &campaign.campaign_id,
         step: rules.step.step,
@@ -418,8 +428,8 @@ pub(crate) fn batch<'a>(
 
 /// The charge for these cards.
 pub(crate) fn charge<'a>(
-    batch: &PieceBatch<'a>,
-    pieces: &[PieceRow<'_>],
+    batch: &MailpieceBatch<'a>,
+    pieces: &[MailpieceRow<'_>],
     kind: ChargeKind,
     payment: &'a str,
 ) -> NewCharge<'a> {
@@ -440,8 +450,8 @@ pub(crate) fn charge<'a>(
 pub(crate) async fn make_cards(
     transaction: &Transaction<'_>,
     charge: &NewCharge<'_>,
-    batch: &PieceBatch<'_>,
-    pieces: &[PieceRow<'_>],
+    batch: &MailpieceBatch<'_>,
+    pieces: &[MailpieceRow<'_>],
     now: DateTime<Utc>,
 ) -> Result<(), StoreError> {
     let campaign_id: &CampaignId = batch.campaign_id;

@@ -2,31 +2,31 @@
 
 use std::collections::HashMap;
 
-use audience::{Area, Conditions};
+use audience::{FilterConditions, GeoArea};
 use chrono::NaiveDate;
-use columns::Profile;
-use computed::{FormulaColumns, Seen};
-use contract::send::{Reason, SendError};
+use columns::RecipientProfile;
+use computed::{ComputedRecipient, FormulaColumns};
+use contract::send::{NotMailedReason, SendError};
 use service::Config;
-use store::{Audience, Campaign, Column, Step, StepDesign};
+use store::{AudienceSource, Campaign, CampaignStep, StepDesign, TeamColumn};
 
-use crate::cards::{CardRules, Designs};
+use crate::cards::{DesignCache, MailpieceRules};
 
 /// What one step of a campaign mails.
 #[derive(Debug)]
 pub(crate) struct StepRules<'c> {
-    pub(crate) step: &'c Step,
+    pub(crate) step: &'c CampaignStep,
     pub(crate) design: &'c StepDesign,
     pub(crate) product: &'static str,
     pub(crate) price_cents: i64,
-    pub(crate) cards: CardRules,
+    pub(crate) cards: MailpieceRules,
 }
 
 /// Whom a campaign mails. The default mails everybody.
 #[derive(Default)]
 pub(crate) struct AudienceRules {
-    area: Option<Area>,
-    conditions: Conditions,
+    area: Option<GeoArea>,
+    conditions: FilterConditions,
     formulas: FormulaColumns,
 }
 
@@ -35,13 +35,13 @@ pub(crate) struct AudienceRules {
 pub(crate) fn check_campaign<'c>(
     campaign: &'c Campaign,
     config: &Config,
-    designs: &Designs,
+    designs: &DesignCache,
 ) -> Result<Vec<StepRules<'c>>, SendError> {
     let not_active = |message: &str| Err(SendError::CampaignNotActive(message.to_owned()));
     if !campaign.is_active {
         return not_active("The campaign is not active. Activate it to mail its recipients.");
     }
-    if campaign.audience != Audience::Api {
+    if campaign.audience != AudienceSource::Api {
         return not_active("The campaign does not take its audience from the API.");
     }
     if campaign.steps.is_empty() {
@@ -58,9 +58,9 @@ pub(crate) fn check_campaign<'c>(
 
 /// The rules of one step. Errors: `campaign_not_active` without a design, `design_cannot_render`.
 pub(crate) fn step_rules<'c>(
-    step: &'c Step,
+    step: &'c CampaignStep,
     config: &Config,
-    designs: &Designs,
+    designs: &DesignCache,
 ) -> Result<StepRules<'c>, SendError> {
     let design = step.design.as_ref().ok_or_else(|| {
         SendError::CampaignNotActive(format!("Step {} of the campaign has no design.", step.step))
@@ -77,21 +77,21 @@ pub(crate) fn step_rules<'c>(
     let product = ready.product();
     // Every product has a price: the mailer does not start without.
     let price = config.prices.get(product).ok_or(SendError::InternalError)?;
-    let cards = CardRules::of(ready);
+    let cards = MailpieceRules::of(ready);
     Ok(StepRules { step, design, product, price_cents: price.with(step.postage), cards })
 }
 
 impl AudienceRules {
     /// Compiles the map area and the conditions. Stored ones were checked when they were saved; if they cannot be
     /// read any more, the campaign mails nobody and says so. `columns` are the team's.
-    pub(crate) fn compile(campaign: &Campaign, columns: &[Column]) -> Result<Self, SendError> {
+    pub(crate) fn compile(campaign: &Campaign, columns: &[TeamColumn]) -> Result<Self, SendError> {
         let unreadable = |what: &str, why: String| {
             SendError::CampaignNotActive(format!("The campaign's {what} cannot be used: {why}"))
         };
         let area = campaign
             .area
             .as_deref()
-            .map(Area::parse)
+            .map(GeoArea::parse)
             .transpose()
             .map_err(|error| unreadable("map area", error.to_string()))?;
         let types: HashMap<&str, _> =
@@ -99,7 +99,7 @@ impl AudienceRules {
         let conditions = campaign
             .conditions
             .as_ref()
-            .map(|tree| Conditions::parse(tree, |key| types.get(key).copied()))
+            .map(|tree| FilterConditions::parse(tree, |key| types.get(key).copied()))
             .transpose()
             .map_err(|error| unreadable("filter conditions", error.to_string()))?;
         let formulas = FormulaColumns::new(columns);
@@ -108,7 +108,11 @@ impl AudienceRules {
 
     /// A recipient with the team's formula columns, as conditions, designs and links see it. `today` is the
     /// team's day.
-    pub(crate) fn computed<'a>(&'a self, recipient: &'a Profile<'a>, today: NaiveDate) -> Seen<'a> {
+    pub(crate) fn computed<'a>(
+        &'a self,
+        recipient: &'a RecipientProfile<'a>,
+        today: NaiveDate,
+    ) -> ComputedRecipient<'a> {
         self.formulas.over(recipient, today)
     }
 
@@ -120,12 +124,12 @@ impl AudienceRules {
     /// Why a verified recipient is not mailed, in the contract's order: location, then conditions. `is_waiting` tells that the address waits on the conditions already.
     pub(crate) fn refusal(
         &self,
-        recipient: &Profile<'_>,
+        recipient: &RecipientProfile<'_>,
         is_waiting: bool,
         today: NaiveDate,
-    ) -> Option<Reason> {
+    ) -> Option<NotMailedReason> {
         if !self.is_inside(recipient.place, recipient.zip) {
-            return Some(Reason::FilteredLocation);
+            return Some(NotMailedReason::FilteredLocation);
         }
         self.waits(recipient, is_waiting, today)
     }
@@ -133,12 +137,12 @@ impl AudienceRules {
     /// Why a center is not looked around: only conditions are about it, the other rules are about homes.
     pub(crate) fn waits(
         &self,
-        recipient: &Profile<'_>,
+        recipient: &RecipientProfile<'_>,
         is_waiting: bool,
         today: NaiveDate,
-    ) -> Option<Reason> {
+    ) -> Option<NotMailedReason> {
         let waits = is_waiting || !self.conditions.matches(&self.computed(recipient, today), today);
-        waits.then_some(Reason::FilteredConditions)
+        waits.then_some(NotMailedReason::FilteredConditions)
     }
 
     /// Whether a place (degrees north and east) is in the campaign's area. One that is not known counts as the

@@ -10,17 +10,17 @@ use contract::idempotency::IdempotencyKey;
 use contract::limits::CENTERS_PER_REQUEST;
 use contract::send::{SendError, SendRequest, fingerprint, parse, request_hash};
 use service::fail_point;
-use store::{Campaign, Claim, Lease, NewSend, ReservedSend, SendKey, StoreError};
+use store::{Campaign, NewSend, ReservedSend, SendClaim, SendIdempotencyKey, SendLease, StoreError};
 use uuid::Uuid;
 
-use crate::Mailer;
+use crate::MailerState;
 use crate::cards::find_design_pictures;
-use crate::handler::Answer;
+use crate::handler::SendAnswer;
 use crate::lease::while_held;
-use crate::reserve::{ReserveError, Reserved};
+use crate::reserve::{ReserveError, ReserveOutcome};
 use crate::rules::{StepRules, check_campaign};
 use crate::settle::{settle_send, unsettled};
-use crate::take_effect::{Effect, Taking, take_effect};
+use crate::take_effect::{SendExecution, SendMode, take_effect};
 
 /// How soon a request that waits for an equal one looks for its answer; doubled at each look.
 const FIRST_LOOK: Duration = Duration::from_millis(50);
@@ -29,7 +29,7 @@ const FIRST_LOOK: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// A request as it came from the queue.
-pub(crate) struct Incoming {
+pub(crate) struct IncomingSend {
     pub(crate) request_id: RequestId,
     pub(crate) team_id: TeamId,
     pub(crate) deadline_ms: i64,
@@ -39,13 +39,13 @@ pub(crate) struct Incoming {
 }
 
 /// Answers a request. A request that is delivered again goes on from where the database has it.
-pub(crate) async fn send(mailer: &Mailer, incoming: Incoming) -> Result<Answer, SendError> {
+pub(crate) async fn send(mailer: &MailerState, incoming: IncomingSend) -> Result<SendAnswer, SendError> {
     let request = tokio::task::block_in_place(|| parse(&incoming.body))?;
     let key = incoming.key()?;
     if let Some(response) = answered_with_key(mailer, &incoming, key).await? {
-        return Ok(Answer::Replayed(response));
+        return Ok(SendAnswer::Replayed(response));
     }
-    let asked = Asked { incoming: &incoming, request: &request, key };
+    let asked = ParsedSend { incoming: &incoming, request: &request, key };
     let campaign = match campaign_of(mailer, incoming.team_id, &request).await {
         Ok(campaign) => campaign,
         Err(refusal) => return answered_before(mailer, asked, refusal).await,
@@ -57,43 +57,45 @@ pub(crate) async fn send(mailer: &Mailer, incoming: Incoming) -> Result<Answer, 
     // A campaign that passed the check has a step.
     let step = steps.first().ok_or(SendError::InternalError)?;
     let lease = match claim(mailer, asked, &campaign.campaign_id).await? {
-        Held::New(lease) => lease,
-        Held::Open(reserved) => return settle(mailer, &reserved, Some(&campaign)).await.map(Answer::New),
-        Held::Finished(answer) => return Ok(answer),
+        SendLeaseOutcome::New(lease) => lease,
+        SendLeaseOutcome::Open(reserved) => {
+            return settle(mailer, &reserved, Some(&campaign)).await.map(SendAnswer::New);
+        }
+        SendLeaseOutcome::Finished(answer) => return Ok(answer),
     };
     fail_point::pass("send.claimed");
-    let taking = Taking {
-        effect: Effect::Reserve(lease),
+    let taking = SendExecution {
+        effect: SendMode::Reserve(lease),
         campaign: &campaign,
         step,
         request: &request,
         deadline_ms: incoming.deadline_ms,
     };
     match while_held(mailer, lease, take_effect(mailer, &taking)).await {
-        Ok(Reserved::Finished(response)) => Ok(Answer::New(response)),
-        Ok(Reserved::Open(reserved)) => {
+        Ok(ReserveOutcome::Finished(response)) => Ok(SendAnswer::New(response)),
+        Ok(ReserveOutcome::Open(reserved)) => {
             fail_point::pass("send.reserved");
-            settle(mailer, &reserved, Some(&campaign)).await.map(Answer::New)
+            settle(mailer, &reserved, Some(&campaign)).await.map(SendAnswer::New)
         }
         Err(error) => Err(fail(mailer, lease, error).await),
     }
 }
 
-impl Incoming {
+impl IncomingSend {
     /// The sender's key with what the request asks for.
-    fn key(&self) -> Result<Option<SendKey<'_>>, SendError> {
+    fn key(&self) -> Result<Option<SendIdempotencyKey<'_>>, SendError> {
         let Some(key) = &self.idempotency_key else { return Ok(None) };
         let hash = tokio::task::block_in_place(|| request_hash(&self.body))?;
-        Ok(Some(SendKey { key, hash }))
+        Ok(Some(SendIdempotencyKey { key, hash }))
     }
 }
 
 /// The answer that the request's key stands for, before anybody asks how the campaign is doing by now: what was mailed
 /// was mailed.
 async fn answered_with_key(
-    mailer: &Mailer,
-    incoming: &Incoming,
-    key: Option<SendKey<'_>>,
+    mailer: &MailerState,
+    incoming: &IncomingSend,
+    key: Option<SendIdempotencyKey<'_>>,
 ) -> Result<Option<Bytes>, SendError> {
     let Some(key) = key else { return Ok(None) };
     mailer.process.store.send_response_by_key(incoming.team_id, key).await.map_err(internal)
@@ -101,32 +103,36 @@ async fn answered_with_key(
 
 /// What a request asks, read.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
-    incoming: &'a Incoming,
+struct ParsedSend<'a> {
+    incoming: &'a IncomingSend,
     request: &'a SendRequest<'a>,
-    key: Option<SendKey<'a>>,
+    key: Option<SendIdempotencyKey<'a>>,
 }
 
 /// The answer to a request that its campaign refuses by now: what an equal one was answered within its 15 minutes, or is
 /// about to be, stands whatever became of the campaign and its designs meanwhile. Else the refusal.
-async fn answered_before(mailer: &Mailer, asked: Asked<'_>, refusal: SendError) -> Result<Answer, SendError> {
+async fn answered_before(
+    mailer: &MailerState,
+    asked: ParsedSend<'_>,
+    refusal: SendError,
+) -> Result<SendAnswer, SendError> {
     let Some(campaign_id) = &asked.request.campaign_id else { return Err(refusal) };
-    match hold(mailer, asked, campaign_id, IfNew::LeaveAlone).await? {
-        Some(Held::Finished(answer)) => Ok(answer),
-        Some(Held::Open(reserved)) => {
+    match hold(mailer, asked, campaign_id, NewSendPolicy::LeaveAlone).await? {
+        Some(SendLeaseOutcome::Finished(answer)) => Ok(answer),
+        Some(SendLeaseOutcome::Open(reserved)) => {
             // Paused or not: its later steps are planned with the charge.
             let store = &mailer.process.store;
             let campaign =
                 store.campaign_get(asked.incoming.team_id, &reserved.campaign_id).await.map_err(internal)?;
-            settle(mailer, &reserved, campaign.as_ref()).await.map(Answer::New)
+            settle(mailer, &reserved, campaign.as_ref()).await.map(SendAnswer::New)
         }
-        Some(Held::New(_)) | None => Err(refusal),
+        Some(SendLeaseOutcome::New(_)) | None => Err(refusal),
     }
 }
 
 /// The campaign that a request goes to, when it may take so many recipients.
 pub(crate) async fn campaign_of(
-    mailer: &Mailer,
+    mailer: &MailerState,
     team_id: TeamId,
     request: &SendRequest<'_>,
 ) -> Result<Campaign, SendError> {
@@ -140,7 +146,7 @@ pub(crate) async fn campaign_of(
 
 /// The steps of a campaign that can mail, with their designs.
 pub(crate) async fn steps_of<'c>(
-    mailer: &Mailer,
+    mailer: &MailerState,
     campaign: &'c Campaign,
 ) -> Result<Vec<StepRules<'c>>, SendError> {
     let mut steps = check_campaign(campaign, &mailer.process.config, &mailer.designs)?;
@@ -149,7 +155,7 @@ pub(crate) async fn steps_of<'c>(
 }
 
 async fn settle(
-    mailer: &Mailer,
+    mailer: &MailerState,
     reserved: &ReservedSend,
     campaign: Option<&Campaign>,
 ) -> Result<Bytes, SendError> {
@@ -174,39 +180,44 @@ pub(crate) fn internal(error: StoreError) -> SendError {
 }
 
 /// What a claim gave.
-enum Held {
+enum SendLeaseOutcome {
     /// The request is ours to do.
-    New(Lease),
+    New(SendLease),
     /// It was reserved by a worker that is gone, and is ours to finish.
     Open(ReservedSend),
     /// It is answered.
-    Finished(Answer),
+    Finished(SendAnswer),
 }
 
 /// Whether a request that is new begins.
 #[derive(Clone, Copy)]
-enum IfNew {
+enum NewSendPolicy {
     Begin,
     LeaveAlone,
 }
 
 /// Claims the request; waits while it, or an equal one, is worked on elsewhere.
-async fn claim(mailer: &Mailer, asked: Asked<'_>, campaign_id: &CampaignId) -> Result<Held, SendError> {
-    hold(mailer, asked, campaign_id, IfNew::Begin).await?.ok_or(SendError::InternalError)
+async fn claim(
+    mailer: &MailerState,
+    asked: ParsedSend<'_>,
+    campaign_id: &CampaignId,
+) -> Result<SendLeaseOutcome, SendError> {
+    hold(mailer, asked, campaign_id, NewSendPolicy::Begin).await?.ok_or(SendError::InternalError)
 }
 
 /// Looks until the request is ours, or answered, or nothing of it stands. Between two looks its slot is another's; it has one
 /// again before it looks, because nobody renews the lease of a request that is claimed and waits for a slot.
 async fn hold(
-    mailer: &Mailer,
-    asked: Asked<'_>,
+    mailer: &MailerState,
+    asked: ParsedSend<'_>,
     campaign_id: &CampaignId,
-    if_new: IfNew,
-) -> Result<Option<Held>, SendError> {
+    if_new: NewSendPolicy,
+) -> Result<Option<SendLeaseOutcome>, SendError> {
     let (store, settings) = (&mailer.process.store, &mailer.process.config.mailer);
-    let Asked { incoming, request, key } = asked;
+    let ParsedSend { incoming, request, key } = asked;
     let fingerprint = fingerprint(campaign_id, &request.recipients);
-    let lease = Lease { send_id: incoming.request_id, team_id: incoming.team_id, lease_id: Uuid::now_v7() };
+    let lease =
+        SendLease { send_id: incoming.request_id, team_id: incoming.team_id, lease_id: Uuid::now_v7() };
     let mut pause = FIRST_LOOK;
     loop {
         let now = mailer.process.clock.now();
@@ -224,22 +235,22 @@ async fn hold(
             leased_until: now + TimeDelta::milliseconds(settings.lease_ms),
         };
         let claim = match if_new {
-            IfNew::Begin => store.send_claim(new).await.map(Some),
-            IfNew::LeaveAlone => store.send_resume(new).await,
+            NewSendPolicy::Begin => store.send_claim(new).await.map(Some),
+            NewSendPolicy::LeaveAlone => store.send_resume(new).await,
         };
         match claim.map_err(internal)? {
             None => return Ok(None),
-            Some(Claim::New(lease)) => return Ok(Some(Held::New(lease))),
-            Some(Claim::Resumed(reserved)) => return Ok(Some(Held::Open(reserved))),
-            Some(Claim::Finished { send_id, response }) if send_id == incoming.request_id => {
-                return Ok(Some(Held::Finished(Answer::New(response))));
+            Some(SendClaim::New(lease)) => return Ok(Some(SendLeaseOutcome::New(lease))),
+            Some(SendClaim::Resumed(reserved)) => return Ok(Some(SendLeaseOutcome::Open(reserved))),
+            Some(SendClaim::Finished { send_id, response }) if send_id == incoming.request_id => {
+                return Ok(Some(SendLeaseOutcome::Finished(SendAnswer::New(response))));
             }
-            Some(Claim::Finished { response, .. }) => {
-                return Ok(Some(Held::Finished(Answer::Replayed(response))));
+            Some(SendClaim::Finished { response, .. }) => {
+                return Ok(Some(SendLeaseOutcome::Finished(SendAnswer::Replayed(response))));
             }
-            Some(Claim::InProgress) => return Err(SendError::InProgress),
-            Some(Claim::KeyReused) => return Err(SendError::IdempotencyKeyReused),
-            Some(Claim::Running(other)) => {
+            Some(SendClaim::InProgress) => return Err(SendError::InProgress),
+            Some(SendClaim::KeyReused) => return Err(SendError::IdempotencyKeyReused),
+            Some(SendClaim::Running(other)) => {
                 mailer.aside(tokio::time::sleep(pause)).await;
                 pause = (pause * 2).min(LONGEST_PAUSE);
                 if key.is_some() {
@@ -249,7 +260,7 @@ async fn hold(
                 // Whoever waited for a request gets its answer, also when it mailed nobody.
                 let finished = store.send_response(incoming.team_id, other).await.map_err(internal)?;
                 if let Some(finished) = finished {
-                    return Ok(Some(Held::Finished(Answer::Replayed(finished.response))));
+                    return Ok(Some(SendLeaseOutcome::Finished(SendAnswer::Replayed(finished.response))));
                 }
             }
         }
@@ -258,7 +269,7 @@ async fn hold(
 
 /// Gives up a request that did not take effect, so that a repeat begins anew. Where that is not certain, because the
 /// connection went while it was being committed, the request stays as it is, and the sender is told so.
-async fn fail(mailer: &Mailer, lease: Lease, error: ReserveError) -> SendError {
+async fn fail(mailer: &MailerState, lease: SendLease, error: ReserveError) -> SendError {
     let error = match error {
         ReserveError::Refused(error) => error,
         ReserveError::Store(StoreError::Unavailable(error)) => {

@@ -8,13 +8,15 @@ use chrono::{DateTime, TimeDelta, Utc};
 use chrono_tz::Tz;
 use contract::id::ChargeId;
 use contract::limits::RESPONSE_BYTES;
-use contract::send::{Reason, SendError, SendResponse, write_response};
+use contract::send::{NotMailedReason, SendError, SendResponse, write_response};
 use service::fail_point;
-use store::{Campaign, Charge, Figure, JobLease, NewStepJob, ReservedSend, StoreError, Transaction, retry};
+use store::{
+    Campaign, CampaignFigure, Charge, JobLease, ReservedSend, StepJobPlan, StoreError, Transaction, retry,
+};
 use tracing::Span;
 
-use crate::Mailer;
-use crate::payment::{Payment, PaymentUnavailable, count};
+use crate::MailerState;
+use crate::payment::{PaymentOutcome, PaymentUncertainError, count};
 use crate::times::time_zone;
 
 /// Why a charge could not be closed. It stays open and is tried again.
@@ -22,7 +24,7 @@ use crate::times::time_zone;
 pub(crate) enum SettleError {
     /// The payment provider gave no answer that counts.
     #[error(transparent)]
-    Payment(#[from] PaymentUnavailable),
+    Payment(#[from] PaymentUncertainError),
     /// The database failed, or another worker has closed it.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -30,7 +32,7 @@ pub(crate) enum SettleError {
 
 /// Closes a send's charge and returns the answer.
 pub(crate) async fn settle_send(
-    mailer: &Mailer,
+    mailer: &MailerState,
     reserved: &ReservedSend,
     campaign: Option<&Campaign>,
 ) -> Result<Bytes, SettleError> {
@@ -40,8 +42,13 @@ pub(crate) async fn settle_send(
     fail_point::pass("send.charged");
     let replacement = replacement(reserved, &payment).map_err(StoreError::from)?;
     let now = mailer.process.clock.now();
-    let close =
-        Close { charge: &charge, payment: &payment, campaign, declined_to: Reason::PaymentFailed, now };
+    let close = ChargeClosing {
+        charge: &charge,
+        payment: &payment,
+        campaign,
+        declined_to: NotMailedReason::PaymentFailed,
+        now,
+    };
     retry(|| async {
         let mut connection = store.connection().await?;
         let transaction = connection.begin().await?;
@@ -58,8 +65,11 @@ pub(crate) async fn settle_send(
 
 /// The answer and its count of mailed recipients, where they differ from what was stored as if the charge succeeds:
 /// after a decline, and when the whole answer is larger than a response may be.
-fn replacement(reserved: &ReservedSend, payment: &Payment) -> serde_json::Result<Option<(Vec<u8>, i32)>> {
-    let is_paid = matches!(payment, Payment::Paid { .. });
+fn replacement(
+    reserved: &ReservedSend,
+    payment: &PaymentOutcome,
+) -> serde_json::Result<Option<(Vec<u8>, i32)>> {
+    let is_paid = matches!(payment, PaymentOutcome::Paid { .. });
     if is_paid && reserved.response.len() <= RESPONSE_BYTES {
         return Ok(None);
     }
@@ -70,18 +80,18 @@ fn replacement(reserved: &ReservedSend, payment: &Payment) -> serde_json::Result
 
 /// Closes the charge of a job's portion.
 pub(crate) async fn settle_portion(
-    mailer: &Mailer,
+    mailer: &MailerState,
     lease: JobLease,
     charge_id: ChargeId,
     campaign: Option<&Campaign>,
-    declined_to: Reason,
+    declined_to: NotMailedReason,
 ) -> Result<(), SettleError> {
     let store = &mailer.process.store;
     let charge = store.charge_get(lease.team_id, charge_id).await?;
     let payment = pay(mailer, &charge).await?;
     fail_point::pass("job.charged");
     let now = mailer.process.clock.now();
-    let close = Close { charge: &charge, payment: &payment, campaign, declined_to, now };
+    let close = ChargeClosing { charge: &charge, payment: &payment, campaign, declined_to, now };
     retry(|| async {
         let mut connection = store.connection().await?;
         let transaction = connection.begin().await?;
@@ -95,25 +105,25 @@ pub(crate) async fn settle_portion(
 }
 
 /// Takes a charge's money. A payment provider may be slow; a balance is in the database.
-async fn pay(mailer: &Mailer, charge: &Charge) -> Result<Payment, PaymentUnavailable> {
+async fn pay(mailer: &MailerState, charge: &Charge) -> Result<PaymentOutcome, PaymentUncertainError> {
     let paying = mailer.payments.charge(charge, mailer.process.clock.now());
     if charge.payment == "balance" { paying.await } else { mailer.aside(paying).await }
 }
 
 /// What a charge is closed with.
-struct Close<'a> {
+struct ChargeClosing<'a> {
     charge: &'a Charge,
-    payment: &'a Payment,
+    payment: &'a PaymentOutcome,
     campaign: Option<&'a Campaign>,
     /// What the recipients become when it is declined.
-    declined_to: Reason,
+    declined_to: NotMailedReason,
     now: DateTime<Utc>,
 }
 
-async fn close_charge(transaction: &Transaction<'_>, close: &Close<'_>) -> Result<(), StoreError> {
+async fn close_charge(transaction: &Transaction<'_>, close: &ChargeClosing<'_>) -> Result<(), StoreError> {
     let Charge { charge_id, team_id, campaign_id, amount_cents, payment, .. } = close.charge;
     let closed = match close.payment {
-        Payment::Paid { reference } => {
+        PaymentOutcome::Paid { reference } => {
             let closed =
                 transaction.charge_settle(*team_id, *charge_id, reference.as_deref(), close.now).await?;
             if payment == "stripe" {
@@ -123,7 +133,7 @@ async fn close_charge(transaction: &Transaction<'_>, close: &Close<'_>) -> Resul
             transaction.job_plan_steps(*team_id, campaign_id, *charge_id, &steps, close.now).await?;
             closed
         }
-        Payment::Declined { detail } => {
+        PaymentOutcome::Declined { detail } => {
             tracing::info!(%charge_id, detail, "a charge was declined");
             let closed = transaction.charge_decline(close.charge, close.now).await?;
             let declined = transaction.recipient_decline(*team_id, *charge_id, close.declined_to).await?;
@@ -137,40 +147,41 @@ async fn close_charge(transaction: &Transaction<'_>, close: &Close<'_>) -> Resul
 /// Takes what a declined charge was to pay for off the figures of the day on which it was made.
 async fn take_back(
     transaction: &Transaction<'_>,
-    close: &Close<'_>,
+    close: &ChargeClosing<'_>,
     (mailed, copies): (i64, i64),
 ) -> Result<(), StoreError> {
     let Charge { team_id, charge_id, campaign_id, created_at, .. } = close.charge;
     let cards = transaction.charge_cards(*team_id, *charge_id).await?;
     let zone = close.campaign.map_or(Tz::UTC, time_zone);
     let day = created_at.with_timezone(&zone).date_naive();
-    let copied = Figure::NotMailed(Reason::DuplicateRecent);
-    let mut figures = vec![(Figure::Cards, -cards), (Figure::Mailed, -mailed), (copied, -copies)];
+    let copied = CampaignFigure::NotMailed(NotMailedReason::DuplicateRecent);
+    let mut figures =
+        vec![(CampaignFigure::Cards, -cards), (CampaignFigure::Mailed, -mailed), (copied, -copies)];
     // Those of a re-check were counted as waiting when they were sent.
-    if close.declined_to != Reason::FilteredConditions {
-        figures.push((Figure::NotMailed(close.declined_to), mailed + copies));
+    if close.declined_to != NotMailedReason::FilteredConditions {
+        figures.push((CampaignFigure::NotMailed(close.declined_to), mailed + copies));
     }
     transaction.campaign_day_add(*team_id, campaign_id, day, &figures).await
 }
 
 /// Counts a closed charge and its cards, and notes it on the current piece of work.
-fn count_closed(charge: &Charge, payment: &Payment) {
+fn count_closed(charge: &Charge, payment: &PaymentOutcome) {
     let result = match payment {
-        Payment::Paid { .. } => "settled",
-        Payment::Declined { .. } => "declined",
+        PaymentOutcome::Paid { .. } => "settled",
+        PaymentOutcome::Declined { .. } => "declined",
     };
     let span = Span::current();
     span.record("charge", result);
     span.record("amount_cents", charge.amount_cents);
     count(charge, result);
-    if matches!(payment, Payment::Paid { .. }) {
+    if matches!(payment, PaymentOutcome::Paid { .. }) {
         let cards = u64::try_from(charge.pieces).unwrap_or(0);
         metrics::counter!("pillarbox_cards_total", "kind" => charge.kind.as_str()).increment(cards);
     }
 }
 
 /// The later steps of the campaign, counted from the day of step 1.
-fn later_steps(close: &Close<'_>) -> Vec<NewStepJob> {
+fn later_steps(close: &ChargeClosing<'_>) -> Vec<StepJobPlan> {
     if close.charge.step != 1 {
         return Vec::new();
     }
@@ -178,7 +189,7 @@ fn later_steps(close: &Close<'_>) -> Vec<NewStepJob> {
     steps
         .iter()
         .filter(|step| step.step > 1)
-        .map(|step| NewStepJob {
+        .map(|step| StepJobPlan {
             step: step.step,
             due_at: close.charge.created_at + TimeDelta::days(step.delay_days.into()),
         })

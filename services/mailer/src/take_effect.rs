@@ -5,23 +5,23 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::time::Duration;
 
-use address::Verdict;
+use address::AddressVerdict;
 use chrono::NaiveDate;
 use contract::id::TeamId;
 use contract::send::{SendError, SendRequest};
-use pictures::PicturesError;
-use store::{Campaign, Column, Lease, RecipientFacts, StoreError, StoredEntry, retry};
+use pictures::PictureFetchError;
+use store::{BookEntryValues, Campaign, RecipientListings, SendLease, StoreError, TeamColumn, retry};
 use uuid::Uuid;
-use verification::VerifyError;
+use verification::VerificationError;
 
-use crate::Mailer;
-use crate::assess::{Assessed, Judgement, entry_rows, identify};
-use crate::cards::{Card, CardsError, Deciding, decide_cards};
-use crate::decide::Candidate;
-use crate::fields::{ColumnLimits, Fields};
-use crate::neighborhood::{Center, Neighborhoods};
-use crate::prepare::{Preparation, prepare};
-use crate::reserve::{Plan, ReserveError, Reserved, reserve};
+use crate::MailerState;
+use crate::assess::{AssessedRecipient, AssessmentContext, entry_rows, identify};
+use crate::cards::{MailpieceContext, MailpieceDraft, MailpieceDraftError, decide_cards};
+use crate::decide::MailingCandidate;
+use crate::fields::{ColumnLimits, RequestColumns};
+use crate::neighborhood::{NeighborhoodCenter, NeighborhoodHomes};
+use crate::prepare::{PreparedRequest, prepare};
+use crate::reserve::{ReserveError, ReserveOutcome, SendPlan, reserve};
 use crate::rules::{AudienceRules, StepRules};
 use crate::times::{time_zone, times};
 use crate::validate::foresee;
@@ -31,16 +31,16 @@ const PICTURES_SHARE: u32 = 2;
 
 /// What a request is to come to.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Effect {
+pub(crate) enum SendMode {
     /// Cards and a charge, under this lease.
-    Reserve(Lease),
+    Reserve(SendLease),
     /// An answer, and nothing else.
     Foresee,
 }
 
 /// A request on its way.
-pub(crate) struct Taking<'a> {
-    pub(crate) effect: Effect,
+pub(crate) struct SendExecution<'a> {
+    pub(crate) effect: SendMode,
     pub(crate) campaign: &'a Campaign,
     pub(crate) step: &'a StepRules<'a>,
     pub(crate) request: &'a SendRequest<'a>,
@@ -48,10 +48,10 @@ pub(crate) struct Taking<'a> {
     pub(crate) deadline_ms: i64,
 }
 
-impl Taking<'_> {
+impl SendExecution<'_> {
     /// What its cards are decided with.
-    fn deciding(&self, mailer: &Mailer, today: NaiveDate) -> Deciding<'_> {
-        Deciding {
+    fn deciding(&self, mailer: &MailerState, today: NaiveDate) -> MailpieceContext<'_> {
+        MailpieceContext {
             team_id: self.campaign.team_id,
             rules: &self.step.cards,
             today,
@@ -61,33 +61,40 @@ impl Taking<'_> {
     }
 
     /// The time that there is for pictures, so that a slow host does not keep the request from its deadline.
-    fn time_for_pictures(&self, mailer: &Mailer) -> Duration {
+    fn time_for_pictures(&self, mailer: &MailerState) -> Duration {
         let left = self.deadline_ms - mailer.process.clock.now().timestamp_millis();
         Duration::from_millis(u64::try_from(left).unwrap_or(0)) / PICTURES_SHARE
     }
 }
 
 /// Verifies, judges and reserves.
-pub(crate) async fn take_effect(mailer: &Mailer, taking: &Taking<'_>) -> Result<Reserved, ReserveError> {
-    let Taking { campaign, request, .. } = *taking;
+pub(crate) async fn take_effect(
+    mailer: &MailerState,
+    taking: &SendExecution<'_>,
+) -> Result<ReserveOutcome, ReserveError> {
+    let SendExecution { campaign, request, .. } = *taking;
     let columns = mailer.process.store.column_list(campaign.team_id).await?;
     let mut preparation = sort_fields(mailer, request, columns);
     let inputs: Vec<_> = preparation.recipients.iter().map(|recipient| recipient.address()).collect();
     let verdicts = mailer.verify(&inputs, campaign.strictness).await.map_err(unverified)?;
-    if matches!(taking.effect, Effect::Reserve(_)) && !preparation.fields.new_columns().is_empty() {
+    if matches!(taking.effect, SendMode::Reserve(_)) && !preparation.fields.new_columns().is_empty() {
         preparation = make_columns(mailer, campaign.team_id, request).await?;
     }
     judge_and_reserve(mailer, taking, &preparation, &verdicts).await
 }
 
-fn sort_fields<'a>(mailer: &Mailer, request: &'a SendRequest<'_>, columns: Vec<Column>) -> Preparation<'a> {
+fn sort_fields<'a>(
+    mailer: &MailerState,
+    request: &'a SendRequest<'_>,
+    columns: Vec<TeamColumn>,
+) -> PreparedRequest<'a> {
     let settings = &mailer.process.config.mailer;
     let limits = ColumnLimits {
         per_request: settings.new_columns_per_request,
         per_team: settings.api_columns_per_team,
     };
     let types = request.field_types.iter().map(|(name, column_type)| (name.as_ref(), *column_type));
-    let fields = Fields::new(columns, types, limits);
+    let fields = RequestColumns::new(columns, types, limits);
     tokio::task::block_in_place(|| prepare(request, fields))
 }
 
@@ -95,10 +102,10 @@ fn sort_fields<'a>(mailer: &Mailer, request: &'a SendRequest<'_>, columns: Vec<C
 /// many recipients the request has and whatever other requests make. Only a request that is about to take effect comes
 /// here; should it fail after all, its columns stay, and a repeat finds them.
 async fn make_columns<'a>(
-    mailer: &Mailer,
+    mailer: &MailerState,
     team_id: TeamId,
     request: &'a SendRequest<'_>,
-) -> Result<Preparation<'a>, StoreError> {
+) -> Result<PreparedRequest<'a>, StoreError> {
     retry(|| async {
         let mut connection = mailer.process.store.connection().await?;
         let transaction = connection.begin().await?;
@@ -113,12 +120,12 @@ async fn make_columns<'a>(
 }
 
 async fn judge_and_reserve(
-    mailer: &Mailer,
-    taking: &Taking<'_>,
-    preparation: &Preparation<'_>,
-    verdicts: &[Verdict],
-) -> Result<Reserved, ReserveError> {
-    let Taking { campaign, step, .. } = *taking;
+    mailer: &MailerState,
+    taking: &SendExecution<'_>,
+    preparation: &PreparedRequest<'_>,
+    verdicts: &[AddressVerdict],
+) -> Result<ReserveOutcome, ReserveError> {
+    let SendExecution { campaign, step, .. } = *taking;
     let rules =
         AudienceRules::compile(campaign, preparation.fields.columns()).map_err(ReserveError::Refused)?;
     let assessed = tokio::task::block_in_place(|| identify(&preparation.recipients, verdicts));
@@ -128,7 +135,7 @@ async fn judge_and_reserve(
         // While the database looks.
         async { Ok(tokio::task::block_in_place(|| entry_rows(&assessed, preparation))) },
     )?;
-    let judgement = Judgement {
+    let judgement = AssessmentContext {
         rules: &rules,
         facts: &facts,
         stored: &stored,
@@ -151,10 +158,10 @@ async fn judge_and_reserve(
         }
         Some(neighborhoods) => {
             neighborhoods.decide_cards(mailer, &deciding, &rules).await.map_err(undecided)?;
-            vec![Card::default(); candidates.len()]
+            vec![MailpieceDraft::default(); candidates.len()]
         }
     };
-    let plan = Plan {
+    let plan = SendPlan {
         campaign,
         step,
         preparation,
@@ -169,16 +176,16 @@ async fn judge_and_reserve(
         times: times(&mailer.process.config, campaign, step, mailer.process.clock.now()),
     };
     match taking.effect {
-        Effect::Reserve(lease) => reserve_again_on_conflict(mailer, lease, &plan).await,
-        Effect::Foresee => Ok(Reserved::Finished(foresee(mailer, &plan).await?)),
+        SendMode::Reserve(lease) => reserve_again_on_conflict(mailer, lease, &plan).await,
+        SendMode::Foresee => Ok(ReserveOutcome::Finished(foresee(mailer, &plan).await?)),
     }
 }
 
 /// A request whose cards could not be decided is refused as a whole.
-fn undecided(error: CardsError) -> ReserveError {
+fn undecided(error: MailpieceDraftError) -> ReserveError {
     match error {
-        CardsError::Verify(error) => unverified(error),
-        CardsError::Pictures(PicturesError::Store(error)) => ReserveError::Store(error),
+        MailpieceDraftError::Verify(error) => unverified(error),
+        MailpieceDraftError::Pictures(PictureFetchError::Store(error)) => ReserveError::Store(error),
         error => {
             tracing::error!(error = &error as &dyn Error, "cards cannot be decided");
             ReserveError::Refused(SendError::InternalError)
@@ -187,22 +194,22 @@ fn undecided(error: CardsError) -> ReserveError {
 }
 
 /// A request whose addresses could not be verified is refused as a whole.
-fn unverified(error: VerifyError) -> ReserveError {
+fn unverified(error: VerificationError) -> ReserveError {
     match error {
-        VerifyError::Unavailable(_) => {
+        VerificationError::Unavailable(_) => {
             tracing::warn!(error = &error as &dyn Error, "a request is refused");
             ReserveError::Refused(SendError::ValidationUnavailable)
         }
-        VerifyError::Store(error) => ReserveError::Store(error),
+        VerificationError::Store(error) => ReserveError::Store(error),
     }
 }
 
 /// Reserving meets another transaction only when entries are shared with another campaign's request.
 async fn reserve_again_on_conflict(
-    mailer: &Mailer,
-    lease: Lease,
-    plan: &Plan<'_>,
-) -> Result<Reserved, ReserveError> {
+    mailer: &MailerState,
+    lease: SendLease,
+    plan: &SendPlan<'_>,
+) -> Result<ReserveOutcome, ReserveError> {
     retry(|| async {
         match reserve(mailer, lease, plan).await {
             Err(ReserveError::Store(error)) => Err(error),
@@ -214,11 +221,11 @@ async fn reserve_again_on_conflict(
 
 /// What the database knows of the recipients: lists by address, and stored values where conditions or the card need them.
 async fn look_up(
-    mailer: &Mailer,
+    mailer: &MailerState,
     campaign: &Campaign,
     (rules, step): (&AudienceRules, &StepRules<'_>),
-    assessed: &[Assessed<'_>],
-) -> Result<(RecipientFacts, HashMap<Uuid, StoredEntry>), StoreError> {
+    assessed: &[AssessedRecipient<'_>],
+) -> Result<(RecipientListings, HashMap<Uuid, BookEntryValues>), StoreError> {
     let store = &mailer.process.store;
     let corrected = assessed.iter().filter(|one| one.written_id != one.address_id);
     let written_ids = corrected.map(|one| one.written_id);
@@ -234,24 +241,24 @@ async fn look_up(
 /// Neighborhood Mail: the homes around the centers that are to be looked around, judged as far as that goes before the
 /// campaign is locked. `None` for other campaigns.
 async fn look_around(
-    mailer: &Mailer,
+    mailer: &MailerState,
     campaign: &Campaign,
     rules: &AudienceRules,
-    assessed: &[Assessed<'_>],
-    candidates: &[Candidate],
-) -> Result<Option<Neighborhoods>, StoreError> {
+    assessed: &[AssessedRecipient<'_>],
+    candidates: &[MailingCandidate],
+) -> Result<Option<NeighborhoodHomes>, StoreError> {
     let Some(settings) = campaign.neighborhood else { return Ok(None) };
     let store = &mailer.process.store;
-    let centers: Vec<Center> = assessed
+    let centers: Vec<NeighborhoodCenter> = assessed
         .iter()
         .zip(candidates)
-        .map(|(one, candidate)| Center {
+        .map(|(one, candidate)| NeighborhoodCenter {
             address_id: one.address_id,
             refusal: candidate.refusal(),
             place: one.place(),
         })
         .collect();
-    let mut neighborhoods = Neighborhoods::find(store, settings, &centers).await?;
+    let mut neighborhoods = NeighborhoodHomes::find(store, settings, &centers).await?;
     let ids = neighborhoods.address_ids();
     let facts = store.recipient_facts(campaign.team_id, &campaign.campaign_id, &ids).await?;
     neighborhoods.judge(rules, &facts);

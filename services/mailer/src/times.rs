@@ -10,7 +10,7 @@ use crate::rules::StepRules;
 
 /// The times that a request is decided with.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Times {
+pub(crate) struct DecisionTimes {
     pub(crate) now: DateTime<Utc>,
     /// The team's day.
     pub(crate) today: NaiveDate,
@@ -28,9 +28,14 @@ pub(crate) fn time_zone(campaign: &Campaign) -> Tz {
 }
 
 /// The times that a batch of this step is decided with.
-pub(crate) fn times(config: &Config, campaign: &Campaign, step: &StepRules<'_>, now: DateTime<Utc>) -> Times {
+pub(crate) fn times(
+    config: &Config,
+    campaign: &Campaign,
+    step: &StepRules<'_>,
+    now: DateTime<Utc>,
+) -> DecisionTimes {
     let (settings, zone) = (&config.mailer, time_zone(campaign));
-    Times {
+    DecisionTimes {
         now,
         today: now.with_timezone(&zone).date_naive(),
         leased_until: now + TimeDelta::milliseconds(settings.lease_ms),

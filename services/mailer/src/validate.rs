@@ -5,13 +5,13 @@ use bytes::Bytes;
 use contract::send::{SendError, SendResponse, SendValidation, parse, write_validation};
 use store::StoreError;
 
-use crate::Mailer;
-use crate::reserve::{Plan, ReserveError, Reserved, decide_with, one_line, respond};
-use crate::send::{Incoming, campaign_of, internal, steps_of};
-use crate::take_effect::{Effect, Taking, take_effect};
+use crate::MailerState;
+use crate::reserve::{ReserveError, ReserveOutcome, SendPlan, decide_with, one_line, respond};
+use crate::send::{IncomingSend, campaign_of, internal, steps_of};
+use crate::take_effect::{SendExecution, SendMode, take_effect};
 
 /// Answers what would become of a request.
-pub(crate) async fn validate(mailer: &Mailer, incoming: &Incoming) -> Result<Bytes, SendError> {
+pub(crate) async fn validate(mailer: &MailerState, incoming: &IncomingSend) -> Result<Bytes, SendError> {
     if mailer.process.clock.now().timestamp_millis() > incoming.deadline_ms {
         // Nobody waits any more.
         return Err(SendError::InternalError);
@@ -22,19 +22,24 @@ pub(crate) async fn validate(mailer: &Mailer, incoming: &Incoming) -> Result<Byt
     // A campaign that passed the check has a step.
     let step = steps.first().ok_or(SendError::InternalError)?;
     let deadline_ms = incoming.deadline_ms;
-    let taking =
-        Taking { effect: Effect::Foresee, campaign: &campaign, step, request: &request, deadline_ms };
+    let taking = SendExecution {
+        effect: SendMode::Foresee,
+        campaign: &campaign,
+        step,
+        request: &request,
+        deadline_ms,
+    };
     match take_effect(mailer, &taking).await {
-        Ok(Reserved::Finished(answer)) => Ok(answer),
+        Ok(ReserveOutcome::Finished(answer)) => Ok(answer),
         // A dry run reserves nothing.
-        Ok(Reserved::Open(_)) => Err(SendError::InternalError),
+        Ok(ReserveOutcome::Open(_)) => Err(SendError::InternalError),
         Err(ReserveError::Refused(error)) => Err(error),
         Err(ReserveError::Store(error)) => Err(internal(error)),
     }
 }
 
 /// What would come of the plan now: decided as when it is reserved, with the campaign as it stands and not held.
-pub(crate) async fn foresee(mailer: &Mailer, plan: &Plan<'_>) -> Result<Bytes, StoreError> {
+pub(crate) async fn foresee(mailer: &MailerState, plan: &SendPlan<'_>) -> Result<Bytes, StoreError> {
     let (store, campaign) = (&mailer.process.store, plan.campaign);
     let decided = {
         let mut connection = store.connection().await?;

@@ -11,28 +11,32 @@ use std::io::{self, Write};
 use address::parse_one_line;
 use anyhow::Context;
 
-use self::line::{Answer, Sent};
+use self::line::{AddressInputLine, AddressOutputLine};
 pub(crate) use self::overrides::overrides;
 pub(crate) use self::verify::verify;
-use crate::report::Report;
+use crate::report::CommandReport;
 
 /// Reads one address a line from the standard input and writes its parts, one JSON object a line.
-pub(crate) fn parse() -> anyhow::Result<Report> {
+pub(crate) fn parse() -> anyhow::Result<CommandReport> {
     let output = io::BufWriter::new(io::stdout().lock());
     pipe::pipe(io::stdin(), output, |block, out| {
         for line in block.lines() {
-            match line.and_then(Sent::read) {
-                Ok(Sent::Line(text)) => write_line(out, &Answer::of(&parse_one_line(text)))?,
-                Ok(Sent::Parts(parts)) => write_line(out, &Answer::of(&address::parse(parts.input())))?,
-                Err(reason) => write_line(out, &Answer::unreadable(&reason))?,
+            match line.and_then(AddressInputLine::read) {
+                Ok(AddressInputLine::Line(text)) => {
+                    write_line(out, &AddressOutputLine::of(&parse_one_line(text)))?
+                }
+                Ok(AddressInputLine::Parts(parts)) => {
+                    write_line(out, &AddressOutputLine::of(&address::parse(parts.input())))?
+                }
+                Err(reason) => write_line(out, &AddressOutputLine::unreadable(&reason))?,
             }
         }
         Ok(())
     })?;
-    Ok(Report::nothing())
+    Ok(CommandReport::nothing())
 }
 
-fn write_line(out: &mut Vec<u8>, answer: &Answer<'_>) -> anyhow::Result<()> {
+fn write_line(out: &mut Vec<u8>, answer: &AddressOutputLine<'_>) -> anyhow::Result<()> {
     serde_json::to_writer(&mut *out, answer).context("cannot write an answer")?;
     out.write_all(b"\n")?;
     Ok(())

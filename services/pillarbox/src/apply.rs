@@ -21,22 +21,22 @@ mod text;
 use std::path::Path;
 
 use chrono::{DateTime, Utc};
-use outbound::Policy;
+use outbound::TargetPolicy;
 use serde_json::Value;
 use store::Store;
 
 pub use applied::{
-    Applied, AppliedCampaign, AppliedDesign, AppliedEndpoint, AppliedKey, AppliedTeam, AppliedTopUp,
-    AppliedUser,
+    AppliedCampaign, AppliedDesign, AppliedEndpoint, AppliedFile, AppliedKey, AppliedMember, AppliedTeam,
+    AppliedTopUp,
 };
-pub use contract::name::{Email, Name};
+pub use contract::name::{DisplayName, NormalizedEmail};
 pub use error::ApplyError;
-pub use field::ListedAddress;
+pub use field::DoNotMailAddressSpec;
 pub use pictures::fetch_pictures;
 pub use text::FILE_BYTES;
 pub(crate) use text::read as read_document;
 
-use file::File;
+use file::ApplyFile;
 
 /// Creates or updates what the text (YAML or JSON) describes, all or nothing; the same text again changes
 /// nothing. Paths in it are relative to `base_folder`; `policy` says which hosts its endpoints may be on.
@@ -47,9 +47,9 @@ pub async fn apply(
     store: &Store,
     text: &str,
     base_folder: &Path,
-    policy: &Policy,
+    policy: &TargetPolicy,
     now: DateTime<Utc>,
-) -> Result<Applied, ApplyError> {
+) -> Result<AppliedFile, ApplyError> {
     let file = read(text, base_folder)?;
     endpoint::check_hosts(&file, policy).await?;
     // A conflict with a request under way is tried again; any other end is the end.
@@ -63,10 +63,10 @@ pub async fn apply(
 }
 
 /// A file that is right in itself, with the map areas that it names by path.
-fn read(text: &str, base_folder: &Path) -> Result<File, ApplyError> {
+fn read(text: &str, base_folder: &Path) -> Result<ApplyFile, ApplyError> {
     let mut document = text::read(text).map_err(ApplyError::Unreadable)?;
     area::load(&mut document, base_folder)?;
-    let file: File = serde_path_to_error::deserialize(&document).map_err(|error| {
+    let file: ApplyFile = serde_path_to_error::deserialize(&document).map_err(|error| {
         let place = error.path().to_string();
         let place = if place == "." { "the file".to_owned() } else { named(place, &document) };
         ApplyError::refused(place, error.into_inner().to_string())
@@ -86,7 +86,7 @@ fn named(place: String, document: &Value) -> String {
     }
 }
 
-async fn save(store: &Store, file: &File, now: DateTime<Utc>) -> Result<Applied, ApplyError> {
+async fn save(store: &Store, file: &ApplyFile, now: DateTime<Utc>) -> Result<AppliedFile, ApplyError> {
     let mut connection = store.connection().await?;
     let transaction = connection.begin().await?;
     let mut teams = Vec::new();
@@ -94,5 +94,5 @@ async fn save(store: &Store, file: &File, now: DateTime<Utc>) -> Result<Applied,
         teams.push(save::save_team(&transaction, &place, team, now).await?);
     }
     transaction.commit().await?;
-    Ok(Applied { teams })
+    Ok(AppliedFile { teams })
 }

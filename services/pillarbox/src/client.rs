@@ -13,9 +13,9 @@ use reqwest::{Method, Response, StatusCode, Url};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use self::retry::{Attempt, Patience, Step};
-use crate::sender_command::Service;
-use crate::upload::Progress;
+use self::retry::{RequestAttempt, RetryDecision, RetryPolicy};
+use crate::sender_command::ServiceArgs;
+use crate::upload::UploadProgress;
 
 /// The header of an answer that was stored when the same request came before.
 const REPLAYED: &str = "idempotency-replayed";
@@ -27,16 +27,16 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(150);
 
 /// A gateway and the key to it.
-pub(crate) struct Client {
+pub(crate) struct GatewayClient {
     http: reqwest::Client,
     base: Url,
     key: String,
-    patience: Patience,
+    patience: RetryPolicy,
 }
 
 /// One request. It is the same one however often it is sent.
 #[derive(Clone)]
-pub(crate) struct Request {
+pub(crate) struct GatewayRequest {
     method: Method,
     path: String,
     body: Bytes,
@@ -45,7 +45,7 @@ pub(crate) struct Request {
 
 /// Why there is no answer to work with.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum RequestError {
+pub(crate) enum GatewayError {
     /// The service said no, and would again. Nothing of the request was done.
     #[error("{status} {code}: {message}")]
     Refused {
@@ -78,20 +78,20 @@ pub(crate) enum RequestError {
 /// The two envelopes of errors, of the Dynamic Audience API and of the push API.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Failure {
-    Push { error: Told },
-    Dynamic(Told),
+enum ServiceErrorEnvelope {
+    Push { error: ServiceErrorBody },
+    Dynamic(ServiceErrorBody),
 }
 
 #[derive(Debug, Deserialize)]
-struct Told {
+struct ServiceErrorBody {
     code: String,
     message: String,
     #[serde(default)]
     details: serde_json::Value,
 }
 
-impl RequestError {
+impl GatewayError {
     /// Whether the request may have been carried out all the same.
     pub(crate) const fn may_be_done(&self) -> bool {
         match self {
@@ -104,7 +104,7 @@ impl RequestError {
 }
 
 /// An answer with status 200.
-pub(crate) struct Answered<T> {
+pub(crate) struct GatewayResponse<T> {
     /// What it says.
     pub(crate) body: T,
     /// What the request has cost, in US cents, when the service tells.
@@ -115,7 +115,7 @@ pub(crate) struct Answered<T> {
     pub(crate) after_lost_answer: bool,
 }
 
-impl Request {
+impl GatewayRequest {
     pub(crate) fn get(path: impl Into<String>) -> Self {
         Self { method: Method::GET, path: path.into(), body: Bytes::new(), idempotency_key: None }
     }
@@ -135,12 +135,12 @@ impl Request {
     }
 }
 
-impl Client {
+impl GatewayClient {
     /// A client for the service at `service.url`.
     ///
     /// # Errors
     /// When the address is none, or the key holds characters that a header cannot.
-    pub(crate) fn new(service: &Service) -> anyhow::Result<Self> {
+    pub(crate) fn new(service: &ServiceArgs) -> anyhow::Result<Self> {
         let base: Url = service.url.parse().with_context(|| format!("{} is not a URL", service.url))?;
         if !matches!(base.scheme(), "http" | "https") {
             bail!("{base} must begin with https:// or http://");
@@ -156,7 +156,7 @@ impl Client {
             .redirect(reqwest::redirect::Policy::none())
             .user_agent(concat!("pillarbox/", env!("CARGO_PKG_VERSION")))
             .build()?;
-        let patience = Patience { tries: service.tries, pause: Duration::from_millis(service.pause_ms) };
+        let patience = RetryPolicy { tries: service.tries, pause: Duration::from_millis(service.pause_ms) };
         Ok(Self { http, base, key: service.key.clone(), patience })
     }
 
@@ -169,51 +169,51 @@ impl Client {
     /// service could not carry out or that came too early are repeated, always with the same bytes and the same key.
     pub(crate) async fn ask<T: DeserializeOwned>(
         &self,
-        request: &Request,
-        progress: &Progress,
-    ) -> Result<T, RequestError> {
+        request: &GatewayRequest,
+        progress: &UploadProgress,
+    ) -> Result<T, GatewayError> {
         Ok(self.ask_for_cost(request, progress).await?.body)
     }
 
-    /// As [`Client::ask`], with what the request has cost.
+    /// As [`GatewayClient::ask`], with what the request has cost.
     pub(crate) async fn ask_for_cost<T: DeserializeOwned>(
         &self,
-        request: &Request,
-        progress: &Progress,
-    ) -> Result<Answered<T>, RequestError> {
-        let Answered { body, cost_cents, is_replayed, after_lost_answer } =
+        request: &GatewayRequest,
+        progress: &UploadProgress,
+    ) -> Result<GatewayResponse<T>, GatewayError> {
+        let GatewayResponse { body, cost_cents, is_replayed, after_lost_answer } =
             self.exchange(request, progress).await?;
         let body =
-            serde_json::from_slice(&body).map_err(|error| RequestError::Unreadable(error.to_string()))?;
-        Ok(Answered { body, cost_cents, is_replayed, after_lost_answer })
+            serde_json::from_slice(&body).map_err(|error| GatewayError::Unreadable(error.to_string()))?;
+        Ok(GatewayResponse { body, cost_cents, is_replayed, after_lost_answer })
     }
 
     async fn exchange(
         &self,
-        request: &Request,
-        progress: &Progress,
-    ) -> Result<Answered<Vec<u8>>, RequestError> {
-        let mut course = retry::Course::new(self.patience);
+        request: &GatewayRequest,
+        progress: &UploadProgress,
+    ) -> Result<GatewayResponse<Vec<u8>>, GatewayError> {
+        let mut course = retry::RetryState::new(self.patience);
         loop {
             let attempt = self.attempt(request).await;
             match course.after(&attempt) {
-                Step::Take => match attempt {
-                    Attempt::Answered { body, cost_cents, is_replayed, .. } => {
+                RetryDecision::Take => match attempt {
+                    RequestAttempt::Answered { body, cost_cents, is_replayed, .. } => {
                         let after_lost_answer = course.has_lost_an_answer();
-                        return Ok(Answered { body, cost_cents, is_replayed, after_lost_answer });
+                        return Ok(GatewayResponse { body, cost_cents, is_replayed, after_lost_answer });
                     }
-                    Attempt::Lost(why) => return Err(RequestError::Unreadable(why)),
+                    RequestAttempt::Lost(why) => return Err(GatewayError::Unreadable(why)),
                 },
-                Step::Stop => return Err(refusal(&attempt, course.has_lost_an_answer())),
-                Step::GiveUp => {
+                RetryDecision::Stop => return Err(refusal(&attempt, course.has_lost_an_answer())),
+                RetryDecision::GiveUp => {
                     let (attempts, after_lost_answer) = (course.attempts(), course.has_lost_an_answer());
-                    return Err(RequestError::GaveUp {
+                    return Err(GatewayError::GaveUp {
                         attempts,
                         last: sentence(&attempt),
                         after_lost_answer,
                     });
                 }
-                Step::Again(pause) => {
+                RetryDecision::Again(pause) => {
                     progress.waits(&sentence(&attempt), pause);
                     tokio::time::sleep(pause).await;
                     progress.goes_on();
@@ -223,7 +223,7 @@ impl Client {
     }
 
     /// Sends a request once.
-    async fn attempt(&self, request: &Request) -> Attempt {
+    async fn attempt(&self, request: &GatewayRequest) -> RequestAttempt {
         let url = format!("{}{}", self.base(), request.path);
         let mut builder = self.http.request(request.method.clone(), url).bearer_auth(&self.key);
         if request.method != Method::GET {
@@ -238,11 +238,13 @@ impl Client {
                 let (retry_after, cost_cents) = (retry_after(headers), cost_cents(headers));
                 let is_replayed = headers.contains_key(REPLAYED);
                 match bounded_body(response).await {
-                    Ok(body) => Attempt::Answered { status, retry_after, cost_cents, is_replayed, body },
-                    Err(why) => Attempt::Lost(why),
+                    Ok(body) => {
+                        RequestAttempt::Answered { status, retry_after, cost_cents, is_replayed, body }
+                    }
+                    Err(why) => RequestAttempt::Lost(why),
                 }
             }
-            Err(error) => Attempt::Lost(causes(&error)),
+            Err(error) => RequestAttempt::Lost(causes(&error)),
         }
     }
 }
@@ -278,30 +280,30 @@ fn causes(error: &reqwest::Error) -> String {
     text
 }
 
-fn told(body: &[u8]) -> Option<Told> {
+fn told(body: &[u8]) -> Option<ServiceErrorBody> {
     match serde_json::from_slice(body).ok()? {
-        Failure::Push { error } => Some(error),
-        Failure::Dynamic(told) => Some(told),
+        ServiceErrorEnvelope::Push { error } => Some(error),
+        ServiceErrorEnvelope::Dynamic(told) => Some(told),
     }
 }
 
-fn refusal(attempt: &Attempt, after_lost_answer: bool) -> RequestError {
-    let Attempt::Answered { status, body, .. } = attempt else {
-        return RequestError::Unreadable(sentence(attempt));
+fn refusal(attempt: &RequestAttempt, after_lost_answer: bool) -> GatewayError {
+    let RequestAttempt::Answered { status, body, .. } = attempt else {
+        return GatewayError::Unreadable(sentence(attempt));
     };
     match told(body) {
-        Some(Told { code, message, details }) => {
-            RequestError::Refused { status: *status, code, message, details, after_lost_answer }
+        Some(ServiceErrorBody { code, message, details }) => {
+            GatewayError::Refused { status: *status, code, message, details, after_lost_answer }
         }
-        None => RequestError::Unreadable(sentence(attempt)),
+        None => GatewayError::Unreadable(sentence(attempt)),
     }
 }
 
-fn sentence(attempt: &Attempt) -> String {
+fn sentence(attempt: &RequestAttempt) -> String {
     match attempt {
-        Attempt::Lost(why) => why.clone(),
-        Attempt::Answered { status, body, .. } => match told(body) {
-            Some(Told { code, message, .. }) => format!("{status} {code}: {message}"),
+        RequestAttempt::Lost(why) => why.clone(),
+        RequestAttempt::Answered { status, body, .. } => match told(body) {
+            Some(ServiceErrorBody { code, message, .. }) => format!("{status} {code}: {message}"),
             None => {
                 let name = StatusCode::from_u16(*status).ok().and_then(|status| status.canonical_reason());
                 format!("{status} {}, not in Pillarbox's words: is the URL right?", name.unwrap_or_default())
@@ -314,9 +316,9 @@ fn sentence(attempt: &Attempt) -> String {
 mod tests {
     use super::*;
 
-    fn answered(status: u16, body: &str) -> Attempt {
+    fn answered(status: u16, body: &str) -> RequestAttempt {
         let body = body.as_bytes().to_vec();
-        Attempt::Answered { status, retry_after: None, cost_cents: None, is_replayed: false, body }
+        RequestAttempt::Answered { status, retry_after: None, cost_cents: None, is_replayed: false, body }
     }
 
     #[test]
@@ -331,8 +333,10 @@ mod tests {
     #[test]
     fn an_address_or_a_key_that_cannot_be_used_is_told() {
         let client = |url: &str, key: &str| {
-            let service = Service { url: url.to_owned(), key: key.to_owned(), tries: 1, pause_ms: 1 };
-            Client::new(&service).map(|client| client.base().to_owned()).map_err(|error| error.to_string())
+            let service = ServiceArgs { url: url.to_owned(), key: key.to_owned(), tries: 1, pause_ms: 1 };
+            GatewayClient::new(&service)
+                .map(|client| client.base().to_owned())
+                .map_err(|error| error.to_string())
         };
         assert_eq!(
             client("https://mail.example.com/", "pk_live_1"),

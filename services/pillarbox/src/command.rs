@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use contract::id::{ApiKeyId, CampaignId, TopUpRequestId};
 use contract::key::KeyKind;
-use store::Role;
+use store::MemberRole;
 use uuid::Uuid;
 
-use crate::apply::{Email, Name};
-pub use crate::endpoint_command::{EndpointCommand, EndpointOf};
-pub use crate::integration_command::{IntegrationCommand, IntegrationName, SyncCommand};
+use crate::apply::{DisplayName, NormalizedEmail};
+pub use crate::endpoint_command::{EndpointArgs, EndpointCommand};
+pub use crate::integration_command::{IntegrationArgs, IntegrationCommand, SyncCommand};
 use crate::money::Money;
-pub use crate::print_command::{PrintCommand, ProofCommand};
+pub use crate::print_command::{PrintArgs, ProofArgs};
 use crate::sender_command::SenderCommand;
 
 /// Runs Pillarbox: the database, teams and what belongs to them. Settings come from PILLARBOX_CONFIG and
@@ -20,18 +20,18 @@ use crate::sender_command::SenderCommand;
 /// mail it is, and take PILLARBOX_URL and PILLARBOX_KEY.
 #[derive(Debug, Parser)]
 #[command(name = "pillarbox", version)]
-pub struct CommandLine {
+pub struct PillarboxArgs {
     /// Answer with JSON for programs.
     #[arg(long, global = true)]
     pub json: bool,
     /// What to do.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: CliCommand,
 }
 
 /// What to do.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum CliCommand {
     /// Bring the database's tables up to date, and give the processes' groups their privileges. Fails when a group is missing.
     Migrate {
         /// How many seconds to wait for the database and for the groups to be there.
@@ -51,7 +51,7 @@ pub enum Command {
     Team(TeamCommand),
     /// People of a team.
     #[command(subcommand)]
-    User(UserCommand),
+    User(MemberCommand),
     /// API keys of a team.
     #[command(subcommand)]
     Key(KeyCommand),
@@ -63,7 +63,7 @@ pub enum Command {
         amount: Money,
         /// What tells this top-up from others, such as the number of a bank transfer.
         #[arg(long)]
-        reference: Name,
+        reference: DisplayName,
     },
     /// List what teams have asked to be topped up with and nobody has booked yet, the oldest first. Book one with
     /// `top-up` and its reference when the money has arrived.
@@ -105,16 +105,16 @@ pub enum Command {
     Endpoint(EndpointCommand),
     /// Print the queued cards whose time has come: one PDF for each product and run, with a manifest in CSV and JSON, into
     /// the configured store. What a killed run left is finished first.
-    Print(PrintCommand),
+    Print(PrintArgs),
     /// Show how a card prints: a PNG of each surface, and the PDF.
-    Proof(ProofCommand),
+    Proof(ProofArgs),
     /// Messages that no worker could finish or knows.
     #[command(subcommand)]
     Parked(ParkedCommand),
     /// Prove that cards, charges, budgets, the ledger and the duplicate guard agree.
     Check,
     /// Post a file of recipients and show what became of each.
-    Demo(Demo),
+    Demo(DemoArgs),
     /// What senders and integrators do.
     #[command(flatten)]
     Sender(SenderCommand),
@@ -131,7 +131,7 @@ pub enum TeamCommand {
     /// Make a team that pays from its prepaid balance.
     Create {
         /// Its name, of which there is one.
-        name: Name,
+        name: DisplayName,
         /// IANA name of the zone that its days are counted in.
         #[arg(long, default_value = "America/New_York")]
         time_zone: chrono_tz::Tz,
@@ -149,19 +149,19 @@ pub enum TeamCommand {
 
 /// People of a team.
 #[derive(Debug, Subcommand)]
-pub enum UserCommand {
+pub enum MemberCommand {
     /// Make a person, or change the name and role of the one with that address. The password is set apart.
     Create {
         /// The team's name or id.
         team: String,
         /// The address that the person signs in with.
-        email: Email,
+        email: NormalizedEmail,
         /// As the person writes it.
         #[arg(long)]
-        name: Name,
+        name: DisplayName,
         /// What the person may do.
         #[arg(long, value_enum)]
-        role: RoleName,
+        role: RoleArg,
     },
     /// List a team's people.
     List {
@@ -171,7 +171,7 @@ pub enum UserCommand {
     /// Set a person's password, read from PILLARBOX_PASSWORD or the first line of standard input.
     SetPassword {
         /// The person's address.
-        email: Email,
+        email: NormalizedEmail,
     },
 }
 
@@ -184,10 +184,10 @@ pub enum KeyCommand {
         team: String,
         /// What people call it.
         #[arg(long)]
-        name: Name,
+        name: DisplayName,
         /// What it opens.
         #[arg(long, value_enum, default_value = "full_access")]
-        kind: KeyKindName,
+        kind: KeyKindArg,
     },
     /// List a team's keys, the newest first.
     List {
@@ -265,7 +265,7 @@ pub enum AddressesCommand {
     Verify {
         /// How much must be confirmed; left out, the verifier asks for as much as it can know.
         #[arg(long, value_enum)]
-        strictness: Option<StrictnessName>,
+        strictness: Option<StrictnessArg>,
     },
     /// Take address points in: OpenAddresses (CSV, GeoJSON lines), National Address Database text; plain or gzip.
     /// A killed import goes on where it stopped; a file that is in already is left alone.
@@ -305,7 +305,7 @@ pub enum OverrideCommand {
 /// How much of an address must be confirmed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
-pub enum StrictnessName {
+pub enum StrictnessArg {
     /// City, state and ZIP agree.
     Zip,
     /// The street exists.
@@ -314,19 +314,19 @@ pub enum StrictnessName {
     DeliveryPoint,
 }
 
-impl From<StrictnessName> for address::Strictness {
-    fn from(name: StrictnessName) -> Self {
+impl From<StrictnessArg> for address::VerificationStrictness {
+    fn from(name: StrictnessArg) -> Self {
         match name {
-            StrictnessName::Zip => Self::Zip,
-            StrictnessName::Street => Self::Street,
-            StrictnessName::DeliveryPoint => Self::DeliveryPoint,
+            StrictnessArg::Zip => Self::Zip,
+            StrictnessArg::Street => Self::Street,
+            StrictnessArg::DeliveryPoint => Self::DeliveryPoint,
         }
     }
 }
 
 /// Where to post what.
 #[derive(Debug, Args)]
-pub struct Demo {
+pub struct DemoArgs {
     /// A request body in JSON.
     pub file: PathBuf,
     /// Where the gateway is, such as http://127.0.0.1:8080.
@@ -340,7 +340,7 @@ pub struct Demo {
 /// What a person may do in a team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
-pub enum RoleName {
+pub enum RoleArg {
     /// Everything.
     Owner,
     /// Everything but the team itself.
@@ -349,12 +349,12 @@ pub enum RoleName {
     Member,
 }
 
-impl From<RoleName> for Role {
-    fn from(name: RoleName) -> Self {
+impl From<RoleArg> for MemberRole {
+    fn from(name: RoleArg) -> Self {
         match name {
-            RoleName::Owner => Self::Owner,
-            RoleName::Admin => Self::Admin,
-            RoleName::Member => Self::Member,
+            RoleArg::Owner => Self::Owner,
+            RoleArg::Admin => Self::Admin,
+            RoleArg::Member => Self::Member,
         }
     }
 }
@@ -362,18 +362,18 @@ impl From<RoleName> for Role {
 /// What a key of a team opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
-pub enum KeyKindName {
+pub enum KeyKindArg {
     /// Sending recipients and the Formula server.
     FullAccess,
     /// The Formula server.
     Formulas,
 }
 
-impl From<KeyKindName> for KeyKind {
-    fn from(name: KeyKindName) -> Self {
+impl From<KeyKindArg> for KeyKind {
+    fn from(name: KeyKindArg) -> Self {
         match name {
-            KeyKindName::FullAccess => Self::FullAccess,
-            KeyKindName::Formulas => Self::Formulas,
+            KeyKindArg::FullAccess => Self::FullAccess,
+            KeyKindArg::Formulas => Self::Formulas,
         }
     }
 }
@@ -384,13 +384,13 @@ mod tests {
 
     use super::*;
 
-    fn parse(line: &str) -> Result<CommandLine, clap::Error> {
-        CommandLine::try_parse_from(["pillarbox"].into_iter().chain(line.split_whitespace()))
+    fn parse(line: &str) -> Result<PillarboxArgs, clap::Error> {
+        PillarboxArgs::try_parse_from(["pillarbox"].into_iter().chain(line.split_whitespace()))
     }
 
     #[test]
     fn the_command_line_is_well_formed() {
-        CommandLine::command().debug_assert();
+        PillarboxArgs::command().debug_assert();
     }
 
     #[test]
@@ -404,7 +404,7 @@ mod tests {
     #[test]
     fn arguments_are_read_into_their_types() {
         let line = parse("top-up Demo $1,000.50 --reference wire-7").unwrap();
-        let Command::TopUp { team, amount, reference } = line.command else { panic!("{line:?}") };
+        let CliCommand::TopUp { team, amount, reference } = line.command else { panic!("{line:?}") };
         assert_eq!((team.as_str(), amount.cents(), reference.as_str()), ("Demo", 100_050, "wire-7"));
     }
 

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use contract::limits::RESPONSE_BYTES;
-use contract::send::Summary;
+use contract::send::SendSummary;
 use reqwest::{Response, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::apply::FILE_BYTES;
-use crate::command::Demo;
-use crate::report::{Report, table};
+use crate::command::DemoArgs;
+use crate::report::{CommandReport, table};
 use crate::text_file;
 
 /// Where recipients are posted.
@@ -29,16 +29,16 @@ const PAUSE: Duration = Duration::from_millis(300);
 
 /// An answer with status 200, as far as it is shown.
 #[derive(Debug, Deserialize)]
-struct Answer {
-    summary: Summary,
-    results: Vec<Outcome>,
+struct DemoResponse {
+    summary: SendSummary,
+    results: Vec<DemoOutcome>,
     #[serde(default)]
     results_truncated: bool,
 }
 
 /// One recipient's outcome.
 #[derive(Debug, Deserialize, Serialize)]
-struct Outcome {
+struct DemoOutcome {
     reference: Option<String>,
     address: String,
     status: String,
@@ -49,7 +49,7 @@ struct Outcome {
 
 /// An answer with any other status.
 #[derive(Debug, Deserialize)]
-struct Failure {
+struct DemoErrorBody {
     code: String,
     message: String,
 }
@@ -72,7 +72,7 @@ async fn send(request: reqwest::RequestBuilder) -> reqwest::Result<Response> {
 ///
 /// # Errors
 /// When the file cannot be read, the gateway cannot be reached, or it answers with another status than 200.
-pub async fn post(demo: &Demo) -> anyhow::Result<Report> {
+pub async fn post(demo: &DemoArgs) -> anyhow::Result<CommandReport> {
     let body = text_file::read(&demo.file, FILE_BYTES)?;
     let names = names(&body);
     let url = format!("{}{RECIPIENTS_PATH}", demo.url.trim_end_matches('/'));
@@ -94,15 +94,15 @@ pub async fn post(demo: &Demo) -> anyhow::Result<Report> {
         bail!(failure_sentence(status, &body));
     }
     let value: Value = serde_json::from_slice(&body).context("the answer cannot be read")?;
-    let answer = Answer::deserialize(&value).context("the answer cannot be read")?;
-    Report::new(&value, describe(&answer, &names))
+    let answer = DemoResponse::deserialize(&value).context("the answer cannot be read")?;
+    CommandReport::new(&value, describe(&answer, &names))
 }
 
 /// The names of the recipients in the order of the file; none when the file is no request, which is for the
 /// gateway to say.
 fn names(body: &str) -> Vec<String> {
     let Ok(request) = contract::send::parse(body.as_bytes()) else { return Vec::new() };
-    let name = |recipient: &contract::send::Recipient<'_>| {
+    let name = |recipient: &contract::send::SentRecipient<'_>| {
         format!("{} {}", recipient.value("first_name"), recipient.value("last_name")).trim().to_owned()
     };
     request.recipients.iter().map(name).collect()
@@ -120,14 +120,14 @@ async fn bounded_body(mut response: Response) -> anyhow::Result<Vec<u8>> {
 }
 
 fn failure_sentence(status: StatusCode, body: &[u8]) -> String {
-    match serde_json::from_slice::<Failure>(body) {
-        Ok(Failure { code, message }) => format!("{} {code}: {message}", status.as_u16()),
+    match serde_json::from_slice::<DemoErrorBody>(body) {
+        Ok(DemoErrorBody { code, message }) => format!("{} {code}: {message}", status.as_u16()),
         Err(_) => format!("the answer was {status}, which is not Pillarbox's: is the URL right?"),
     }
 }
 
-fn describe(answer: &Answer, names: &[String]) -> String {
-    let Summary { received, mailed, not_mailed, .. } = answer.summary;
+fn describe(answer: &DemoResponse, names: &[String]) -> String {
+    let SendSummary { received, mailed, not_mailed, .. } = answer.summary;
     let mut rows = table(["Reference", "Name", "Address", "Status", "Reason", "Detail"]);
     // A truncated answer leaves results out, so that positions tell nothing.
     let names = if answer.results_truncated { &[] } else { names };
@@ -151,7 +151,7 @@ mod tests {
         let answer = json!({"summary": {"received": 2, "mailed": 1, "notMailed": 1}, "results": [
             {"reference": "r1", "address": "1 Main St", "status": "mailed", "detail": "Queued."},
             {"reference": null, "address": "", "status": "not_mailed", "reason": "invalid_address", "detail": "No."}]});
-        let text = describe(&Answer::deserialize(&answer).unwrap(), &names(&body.to_string()));
+        let text = describe(&DemoResponse::deserialize(&answer).unwrap(), &names(&body.to_string()));
         assert!(text.contains("Received 2: 1 mailed, 1 not mailed."), "{text}");
         let line = text.lines().find(|line| line.contains("Ada Hall")).unwrap();
         assert!(line.contains("r1") && line.contains("mailed") && line.contains("Queued."), "{text}");

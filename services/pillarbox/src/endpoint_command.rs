@@ -23,20 +23,20 @@ pub enum EndpointCommand {
         team: String,
     },
     /// Send nothing any more; what waits is dropped.
-    Pause(EndpointOf),
+    Pause(EndpointArgs),
     /// Send scans from now on again, after a pause or when it was disabled.
-    Resume(EndpointOf),
+    Resume(EndpointArgs),
     /// Delete it; what waits is dropped.
-    Delete(EndpointOf),
+    Delete(EndpointArgs),
     /// Send a test event.
-    Test(EndpointOf),
+    Test(EndpointArgs),
     /// Show the last 25 deliveries.
-    Deliveries(EndpointOf),
+    Deliveries(EndpointArgs),
     /// Send a delivery again, with the same webhook-id.
     Redeliver {
         /// Which endpoint.
         #[command(flatten)]
-        of: EndpointOf,
+        of: EndpointArgs,
         /// The delivery's id, as the list shows it.
         delivery_id: DeliveryId,
     },
@@ -44,20 +44,20 @@ pub enum EndpointCommand {
     Replay {
         /// Which endpoint.
         #[command(flatten)]
-        of: EndpointOf,
+        of: EndpointArgs,
         /// Such as 2026-11-21T09:00:00Z.
         #[arg(long)]
         since: DateTime<Utc>,
     },
     /// Sign deliveries with a new key, shown this once. An earlier key signs as well for a while.
-    Sign(EndpointOf),
+    Sign(EndpointArgs),
     /// Sign deliveries no more.
-    StopSigning(EndpointOf),
+    StopSigning(EndpointArgs),
 }
 
 /// One endpoint.
 #[derive(Debug, Args)]
-pub struct EndpointOf {
+pub struct EndpointArgs {
     /// The team's name or id.
     pub team: String,
     /// The endpoint's id, as the list shows it.

@@ -11,11 +11,11 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use self::feed::{Feed, Scan};
-use self::forward::Forward;
-use crate::client::Client;
-use crate::report::Report;
-use crate::sender_command::ListenCommand;
+use self::feed::{ScanFeedEvent, ScanFeedReader};
+use self::forward::ScanForwarder;
+use crate::client::GatewayClient;
+use crate::report::CommandReport;
+use crate::sender_command::ListenArgs;
 
 /// The pause between two questions, so that a crowd of scans does not use up the key's rate.
 const PAUSE: Duration = Duration::from_millis(1_500);
@@ -24,26 +24,26 @@ const PAUSE: Duration = Duration::from_millis(1_500);
 ///
 /// # Errors
 /// What the service says for good, or a URL to forward to that is none.
-pub(crate) async fn listen(command: &ListenCommand, is_json: bool) -> anyhow::Result<Report> {
-    let feed = Feed::open(Client::new(&command.service)?).await?;
-    let forward = command.forward.as_deref().map(Forward::new).transpose()?;
+pub(crate) async fn listen(command: &ListenArgs, is_json: bool) -> anyhow::Result<CommandReport> {
+    let feed = ScanFeedReader::open(GatewayClient::new(&command.service)?).await?;
+    let forward = command.forward.as_deref().map(ScanForwarder::new).transpose()?;
     eprintln!("pillarbox: listening for scans; end with Ctrl-C");
     tokio::select! {
         followed = follow(command, feed, forward.as_ref(), is_json) => followed?,
         // It is how listening ends, and nothing is left undone.
         _ = tokio::signal::ctrl_c() => {}
     }
-    Ok(Report::nothing())
+    Ok(CommandReport::nothing())
 }
 
 async fn follow(
-    command: &ListenCommand,
-    mut feed: Feed,
-    forward: Option<&Forward>,
+    command: &ListenArgs,
+    mut feed: ScanFeedReader,
+    forward: Option<&ScanForwarder>,
     is_json: bool,
 ) -> anyhow::Result<()> {
     let mut left = command.count.unwrap_or(u64::MAX);
-    let wanted = |scan: &Scan| {
+    let wanted = |scan: &ScanFeedEvent| {
         command.campaign.as_ref().is_none_or(|campaign| scan.campaign_id() == campaign.to_string())
     };
     loop {
@@ -65,7 +65,7 @@ async fn follow(
     }
 }
 
-fn show(scan: &Scan, forwarded: Option<&str>, is_json: bool) -> std::io::Result<()> {
+fn show(scan: &ScanFeedEvent, forwarded: Option<&str>, is_json: bool) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     if is_json {
         writeln!(out, "{}", scan.body())?;

@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use pillarbox::command::CommandLine;
+use pillarbox::command::PillarboxArgs;
 
 fn main() -> ExitCode {
     // A mistake in the command line itself ends here, with 2.
-    pillarbox::run::run(CommandLine::parse())
+    pillarbox::run::run(PillarboxArgs::parse())
 }

@@ -3,23 +3,27 @@
 use std::time::Duration;
 
 use serde_json::json;
-use store::{Migrated, StoreError};
+use store::{MigrationResult, StoreError};
 use tokio::time::Instant;
 
-use crate::report::Report;
+use crate::report::CommandReport;
 
 /// Pause between two tries.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Migrates the database of this URL. A database that is not there yet, and groups that are not, are waited for as long as
 /// `patience` lasts: whoever makes them may be starting at the same time.
-pub(crate) async fn migrate(url: &str, patience: Duration, without_groups: bool) -> anyhow::Result<Report> {
+pub(crate) async fn migrate(
+    url: &str,
+    patience: Duration,
+    without_groups: bool,
+) -> anyhow::Result<CommandReport> {
     let deadline = Instant::now() + patience;
     let (mut told, mut applied) = (None, 0);
     loop {
         let tried = store::migrate(url).await;
         // With what earlier tries did.
-        let tried = tried.map(|now| Migrated { applied: applied + now.applied, ..now });
+        let tried = tried.map(|now| MigrationResult { applied: applied + now.applied, ..now });
         let (migrated, missing) = match tried {
             Ok(migrated) if migrated.granted || without_groups => return report(migrated, without_groups),
             Ok(migrated) => {
@@ -44,8 +48,8 @@ pub(crate) async fn migrate(url: &str, patience: Duration, without_groups: bool)
     }
 }
 
-fn report(migrated: Migrated, without_groups: bool) -> anyhow::Result<Report> {
-    let Migrated { applied, granted } = migrated;
+fn report(migrated: MigrationResult, without_groups: bool) -> anyhow::Result<CommandReport> {
+    let MigrationResult { applied, granted } = migrated;
     let tables = match applied {
         0 => "The database is up to date.".to_owned(),
         1 => "Applied 1 migration.".to_owned(),
@@ -61,7 +65,9 @@ fn report(migrated: Migrated, without_groups: bool) -> anyhow::Result<Report> {
              this again. Where they are to connect as the owner of the tables, run it with --without-groups."
         }
     };
-    let report =
-        Report::new(&json!({ "applied": applied, "granted": granted }), format!("{tables}\n{privileges}"))?;
+    let report = CommandReport::new(
+        &json!({ "applied": applied, "granted": granted }),
+        format!("{tables}\n{privileges}"),
+    )?;
     Ok(report.failed_when(!granted && !without_groups))
 }

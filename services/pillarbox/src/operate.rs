@@ -16,7 +16,7 @@ pub(crate) mod user;
 use contract::id::TeamId;
 use store::{Integration, Store, Team};
 
-use crate::command::IntegrationName;
+use crate::command::IntegrationArgs;
 
 /// The team of this id or name.
 async fn find_team(store: &Store, name_or_id: &str) -> store::Result<Team> {
@@ -27,7 +27,7 @@ async fn find_team(store: &Store, name_or_id: &str) -> store::Result<Team> {
 }
 
 /// The integration of this name in its team.
-async fn find_integration(store: &Store, named: &IntegrationName) -> store::Result<Integration> {
+async fn find_integration(store: &Store, named: &IntegrationArgs) -> store::Result<Integration> {
     let team_id = find_team(store, &named.team).await?.team_id;
     store.integration_by_name(team_id, &named.name).await
 }

@@ -10,17 +10,17 @@ mod run;
 mod sheet;
 
 use anyhow::{Context, bail};
-use artwork::Paper;
+use artwork::PaperSettings;
 use chrono::{NaiveDate, TimeDelta};
 use design::Product;
 use serde::Serialize;
-use service::config::Print;
+use service::config::PrintSettings;
 use service::{Clock, fail_point};
 use storage::Storage;
-use store::{PrintClaim, PrintPaper, PrintRun, Store, StoreError};
+use store::{PrintPaper, PrintRun, PrintRunRequest, Store, StoreError};
 
 use self::run::print_run;
-use crate::report::{Report, table};
+use crate::report::{CommandReport, table};
 
 /// What is to be printed.
 #[derive(Debug, Clone, Default)]
@@ -34,20 +34,20 @@ pub struct PrintRequest {
 }
 
 /// What prints.
-pub struct Printer {
+pub struct PrintRunner {
     /// The queue.
     pub store: Store,
     /// Where pictures are and files go.
     pub storage: Storage,
     /// How.
-    pub settings: Print,
+    pub settings: PrintSettings,
     /// The time.
     pub clock: Clock,
 }
 
 /// What was printed.
 #[derive(Debug, Clone, Serialize)]
-pub struct Printed {
+pub struct PrintSummary {
     /// The runs that were ended, in their order.
     pub runs: Vec<PrintedRun>,
     /// Why cards that are due were not printed; none when all were.
@@ -68,7 +68,7 @@ pub struct PrintedRun {
     /// Cards that were printed.
     pub cards: usize,
     /// Cards that could not be, and why; they wait for `--retry`.
-    pub set_aside: Vec<SetAsideCard>,
+    pub set_aside: Vec<SetAsideReport>,
     /// The PDF in the store; none when no card could be printed.
     pub pdf: Option<String>,
     /// The manifest of its cards in the store, as CSV; none when no card could be printed.
@@ -79,7 +79,7 @@ pub struct PrintedRun {
 
 /// A card that could not be printed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct SetAsideCard {
+pub struct SetAsideReport {
     /// The card.
     pub piece_id: uuid::Uuid,
     /// Its campaign.
@@ -88,14 +88,14 @@ pub struct SetAsideCard {
     pub problem: String,
 }
 
-impl Printer {
+impl PrintRunner {
     /// Finishes what other printers left, then prints what is due, run by run.
     ///
     /// # Errors
     /// When settings are missing, or the database or the store of files fails. Runs that were ended stay so; the one
     /// under way is free for the next printer.
-    pub async fn print(&self, request: &PrintRequest) -> anyhow::Result<Printed> {
-        let papers = Paper::each(&self.settings)?;
+    pub async fn print(&self, request: &PrintRequest) -> anyhow::Result<PrintSummary> {
+        let papers = PaperSettings::each(&self.settings)?;
         if request.retry {
             self.store.pieces_queue_again().await?;
         }
@@ -124,7 +124,7 @@ impl Printer {
         }
         let under_way = self.store.print_run_under_way(self.clock.now()).await?;
         let waiting = self.store.pieces_set_aside_count().await?;
-        Ok(Printed { runs, refused, under_way, waiting })
+        Ok(PrintSummary { runs, refused, under_way, waiting })
     }
 
     fn leased_until(&self) -> chrono::DateTime<chrono::Utc> {
@@ -135,7 +135,7 @@ impl Printer {
         &self,
         product: Product,
         request: &PrintRequest,
-        papers: &[Paper],
+        papers: &[PaperSettings],
     ) -> Result<Option<PrintRun>, StoreError> {
         let settings = papers.iter().map(serde_json::to_value).collect::<Result<Vec<_>, _>>()?;
         let papers: Vec<PrintPaper<'_>> = papers
@@ -143,7 +143,7 @@ impl Printer {
             .zip(&settings)
             .map(|(paper, settings)| PrintPaper { settings, mailer_id: paper.mailer_id.as_deref() })
             .collect();
-        let claim = PrintClaim {
+        let claim = PrintRunRequest {
             product: product.as_str(),
             limit: self.settings.cards_per_run,
             mail_by: request.mail_by,
@@ -165,12 +165,12 @@ impl Printer {
     }
 }
 
-impl Printed {
+impl PrintSummary {
     /// As an answer.
     ///
     /// # Errors
     /// When it cannot be written as JSON.
-    pub fn report(&self) -> anyhow::Result<Report> {
+    pub fn report(&self) -> anyhow::Result<CommandReport> {
         let set_aside = self.runs.iter().flat_map(|run| &run.set_aside);
         let mut text = Vec::new();
         if self.runs.is_empty() && self.refused.is_none() {
@@ -200,7 +200,7 @@ impl Printed {
             count => text.push(format!("Other printers are working on {count} runs.")),
         }
         let is_failure = set_aside.count() > 0 || self.refused.is_some();
-        Ok(Report::new(self, text.join("\n"))?.failed_when(is_failure))
+        Ok(CommandReport::new(self, text.join("\n"))?.failed_when(is_failure))
     }
 }
 

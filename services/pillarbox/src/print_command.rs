@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use chrono::NaiveDate;
 use clap::Args;
 use contract::id::CampaignId;
-use contract::scan::{CardCode, SCAN_PATH, ScanTarget};
+use contract::scan::{MailpieceCode, SCAN_PATH, ScanTarget};
 use design::Product;
 
 /// Prints.
 #[derive(Debug, Args)]
-pub struct PrintCommand {
+pub struct PrintArgs {
     /// Only this product, such as postcard_4x6.
     #[arg(long)]
     pub product: Option<Product>,
@@ -24,10 +24,10 @@ pub struct PrintCommand {
 
 /// Shows what prints.
 #[derive(Debug, Args)]
-pub struct ProofCommand {
+pub struct ProofArgs {
     /// Of what.
     #[command(flatten)]
-    pub subject: ProofSubject,
+    pub subject: ProofSubjectArgs,
     /// The campaign's step.
     #[arg(long, default_value_t = 1)]
     pub step: i16,
@@ -54,10 +54,10 @@ pub struct ProofCommand {
 /// Of what a proof is made.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
-pub struct ProofSubject {
+pub struct ProofSubjectArgs {
     /// A card as it prints, by its QR code's address, or the code in it.
     #[arg(long, value_parser = card_code)]
-    pub card: Option<CardCode>,
+    pub card: Option<MailpieceCode>,
     /// A campaign's design with sample values, such as PA-7K2M9Q.
     #[arg(long)]
     pub campaign: Option<CampaignId>,
@@ -73,7 +73,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
     Ok((name.trim().to_owned(), value.to_owned()))
 }
 
-fn card_code(text: &str) -> Result<CardCode, String> {
+fn card_code(text: &str) -> Result<MailpieceCode, String> {
     // As it was scanned, or as it was copied from there.
     let scanned = text.rsplit_once(SCAN_PATH).map_or(text, |(_, code)| code);
     let scanned = scanned.split(['?', '#']).next().unwrap_or_default();

@@ -5,23 +5,23 @@ mod computed;
 use std::collections::BTreeMap;
 
 use anyhow::Context;
-use artwork::{Findings, Loaded, Paper, Proof};
+use artwork::{LoadedPictures, PaperSettings, Proof, ProofFindings};
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use contract::id::{CampaignId, DesignId};
-use contract::scan::CardCode;
-use design::{Document, Side};
-use outbound::{Client, Policy};
-use pictures::Pictures;
-use print::Crop;
+use contract::scan::MailpieceCode;
+use design::{PrintableDesign, Side};
+use outbound::{OutboundClient, TargetPolicy};
+use pictures::PictureFetcher;
+use print::ProofCrop;
 use serde_json::json;
 use service::{Clock, Config};
 use storage::Storage;
 use store::Store;
 
 use crate::apply::read_document;
-use crate::print_command::ProofCommand;
-use crate::report::Report;
+use crate::print_command::ProofArgs;
+use crate::report::CommandReport;
 use crate::text_file;
 
 /// Bytes of a design document.
@@ -33,9 +33,9 @@ const DESIGN_BYTES: usize = 10 * 1024 * 1024;
 /// When what is to be shown is not there or cannot print, or a file cannot be written.
 pub(crate) async fn proof(
     config: &Config,
-    command: &ProofCommand,
+    command: &ProofArgs,
     now: DateTime<Utc>,
-) -> anyhow::Result<Report> {
+) -> anyhow::Result<CommandReport> {
     let proof = find(config, command, now).await?;
     // A card that was mailed has been decided.
     let given: Option<Vec<String>> = command
@@ -44,8 +44,8 @@ pub(crate) async fn proof(
         .is_none()
         .then(|| command.fields.iter().map(|(name, _)| audience::fold_name(name)).collect());
     let product = proof.product();
-    let paper = Paper::of_proofs(&config.print)?;
-    let crop = if command.bleed { Crop::Bleed } else { Crop::Trim };
+    let paper = PaperSettings::of_proofs(&config.print)?;
+    let crop = if command.bleed { ProofCrop::Bleed } else { ProofCrop::Trim };
     let resolution = command.resolution;
     let findings = given.map(|given| proof.findings(&given)).unwrap_or_default();
     let (pdf, pngs) = tokio::task::block_in_place(|| {
@@ -56,14 +56,15 @@ pub(crate) async fn proof(
     write(command, &pdf, &pngs, &findings)
 }
 
-async fn find(config: &Config, command: &ProofCommand, now: DateTime<Utc>) -> anyhow::Result<Proof> {
+async fn find(config: &Config, command: &ProofArgs, now: DateTime<Utc>) -> anyhow::Result<Proof> {
     let fields: BTreeMap<String, String> =
         command.fields.iter().map(|(name, value)| (audience::fold_name(name), value.clone())).collect();
     let pictures = named_pictures(&command.pictures)?;
     if let Some(file) = &command.subject.design {
         let text = text_file::read(file, DESIGN_BYTES)?;
         let value = read_document(&text).map_err(|why| anyhow::anyhow!("{}: {why}", file.display()))?;
-        let document = Document::parse(&value).with_context(|| format!("{} cannot print", file.display()))?;
+        let document =
+            PrintableDesign::parse(&value).with_context(|| format!("{} cannot print", file.display()))?;
         let design = (DesignId(uuid::Uuid::nil()), 1);
         return Ok(Proof::of_sample(document, design, fields, pictures, now));
     }
@@ -85,11 +86,11 @@ async fn find(config: &Config, command: &ProofCommand, now: DateTime<Utc>) -> an
     }
 }
 
-async fn of_card(store: &Store, storage: &Storage, code: &CardCode) -> anyhow::Result<Proof> {
+async fn of_card(store: &Store, storage: &Storage, code: &MailpieceCode) -> anyhow::Result<Proof> {
     let piece = store.print_piece_by_code(code).await?;
     let document = store.design_version(piece.team_id, piece.design_id, piece.design_version).await?;
-    let document = Document::parse(&document).context("the card's design cannot print")?;
-    let pictures = Loaded::kept(storage, &piece.content.pictures).await?;
+    let document = PrintableDesign::parse(&document).context("the card's design cannot print")?;
+    let pictures = LoadedPictures::kept(storage, &piece.content.pictures).await?;
     Ok(Proof::of_card(document, piece, pictures))
 }
 
@@ -97,39 +98,39 @@ async fn step_design(
     store: &Store,
     campaign_id: &CampaignId,
     number: i16,
-) -> anyhow::Result<(Document, (DesignId, i32))> {
+) -> anyhow::Result<(PrintableDesign, (DesignId, i32))> {
     let team_id = store.campaign_team(campaign_id).await?;
     let steps = store.campaign_get(team_id, campaign_id).await?.map(|campaign| campaign.steps);
     let step = steps.unwrap_or_default().into_iter().find(|step| step.step == number);
     let design = step
         .and_then(|step| step.design)
         .with_context(|| format!("step {number} of the campaign {campaign_id} has no design"))?;
-    let document = Document::parse(&design.document).context("the design cannot print")?;
+    let document = PrintableDesign::parse(&design.document).context("the design cannot print")?;
     Ok((document, (design.design_id, design.version)))
 }
 
-fn fetcher(config: &Config, store: &Store, storage: &Storage) -> anyhow::Result<Pictures> {
+fn fetcher(config: &Config, store: &Store, storage: &Storage) -> anyhow::Result<PictureFetcher> {
     service::install_crypto();
-    let client = Client::new(Policy::new(&config.outbound.allowed_networks))?;
+    let client = OutboundClient::new(TargetPolicy::new(&config.outbound.allowed_networks))?;
     let (clock, settings) = (Clock::system(), config.pictures.clone());
-    Ok(Pictures::new(client, storage.clone(), store.clone(), clock, settings))
+    Ok(PictureFetcher::new(client, storage.clone(), store.clone(), clock, settings))
 }
 
 /// Pictures in files that were named, by their links.
-fn named_pictures(named: &[(String, String)]) -> anyhow::Result<Loaded> {
+fn named_pictures(named: &[(String, String)]) -> anyhow::Result<LoadedPictures> {
     let read = |(link, file): &(String, String)| {
         let bytes = std::fs::read(file).with_context(|| format!("{file} cannot be read"))?;
         anyhow::Ok((link.clone(), Bytes::from(bytes)))
     };
-    Ok(Loaded::of(named.iter().map(read).collect::<Result<Vec<_>, _>>()?))
+    Ok(LoadedPictures::of(named.iter().map(read).collect::<Result<Vec<_>, _>>()?))
 }
 
 fn write(
-    command: &ProofCommand,
+    command: &ProofArgs,
     pdf: &[u8],
     pngs: &[Vec<u8>],
-    findings: &Findings,
-) -> anyhow::Result<Report> {
+    findings: &ProofFindings,
+) -> anyhow::Result<CommandReport> {
     std::fs::create_dir_all(&command.folder)
         .with_context(|| format!("the folder {} cannot be made", command.folder.display()))?;
     let sides = Side::ALL.iter().map(|side| format!("{}-{side}.png", command.name));
@@ -141,6 +142,6 @@ fn write(
         files.push(path.display().to_string());
     }
     let text: Vec<String> = findings.sentences().into_iter().chain(files.iter().cloned()).collect();
-    let report = Report::new(&json!({ "files": files, "findings": findings }), text.join("\n"))?;
+    let report = CommandReport::new(&json!({ "files": files, "findings": findings }), text.join("\n"))?;
     Ok(report.failed_when(findings.is_refusal()))
 }

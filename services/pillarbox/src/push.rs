@@ -7,44 +7,47 @@ use anyhow::{Context, bail};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use self::answer::{Pushed, Warnings};
-use self::declare::Declared;
-use crate::client::{Client, Request, RequestError};
-use crate::report::{Report, table};
-use crate::sender_command::PushCommand;
-use crate::sheet::{CONTACT, Columns, Row, Sheet, Unknown, map_columns};
-use crate::upload::{Batch, Envelope, Job, Posted, Progress, Run, Uploaded};
+use self::answer::{PushBatchResponse, SyncWarnings};
+use self::declare::DeclaredFields;
+use crate::client::{GatewayClient, GatewayError, GatewayRequest};
+use crate::report::{CommandReport, table};
+use crate::sender_command::PushArgs;
+use crate::sheet::{CONTACT, MappedColumns, TableFile, TableRow, UnknownColumnRule, map_columns};
+use crate::upload::{
+    BatchOutcome, RowBatch, UploadEnvelope, UploadJob, UploadProgress, UploadRun, UploadSummary,
+};
 
 /// Where the push API begins.
 const BASE: &str = "/api/integrations/push/v1";
 
 /// What an undeclared column is told.
-const UNDECLARED: Unknown = Unknown::Refused("is not declared: say --declare to declare it");
+const UNDECLARED: UnknownColumnRule =
+    UnknownColumnRule::Refused("is not declared: say --declare to declare it");
 
 /// A file on its way into an integration.
-struct Pushing<'c> {
-    command: &'c PushCommand,
-    client: Client,
-    columns: Columns,
+struct PushUpload<'c> {
+    command: &'c PushArgs,
+    client: GatewayClient,
+    columns: MappedColumns,
     /// The open sync and what it has dropped so far.
-    warnings: Warnings,
+    warnings: SyncWarnings,
 }
 
 #[derive(Debug, Deserialize)]
-struct Integration {
-    limits: Limits,
+struct PushIntegration {
+    limits: PushBatchLimits,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Limits {
+struct PushBatchLimits {
     records_per_batch: usize,
     bytes_per_batch: usize,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Begun {
+struct BegunSync {
     sync_id: String,
 }
 
@@ -52,15 +55,16 @@ struct Begun {
 ///
 /// # Errors
 /// When the file cannot be pushed as it is, or the service says no or nothing; the same command goes on then.
-pub(crate) async fn push(command: &PushCommand) -> anyhow::Result<Report> {
-    let sheet = Sheet::open(&command.upload.file)?;
-    let client = Client::new(&command.service)?;
-    let integration: Integration = client.ask(&Request::get(BASE), &Progress::none()).await?;
-    let declared = Declared::read(&client).await?;
+pub(crate) async fn push(command: &PushArgs) -> anyhow::Result<CommandReport> {
+    let sheet = TableFile::open(&command.upload.file)?;
+    let client = GatewayClient::new(&command.service)?;
+    let integration: PushIntegration =
+        client.ask(&GatewayRequest::get(BASE), &UploadProgress::none()).await?;
+    let declared = DeclaredFields::read(&client).await?;
     let columns = columns(command, &sheet, &declared)?;
     let missing = declared.missing(&sheet, &columns);
-    let mut pushing = Pushing { command, client, columns, warnings: Warnings::default() };
-    let envelope = Envelope {
+    let mut pushing = PushUpload { command, client, columns, warnings: SyncWarnings::default() };
+    let envelope = UploadEnvelope {
         before: r#"{"records":["#.to_owned(),
         after: "]}".to_owned(),
         most_rows: integration.limits.records_per_batch,
@@ -70,17 +74,21 @@ pub(crate) async fn push(command: &PushCommand) -> anyhow::Result<Report> {
         let rows = sheet.examine(|row| envelope.check(pushing.encode(row).len()))?;
         return describe_columns(&sheet, &pushing.columns, &missing, rows);
     }
-    let mut run = Run::begin(&pushing, &sheet, &command.upload, envelope)?;
+    let mut run = UploadRun::begin(&pushing, &sheet, &command.upload, envelope)?;
     let completed = run.until_stopped(async |run| pushing.sync(run, &declared, &missing).await).await?;
     describe(command, &run.finish()?, &completed)
 }
 
-fn columns(command: &PushCommand, sheet: &Sheet, declared: &Declared) -> anyhow::Result<Columns> {
+fn columns(
+    command: &PushArgs,
+    sheet: &TableFile,
+    declared: &DeclaredFields,
+) -> anyhow::Result<MappedColumns> {
     let mut own = declared.names();
     if command.declare {
         own.extend(declared.unclaimed());
     }
-    let unknown = if command.declare || command.delete { Unknown::OwnColumn } else { UNDECLARED };
+    let unknown = if command.declare || command.delete { UnknownColumnRule::OwnColumn } else { UNDECLARED };
     let mappings = &command.upload.mappings;
     let mut columns = map_columns(&sheet.headings, CONTACT, &own, mappings, &["external_id"], unknown)
         .or_else(|problems| bail!("{}: {}", command.upload.file.display(), problems.join("; ")))?;
@@ -92,13 +100,13 @@ fn columns(command: &PushCommand, sheet: &Sheet, declared: &Declared) -> anyhow:
     Ok(columns)
 }
 
-impl Pushing<'_> {
+impl PushUpload<'_> {
     /// The whole sync: declares, begins, pushes what is left, completes. Each request is the same one when it is sent
     /// again after an interruption.
     async fn sync(
         &mut self,
-        run: &mut Run<'_>,
-        declared: &Declared,
+        run: &mut UploadRun<'_>,
+        declared: &DeclaredFields,
         missing: &[Value],
     ) -> anyhow::Result<Value> {
         let progress = run.progress();
@@ -108,14 +116,14 @@ impl Pushing<'_> {
         }
         run.begin_step("the sync has begun");
         let body = json!({"mode": self.command.mode.as_str()}).to_string();
-        let request = Request::post(format!("{BASE}/sync"), body).once(run.key("begin"));
-        let begun: Result<Begun, _> = self.client.ask(&request, &progress).await;
-        let Begun { sync_id } = begun.map_err(|error| run.failed(explained(error)))?;
-        self.warnings = Warnings::of(sync_id.clone());
+        let request = GatewayRequest::post(format!("{BASE}/sync"), body).once(run.key("begin"));
+        let begun: Result<BegunSync, _> = self.client.ask(&request, &progress).await;
+        let BegunSync { sync_id } = begun.map_err(|error| run.failed(explained(error)))?;
+        self.warnings = SyncWarnings::of(sync_id.clone());
         run.post_all(self, &progress).await?;
         run.begin_step("the sync is completed");
         let body = json!({ "syncId": sync_id }).to_string();
-        let request = Request::patch(format!("{BASE}/sync"), body).once(run.key("complete"));
+        let request = GatewayRequest::patch(format!("{BASE}/sync"), body).once(run.key("complete"));
         let completed = self.client.ask(&request, &progress).await;
         completed
             .map_err(explained)
@@ -123,7 +131,7 @@ impl Pushing<'_> {
     }
 }
 
-impl Job for Pushing<'_> {
+impl UploadJob for PushUpload<'_> {
     const KIND: &'static str = "push";
     const HEADINGS: &'static [&'static str] = answer::HEADINGS;
 
@@ -135,7 +143,7 @@ impl Job for Pushing<'_> {
         None
     }
 
-    fn encode(&self, row: &Row) -> String {
+    fn encode(&self, row: &TableRow) -> String {
         let mut record = Map::new();
         let mut fields = Map::new();
         for (field, cell) in self.columns.fields.iter().zip(&row.cells) {
@@ -160,14 +168,19 @@ impl Job for Pushing<'_> {
         json!([self.client.base(), self.columns.fields, self.command.mode.as_str(), self.command.delete])
     }
 
-    async fn post(&mut self, batch: &Batch, key: String, progress: &Progress) -> anyhow::Result<Posted> {
-        let request = Request::post(format!("{BASE}/records"), batch.body.clone()).once(key);
-        let pushed: Result<Pushed, _> = self.client.ask(&request, progress).await;
+    async fn post(
+        &mut self,
+        batch: &RowBatch,
+        key: String,
+        progress: &UploadProgress,
+    ) -> anyhow::Result<BatchOutcome> {
+        let request = GatewayRequest::post(format!("{BASE}/records"), batch.body.clone()).once(key);
+        let pushed: Result<PushBatchResponse, _> = self.client.ask(&request, progress).await;
         let pushed = pushed.map_err(explained)?;
         let rows: Vec<answer::SentRow> = batch.rows.iter().map(|row| self.sent_row(row)).collect();
         let dropped = self.warnings.of_batch(&self.client, &pushed, &rows, progress).await?;
         // Contacts cost nothing.
-        Ok(Posted {
+        Ok(BatchOutcome {
             results: pushed.for_each(&rows, &dropped),
             cost_cents: Some(0),
             is_replayed: false,
@@ -176,8 +189,8 @@ impl Job for Pushing<'_> {
     }
 }
 
-impl Pushing<'_> {
-    fn sent_row(&self, row: &Row) -> answer::SentRow {
+impl PushUpload<'_> {
+    fn sent_row(&self, row: &TableRow) -> answer::SentRow {
         let cell = |field| self.columns.position(field).map(|position| row.cells[position].clone());
         let is_delete = self.command.delete || cell("op").is_some_and(|operation| operation == "delete");
         answer::SentRow { external_id: cell("external_id").unwrap_or_default(), is_delete }
@@ -185,8 +198,8 @@ impl Pushing<'_> {
 }
 
 /// What the service says, and for two of its errors what to do about it.
-fn explained(error: RequestError) -> anyhow::Error {
-    let RequestError::Refused { code, details, .. } = &error else { return error.into() };
+fn explained(error: GatewayError) -> anyhow::Error {
+    let GatewayError::Refused { code, details, .. } = &error else { return error.into() };
     let help = match code.as_str() {
         "sync_in_progress" => format!(
             "another sync is open until {}: complete it where it was begun, or wait",
@@ -204,11 +217,11 @@ fn explained(error: RequestError) -> anyhow::Error {
 
 /// What a dry run shows: how each column is read, and which ones are to be declared.
 fn describe_columns(
-    sheet: &Sheet,
-    columns: &Columns,
+    sheet: &TableFile,
+    columns: &MappedColumns,
     missing: &[Value],
     rows: u64,
-) -> anyhow::Result<Report> {
+) -> anyhow::Result<CommandReport> {
     let mut lines = table(["Column", "Heading", "Field", ""]);
     let mut mapped = Vec::new();
     for (index, (heading, field)) in sheet.headings.iter().zip(&columns.fields).enumerate() {
@@ -218,11 +231,15 @@ fn describe_columns(
         mapped.push(json!({"column": index + 1, "heading": heading, "field": field, "new": is_new}));
     }
     let text = format!("{}\n\n{rows} rows can be sent. Nothing was.", lines.trim_fmt());
-    Report::new(&json!({"rows": rows, "columns": mapped}), text)
+    CommandReport::new(&json!({"rows": rows, "columns": mapped}), text)
 }
 
-fn describe(command: &PushCommand, uploaded: &Uploaded, completed: &Value) -> anyhow::Result<Report> {
-    let Uploaded { tally, rows, results, .. } = uploaded;
+fn describe(
+    command: &PushArgs,
+    uploaded: &UploadSummary,
+    completed: &Value,
+) -> anyhow::Result<CommandReport> {
+    let UploadSummary { tally, rows, results, .. } = uploaded;
     let mut text = format!("{rows} rows were pushed.");
     for (outcome, count) in tally {
         text.push_str(&format!("\n{count:>8} {outcome}"));
@@ -231,5 +248,5 @@ fn describe(command: &PushCommand, uploaded: &Uploaded, completed: &Value) -> an
         text.push_str(&format!("\n{:>8} marked as removed", completed["markedRemoved"]));
     }
     text.push_str(&format!("\nEach row's outcome is in {}.", results.display()));
-    Report::new(&json!({"rows": rows, "outcomes": tally, "results": results, "sync": completed}), text)
+    CommandReport::new(&json!({"rows": rows, "outcomes": tally, "results": results, "sync": completed}), text)
 }

@@ -27,13 +27,13 @@ pub const INTERRUPTED: u8 = 130;
 
 /// What a command has to say.
 #[derive(Debug)]
-pub struct Report {
+pub struct CommandReport {
     json: String,
     text: String,
     code: u8,
 }
 
-impl Report {
+impl CommandReport {
     /// `text` is for people, without the last line's end.
     ///
     /// # Errors

@@ -9,23 +9,23 @@ use anyhow::{Context, bail};
 use chrono::{DateTime, Utc};
 use clap::CommandFactory;
 use clap_complete::Shell;
-use outbound::Policy;
+use outbound::TargetPolicy;
 use service::{Clock, Config};
 use storage::Storage;
 use store::Store;
 
 use crate::addresses;
 use crate::apply::{FILE_BYTES, apply, fetch_pictures};
-use crate::command::{AddressesCommand, Command, CommandLine, PrintCommand};
-use crate::print::{PrintRequest, Printer};
-use crate::report::{FAILED, INTERRUPTED, NOT_KEPT, Report};
+use crate::command::{AddressesCommand, CliCommand, PillarboxArgs, PrintArgs};
+use crate::print::{PrintRequest, PrintRunner};
+use crate::report::{CommandReport, FAILED, INTERRUPTED, NOT_KEPT};
 use crate::sender_command::SenderCommand;
-use crate::upload::{Interrupted, NotKept};
+use crate::upload::{NotKept, UploadInterruptedError};
 use crate::{demo, listen, migrate, operate, proof, push, send, text_file};
 
 /// Does what was typed and writes the answer to the standard output. When it cannot be done it ends with one line on the
 /// standard error and 1, 4 when the answer to a batch could not be kept, or 130 when it was stopped.
-pub fn run(line: CommandLine) -> ExitCode {
+pub fn run(line: PillarboxArgs) -> ExitCode {
     let outcome = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -41,7 +41,7 @@ pub fn run(line: CommandLine) -> ExitCode {
 }
 
 fn code_of(error: &anyhow::Error) -> u8 {
-    if error.is::<Interrupted>() {
+    if error.is::<UploadInterruptedError>() {
         INTERRUPTED
     } else if error.is::<NotKept>() {
         NOT_KEPT
@@ -50,7 +50,7 @@ fn code_of(error: &anyhow::Error) -> u8 {
     }
 }
 
-fn write(report: &Report, is_json: bool) -> anyhow::Result<ExitCode> {
+fn write(report: &CommandReport, is_json: bool) -> anyhow::Result<ExitCode> {
     match report.write(std::io::stdout().lock(), is_json) {
         // Whoever read the answer has seen enough of it.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
@@ -63,76 +63,78 @@ fn one_line(text: &str) -> String {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
-async fn execute(command: Command, is_json: bool) -> anyhow::Result<Report> {
+async fn execute(command: CliCommand, is_json: bool) -> anyhow::Result<CommandReport> {
     match command {
         // These need neither configuration nor database.
-        Command::Addresses(AddressesCommand::Parse) => tokio::task::block_in_place(addresses::parse),
-        Command::Completions { shell } => completions(shell),
-        Command::Sender(SenderCommand::Send(command)) => send::send(&command).await,
-        Command::Sender(SenderCommand::Push(command)) => push::push(&command).await,
-        Command::Sender(SenderCommand::Listen(command)) => listen::listen(&command, is_json).await,
+        CliCommand::Addresses(AddressesCommand::Parse) => tokio::task::block_in_place(addresses::parse),
+        CliCommand::Completions { shell } => completions(shell),
+        CliCommand::Sender(SenderCommand::Send(command)) => send::send(&command).await,
+        CliCommand::Sender(SenderCommand::Push(command)) => push::push(&command).await,
+        CliCommand::Sender(SenderCommand::Listen(command)) => listen::listen(&command, is_json).await,
         command => on_database(command).await,
     }
 }
 
-fn completions(shell: Shell) -> anyhow::Result<Report> {
+fn completions(shell: Shell) -> anyhow::Result<CommandReport> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut CommandLine::command(), "pillarbox", &mut script);
+    clap_complete::generate(shell, &mut PillarboxArgs::command(), "pillarbox", &mut script);
     std::io::stdout().write_all(&script).context("cannot write the completions")?;
-    Ok(Report::nothing())
+    Ok(CommandReport::nothing())
 }
 
 /// What an operator does, with settings and mostly on the database.
-async fn on_database(command: Command) -> anyhow::Result<Report> {
+async fn on_database(command: CliCommand) -> anyhow::Result<CommandReport> {
     let config = Config::load().context("configuration")?;
     let now = Clock::system().now();
     match command {
-        Command::Migrate { wait, without_groups } => {
+        CliCommand::Migrate { wait, without_groups } => {
             migrate::migrate(&config.database.url, Duration::from_secs(wait), without_groups).await
         }
-        Command::Apply { file } => {
+        CliCommand::Apply { file } => {
             let text = text_file::read(&file, FILE_BYTES)?;
-            let policy = Policy::new(&config.outbound.allowed_networks);
+            let policy = TargetPolicy::new(&config.outbound.allowed_networks);
             let store = open(&config).await?;
             let mut applied = apply(&store, &text, folder_of(&file), &policy, now).await?;
             fetch_pictures(&config, &store, &mut applied).await?;
             applied.report()
         }
-        Command::Team(command) => operate::team::run(&open(&config).await?, command, now).await,
-        Command::User(command) => operate::user::run(&open(&config).await?, command, now).await,
-        Command::Key(command) => operate::key::run(&open(&config).await?, command, now).await,
-        Command::TopUp { team, amount, reference } => {
+        CliCommand::Team(command) => operate::team::run(&open(&config).await?, command, now).await,
+        CliCommand::User(command) => operate::user::run(&open(&config).await?, command, now).await,
+        CliCommand::Key(command) => operate::key::run(&open(&config).await?, command, now).await,
+        CliCommand::TopUp { team, amount, reference } => {
             let store = open(&config).await?;
             operate::balance::top_up(&store, &team, amount, reference.as_str(), now).await
         }
-        Command::TopUpRequests { after, limit } => {
+        CliCommand::TopUpRequests { after, limit } => {
             operate::balance::requests(&open(&config).await?, after, limit).await
         }
-        Command::Balance { team } => operate::balance::show(&open(&config).await?, &team).await,
-        Command::Campaign(command) => operate::campaign::run(&open(&config).await?, command, now).await,
-        Command::Endpoint(command) => {
+        CliCommand::Balance { team } => operate::balance::show(&open(&config).await?, &team).await,
+        CliCommand::Campaign(command) => operate::campaign::run(&open(&config).await?, command, now).await,
+        CliCommand::Endpoint(command) => {
             operate::endpoint::run(&open(&config).await?, &config, command, now).await
         }
-        Command::Recipient(command) => operate::recipient::run(&open(&config).await?, command, now).await,
-        Command::Addresses(command) => on_addresses(command, &config, now).await,
-        Command::Integration(command) => operate::integration::run(&open(&config).await?, command, now).await,
-        Command::Sync(command) => operate::sync::run(&open(&config).await?, command, &config, now).await,
-        Command::AddressBook { team } => {
+        CliCommand::Recipient(command) => operate::recipient::run(&open(&config).await?, command, now).await,
+        CliCommand::Addresses(command) => on_addresses(command, &config, now).await,
+        CliCommand::Integration(command) => {
+            operate::integration::run(&open(&config).await?, command, now).await
+        }
+        CliCommand::Sync(command) => operate::sync::run(&open(&config).await?, command, &config, now).await,
+        CliCommand::AddressBook { team } => {
             operate::address_book::write(&open(&config).await?, &team, now).await
         }
-        Command::Print(command) => on_print(command, &config).await,
-        Command::Proof(command) => proof::proof(&config, &command, now).await,
-        Command::Parked(command) => operate::parked::run(&config, command).await,
-        Command::Check => operate::check::check(&open(&config).await?, &config, now).await,
-        Command::Demo(demo) => demo::post(&demo).await,
-        Command::Sender(_) | Command::Completions { .. } => bail!("this command needs no settings"),
+        CliCommand::Print(command) => on_print(command, &config).await,
+        CliCommand::Proof(command) => proof::proof(&config, &command, now).await,
+        CliCommand::Parked(command) => operate::parked::run(&config, command).await,
+        CliCommand::Check => operate::check::check(&open(&config).await?, &config, now).await,
+        CliCommand::Demo(demo) => demo::post(&demo).await,
+        CliCommand::Sender(_) | CliCommand::Completions { .. } => bail!("this command needs no settings"),
     }
 }
 
-async fn on_print(command: PrintCommand, config: &Config) -> anyhow::Result<Report> {
+async fn on_print(command: PrintArgs, config: &Config) -> anyhow::Result<CommandReport> {
     service::install_crypto();
-    let PrintCommand { product, mail_by, retry } = command;
-    let printer = Printer {
+    let PrintArgs { product, mail_by, retry } = command;
+    let printer = PrintRunner {
         store: open(config).await?,
         storage: Storage::new(&config.storage)?,
         settings: config.print.clone(),
@@ -145,7 +147,7 @@ async fn on_addresses(
     command: AddressesCommand,
     config: &Config,
     now: DateTime<Utc>,
-) -> anyhow::Result<Report> {
+) -> anyhow::Result<CommandReport> {
     match command {
         AddressesCommand::Parse => addresses::parse(),
         AddressesCommand::Verify { strictness } => {

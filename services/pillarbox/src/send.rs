@@ -5,16 +5,19 @@ mod new_columns;
 
 use anyhow::bail;
 use contract::limits::BODY_BYTES;
-use contract::money::Dollars;
+use contract::money::DollarAmount;
 use serde_json::{Map, Value, json};
 
-use self::answer::Answer;
-use self::new_columns::NewColumns;
-use crate::client::{Answered, Client, Request};
-use crate::report::{NOT_ALL_MAILED, Report, table};
-use crate::sender_command::SendCommand;
-use crate::sheet::{Columns, RECIPIENT, Row, Sheet, Unknown, map_columns};
-use crate::upload::{Batch, Cost, Envelope, Job, Posted, Progress, RESULTS_SUFFIX, Run, Uploaded};
+use self::answer::SendBatchResponse;
+use self::new_columns::NewBookColumns;
+use crate::client::{GatewayClient, GatewayRequest, GatewayResponse};
+use crate::report::{CommandReport, NOT_ALL_MAILED, table};
+use crate::sender_command::SendArgs;
+use crate::sheet::{MappedColumns, RECIPIENT, TableFile, TableRow, UnknownColumnRule, map_columns};
+use crate::upload::{
+    BatchOutcome, RESULTS_SUFFIX, RowBatch, UploadCost, UploadEnvelope, UploadJob, UploadProgress, UploadRun,
+    UploadSummary,
+};
 
 /// Where recipients are posted.
 const RECIPIENTS_PATH: &str = "/api/v1/recipients";
@@ -26,34 +29,35 @@ const DRY_RUN_PATH: &str = "/api/v1/recipients?validate=1";
 const REQUIRED: [&str; 4] = ["address_1", "city", "state", "zip"];
 
 /// A file on its way to a campaign.
-struct Sending<'c> {
-    command: &'c SendCommand,
-    client: Client,
-    columns: Columns,
+struct SendUpload<'c> {
+    command: &'c SendArgs,
+    client: GatewayClient,
+    columns: MappedColumns,
 }
 
 /// Sends the file, or goes on with it.
 ///
 /// # Errors
 /// When the file cannot be sent as it is, or the service says no or nothing; the same command goes on then.
-pub(crate) async fn send(command: &SendCommand) -> anyhow::Result<Report> {
-    let sheet = Sheet::open(&command.upload.file)?;
+pub(crate) async fn send(command: &SendArgs) -> anyhow::Result<CommandReport> {
+    let sheet = TableFile::open(&command.upload.file)?;
     let mappings = &command.upload.mappings;
-    let columns = map_columns(&sheet.headings, RECIPIENT, &[], mappings, &REQUIRED, Unknown::OwnColumn)
-        .or_else(|problems| bail!("{}: {}", command.upload.file.display(), problems.join("; ")))?;
+    let columns =
+        map_columns(&sheet.headings, RECIPIENT, &[], mappings, &REQUIRED, UnknownColumnRule::OwnColumn)
+            .or_else(|problems| bail!("{}: {}", command.upload.file.display(), problems.join("; ")))?;
     check_types(command, &columns)?;
-    let mut sending = Sending { command, client: Client::new(&command.service)?, columns };
+    let mut sending = SendUpload { command, client: GatewayClient::new(&command.service)?, columns };
     let envelope = sending.envelope();
     if command.upload.dry_run {
         let rows = sheet.examine(|row| envelope.check(sending.encode(row).len()))?;
-        let new = NewColumns::find(&sending.client, &sheet, &sending.columns).await;
+        let new = NewBookColumns::find(&sending.client, &sheet, &sending.columns).await;
         return describe_columns(&sheet, &sending.columns, rows, &new);
     }
-    let new = NewColumns::find(&sending.client, &sheet, &sending.columns).await?;
+    let new = NewBookColumns::find(&sending.client, &sheet, &sending.columns).await?;
     if !command.validate {
         new.agree(command).await?;
     }
-    let mut run = Run::begin(&sending, &sheet, &command.upload, envelope)?;
+    let mut run = UploadRun::begin(&sending, &sheet, &command.upload, envelope)?;
     let progress = run.progress();
     run.until_stopped(async |run| run.post_all(&mut sending, &progress).await).await?;
     drop(progress);
@@ -61,7 +65,7 @@ pub(crate) async fn send(command: &SendCommand) -> anyhow::Result<Report> {
     if command.validate { describe_validation(&uploaded, &new) } else { describe(&uploaded) }
 }
 
-fn check_types(command: &SendCommand, columns: &Columns) -> anyhow::Result<()> {
+fn check_types(command: &SendArgs, columns: &MappedColumns) -> anyhow::Result<()> {
     for (field, _) in &command.types {
         if columns.position(field).is_none() {
             bail!("--type \"{field}\": no column fills this field");
@@ -73,8 +77,8 @@ fn check_types(command: &SendCommand, columns: &Columns) -> anyhow::Result<()> {
     Ok(())
 }
 
-impl Sending<'_> {
-    fn envelope(&self) -> Envelope {
+impl SendUpload<'_> {
+    fn envelope(&self) -> UploadEnvelope {
         let mut rest = Map::new();
         if !self.command.types.is_empty() {
             rest.insert("field_types".to_owned(), self.command.types.iter().cloned().collect());
@@ -84,7 +88,7 @@ impl Sending<'_> {
         }
         rest.insert("campaign_id".to_owned(), json!(self.command.campaign_id.to_string()));
         let rest = Value::Object(rest).to_string();
-        Envelope {
+        UploadEnvelope {
             before: r#"{"recipients":["#.to_owned(),
             // The rest is an object with one entry at least.
             after: format!("],{}", rest.trim_start_matches('{')),
@@ -94,13 +98,13 @@ impl Sending<'_> {
     }
 
     /// The caller's own id of a row; where the file has none, its line, so that an answer can be told apart by it.
-    fn reference(&self, row: &Row) -> String {
+    fn reference(&self, row: &TableRow) -> String {
         let own = self.columns.position("reference").map(|position| row.cells[position].clone());
         own.filter(|own| !own.is_empty()).unwrap_or_else(|| format!("line {}", row.line))
     }
 }
 
-impl Job for Sending<'_> {
+impl UploadJob for SendUpload<'_> {
     const KIND: &'static str = "send";
     const HEADINGS: &'static [&'static str] = answer::HEADINGS;
 
@@ -118,7 +122,7 @@ impl Job for Sending<'_> {
         (!self.command.validate).then_some(answer::DUPLICATE)
     }
 
-    fn encode(&self, row: &Row) -> String {
+    fn encode(&self, row: &TableRow) -> String {
         let mut recipient = Map::new();
         for (field, cell) in self.columns.fields.iter().zip(&row.cells) {
             if let Some(field) = field.as_ref().filter(|_| !cell.is_empty()) {
@@ -137,27 +141,32 @@ impl Job for Sending<'_> {
         if self.command.validate { ".validated.csv" } else { RESULTS_SUFFIX }
     }
 
-    async fn post(&mut self, batch: &Batch, key: String, progress: &Progress) -> anyhow::Result<Posted> {
+    async fn post(
+        &mut self,
+        batch: &RowBatch,
+        key: String,
+        progress: &UploadProgress,
+    ) -> anyhow::Result<BatchOutcome> {
         let request = match self.command.validate {
             // It changes nothing, and takes no key.
-            true => Request::post(DRY_RUN_PATH, batch.body.clone()),
-            false => Request::post(RECIPIENTS_PATH, batch.body.clone()).once(key),
+            true => GatewayRequest::post(DRY_RUN_PATH, batch.body.clone()),
+            false => GatewayRequest::post(RECIPIENTS_PATH, batch.body.clone()).once(key),
         };
-        let Answered { body, cost_cents, is_replayed, after_lost_answer } =
-            self.client.ask_for_cost::<Answer>(&request, progress).await?;
+        let GatewayResponse { body, cost_cents, is_replayed, after_lost_answer } =
+            self.client.ask_for_cost::<SendBatchResponse>(&request, progress).await?;
         let references: Vec<String> = batch.rows.iter().map(|row| self.reference(row)).collect();
         let cost_cents = body.cost_cents().or(cost_cents);
-        Ok(Posted { results: body.for_each(&references), cost_cents, is_replayed, after_lost_answer })
+        Ok(BatchOutcome { results: body.for_each(&references), cost_cents, is_replayed, after_lost_answer })
     }
 }
 
 /// What a dry run shows: how each column is read, and which ones the address book does not have yet.
 fn describe_columns(
-    sheet: &Sheet,
-    columns: &Columns,
+    sheet: &TableFile,
+    columns: &MappedColumns,
     rows: u64,
-    new: &anyhow::Result<NewColumns>,
-) -> anyhow::Result<Report> {
+    new: &anyhow::Result<NewBookColumns>,
+) -> anyhow::Result<CommandReport> {
     let mut lines = table(["Column", "Heading", "Field", ""]);
     let mut mapped = Vec::new();
     for (index, (heading, field)) in sheet.headings.iter().zip(&columns.fields).enumerate() {
@@ -174,24 +183,24 @@ fn describe_columns(
     for note in &notes {
         text.push_str(&format!("\n{note}"));
     }
-    Report::new(&json!({"rows": rows, "columns": mapped, "notes": notes}), text)
+    CommandReport::new(&json!({"rows": rows, "columns": mapped, "notes": notes}), text)
 }
 
-fn outcomes(uploaded: &Uploaded, expected: &str) -> String {
+fn outcomes(uploaded: &UploadSummary, expected: &str) -> String {
     let others = uploaded.tally.iter().filter(|(outcome, _)| *outcome != expected);
     let mut text: String = others.map(|(outcome, count)| format!("\n{count:>8} {outcome}")).collect();
     text.push_str(&format!("\nEach row's outcome is in {}.", uploaded.results.display()));
     text
 }
 
-fn count(uploaded: &Uploaded, outcome: &str) -> u64 {
+fn count(uploaded: &UploadSummary, outcome: &str) -> u64 {
     uploaded.tally.get(outcome).copied().unwrap_or_default()
 }
 
-fn describe(uploaded: &Uploaded) -> anyhow::Result<Report> {
-    let Uploaded { tally, rows, results, cost: Cost { cents, unknown_rows } } = uploaded;
+fn describe(uploaded: &UploadSummary) -> anyhow::Result<CommandReport> {
+    let UploadSummary { tally, rows, results, cost: UploadCost { cents, unknown_rows } } = uploaded;
     let mailed = count(uploaded, answer::MAILED);
-    let mut text = format!("{mailed} of {rows} rows were mailed. They cost {}", Dollars(*cents));
+    let mut text = format!("{mailed} of {rows} rows were mailed. They cost {}", DollarAmount(*cents));
     if *unknown_rows > 0 {
         text.push_str(&format!(
             ", and what {unknown_rows} rows cost whose first answer was lost: see Billing"
@@ -199,22 +208,22 @@ fn describe(uploaded: &Uploaded) -> anyhow::Result<Report> {
     }
     text.push_str(&format!(".{}", outcomes(uploaded, answer::MAILED)));
     let value = json!({"rows": rows, "outcomes": tally, "cost_cents": cents, "rows_of_unknown_cost": unknown_rows, "results": results});
-    Ok(Report::new(&value, text)?.ending_with(if mailed == *rows { 0 } else { NOT_ALL_MAILED }))
+    Ok(CommandReport::new(&value, text)?.ending_with(if mailed == *rows { 0 } else { NOT_ALL_MAILED }))
 }
 
-fn describe_validation(uploaded: &Uploaded, new: &NewColumns) -> anyhow::Result<Report> {
-    let Uploaded { tally, rows, results, cost: Cost { cents, .. } } = uploaded;
+fn describe_validation(uploaded: &UploadSummary, new: &NewBookColumns) -> anyhow::Result<CommandReport> {
+    let UploadSummary { tally, rows, results, cost: UploadCost { cents, .. } } = uploaded;
     let mailed = count(uploaded, answer::WOULD_MAIL);
     let mut text = format!(
         "{mailed} of {rows} rows would be mailed, for {}. Nobody was.{}",
-        Dollars(*cents),
+        DollarAmount(*cents),
         outcomes(uploaded, answer::WOULD_MAIL)
     );
     for note in new.notes() {
         text.push_str(&format!("\n{note}"));
     }
     let notes = new.notes();
-    Report::new(
+    CommandReport::new(
         &json!({"rows": rows, "outcomes": tally, "cost_cents": cents, "notes": notes, "results": results}),
         text,
     )

@@ -5,23 +5,23 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use contract::id::CampaignId;
 
-use crate::sheet::Mapping;
+use crate::sheet::ColumnMapping;
 
 /// What senders and integrators do.
 #[derive(Debug, Clone, Subcommand)]
 pub enum SenderCommand {
     /// Mail the people in a file: every row becomes a recipient of the campaign, is verified, mailed and charged. An
     /// interrupted command goes on when it is run again; nobody is mailed twice.
-    Send(SendCommand),
+    Send(SendArgs),
     /// Push the contacts in a file into an integration, as one sync. An interrupted command goes on when it is run again.
-    Push(PushCommand),
+    Push(PushArgs),
     /// Show scans of the team's mail as they come, and forward them to an address on this machine, as a webhook would.
-    Listen(ListenCommand),
+    Listen(ListenArgs),
 }
 
 /// Which service, and the key to it.
 #[derive(Debug, Clone, Args)]
-pub struct Service {
+pub struct ServiceArgs {
     /// Where the service is, such as https://mail.example.com.
     #[arg(long, env = "PILLARBOX_URL", default_value = "http://127.0.0.1:8080")]
     pub url: String,
@@ -38,12 +38,12 @@ pub struct Service {
 
 /// A file to upload, and where it is noted what came of it.
 #[derive(Debug, Clone, Args)]
-pub struct Upload {
+pub struct UploadArgs {
     /// CSV in UTF-8 with one line of headings; commas, semicolons or tabs.
     pub file: PathBuf,
     /// What a column is, by its heading: `--map 'Zip Code=zip'`; `--map 'Notes='` leaves a column out. Repeatable.
     #[arg(long = "map", value_name = "COLUMN=FIELD")]
-    pub mappings: Vec<Mapping>,
+    pub mappings: Vec<ColumnMapping>,
     /// Where to write one line for each row [default: FILE.results.csv without the file's own .csv].
     #[arg(long)]
     pub results: Option<PathBuf>,
@@ -54,12 +54,12 @@ pub struct Upload {
 
 /// A file of people for a campaign.
 #[derive(Debug, Clone, Args)]
-pub struct SendCommand {
+pub struct SendArgs {
     /// Such as PA-7K2M9Q.
     pub campaign_id: CampaignId,
     /// The file.
     #[command(flatten)]
-    pub upload: Upload,
+    pub upload: UploadArgs,
     /// Type of a custom column: `--type 'Visits=number'`; text, number, date or yes_no. Repeatable.
     #[arg(long = "type", value_name = "FIELD=TYPE", value_parser = field_type)]
     pub types: Vec<(String, String)>,
@@ -78,18 +78,18 @@ pub struct SendCommand {
     pub batch: u16,
     /// The service.
     #[command(flatten)]
-    pub service: Service,
+    pub service: ServiceArgs,
 }
 
 /// A file of contacts for an integration.
 #[derive(Debug, Clone, Args)]
-pub struct PushCommand {
+pub struct PushArgs {
     /// The file.
     #[command(flatten)]
-    pub upload: Upload,
+    pub upload: UploadArgs,
     /// `delta` changes the contacts of the file; `full` also marks every contact that is not in it as removed.
     #[arg(long, value_enum, default_value = "delta")]
-    pub mode: SyncModeName,
+    pub mode: SyncModeArg,
     /// The rows are contacts to delete; only their external ids are read.
     #[arg(long)]
     pub delete: bool,
@@ -98,12 +98,12 @@ pub struct PushCommand {
     pub declare: bool,
     /// The service.
     #[command(flatten)]
-    pub service: Service,
+    pub service: ServiceArgs,
 }
 
 /// Which scans, and where to.
 #[derive(Debug, Clone, Args)]
-pub struct ListenCommand {
+pub struct ListenArgs {
     /// Where to post each scan, such as http://localhost:3000/scans.
     #[arg(long, value_name = "URL")]
     pub forward: Option<String>,
@@ -115,19 +115,19 @@ pub struct ListenCommand {
     pub count: Option<u64>,
     /// The service.
     #[command(flatten)]
-    pub service: Service,
+    pub service: ServiceArgs,
 }
 
 /// What a sync does with contacts that it does not receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SyncModeName {
+pub enum SyncModeArg {
     /// Leaves them.
     Delta,
     /// Marks them as removed.
     Full,
 }
 
-impl SyncModeName {
+impl SyncModeArg {
     /// The name on the wire.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {

@@ -5,6 +5,6 @@ mod mapping;
 mod reader;
 
 pub(crate) use self::known::{CONTACT, RECIPIENT};
-pub use self::mapping::Mapping;
-pub(crate) use self::mapping::{Columns, Unknown, map_columns};
-pub(crate) use self::reader::{Row, Rows, Sheet};
+pub use self::mapping::ColumnMapping;
+pub(crate) use self::mapping::{MappedColumns, UnknownColumnRule, map_columns};
+pub(crate) use self::reader::{TableFile, TableRow, TableRows};

@@ -15,16 +15,16 @@ use std::path::PathBuf;
 use anyhow::bail;
 use serde_json::{Value, json};
 
-pub(crate) use self::batch::{Batch, Envelope};
-use self::interrupted::UnderWay;
-pub(crate) use self::interrupted::{Interrupted, NotKept};
-pub(crate) use self::journal::{Cost, Tally};
-use self::journal::{Header, Journal};
-pub(crate) use self::progress::Progress;
-use self::results::Results;
-use crate::client::RequestError;
-use crate::sender_command::Upload;
-use crate::sheet::{Row, Sheet};
+pub(crate) use self::batch::{RowBatch, UploadEnvelope};
+use self::interrupted::PendingRequest;
+pub(crate) use self::interrupted::{NotKept, UploadInterruptedError};
+use self::journal::{JournalHeader, UploadJournal};
+pub(crate) use self::journal::{OutcomeTally, UploadCost};
+pub(crate) use self::progress::UploadProgress;
+use self::results::ResultsFile;
+use crate::client::GatewayError;
+use crate::sender_command::UploadArgs;
+use crate::sheet::{TableFile, TableRow};
 
 /// What is usually added to the file's name for the results.
 pub(crate) const RESULTS_SUFFIX: &str = ".results.csv";
@@ -40,7 +40,7 @@ pub(crate) struct RowResult {
 
 /// What came of a batch.
 #[derive(Debug)]
-pub(crate) struct Posted {
+pub(crate) struct BatchOutcome {
     /// One for each of its rows.
     pub(crate) results: Vec<RowResult>,
     /// What the batch has cost, in US cents; `None` when the service did not tell.
@@ -54,7 +54,7 @@ pub(crate) struct Posted {
 /// What a row counts as of which nobody knows what came of it.
 pub(crate) const UNKNOWN: &str = "unknown";
 
-impl Posted {
+impl BatchOutcome {
     /// Counts rows as unknown with which the service may mean what a lost request did.
     fn doubt(&mut self, outcome: &str) {
         for result in self.results.iter_mut().filter(|result| result.counts_as == outcome) {
@@ -65,7 +65,7 @@ impl Posted {
 }
 
 /// What an upload does with its rows.
-pub(crate) trait Job {
+pub(crate) trait UploadJob {
     /// What it is called in the journal.
     const KIND: &'static str;
     /// The headings of [`RowResult::cells`].
@@ -78,7 +78,7 @@ pub(crate) trait Job {
     fn done_before(&self) -> Option<&'static str>;
 
     /// A row as JSON.
-    fn encode(&self, row: &Row) -> String;
+    fn encode(&self, row: &TableRow) -> String;
 
     /// What is added to the file's name for the results, when nothing else was said.
     fn results_suffix(&self) -> &'static str {
@@ -89,52 +89,60 @@ pub(crate) trait Job {
     fn fingerprint(&self) -> Value;
 
     /// Sends a batch under this key.
-    async fn post(&mut self, batch: &Batch, key: String, progress: &Progress) -> anyhow::Result<Posted>;
+    async fn post(
+        &mut self,
+        batch: &RowBatch,
+        key: String,
+        progress: &UploadProgress,
+    ) -> anyhow::Result<BatchOutcome>;
 }
 
 /// An upload under way.
-pub(crate) struct Run<'s> {
-    sheet: &'s Sheet,
-    envelope: Envelope,
-    journal: Journal,
-    results: Results,
+pub(crate) struct UploadRun<'s> {
+    sheet: &'s TableFile,
+    envelope: UploadEnvelope,
+    journal: UploadJournal,
+    results: ResultsFile,
     rows: u64,
     /// What was asked for last, until its answer is kept.
-    under_way: UnderWay,
+    under_way: PendingRequest,
 }
 
 /// What came of an upload.
 #[derive(Debug)]
-pub(crate) struct Uploaded {
+pub(crate) struct UploadSummary {
     /// Rows by what they count as.
-    pub(crate) tally: Tally,
+    pub(crate) tally: OutcomeTally,
     /// Rows of the file.
     pub(crate) rows: u64,
     /// What they have cost.
-    pub(crate) cost: Cost,
+    pub(crate) cost: UploadCost,
     /// Where the results are.
     pub(crate) results: PathBuf,
 }
 
-impl<'s> Run<'s> {
+impl<'s> UploadRun<'s> {
     /// Looks at every row of the file, then begins an upload or takes an interrupted one up.
     ///
     /// # Errors
     /// When a row cannot be sent, the results are there already, or the journal is another upload's.
-    pub(crate) fn begin<J: Job>(
+    pub(crate) fn begin<J: UploadJob>(
         job: &J,
-        sheet: &'s Sheet,
-        upload: &Upload,
-        envelope: Envelope,
+        sheet: &'s TableFile,
+        upload: &UploadArgs,
+        envelope: UploadEnvelope,
     ) -> anyhow::Result<Self> {
         let rows = sheet.examine(|row| envelope.check(job.encode(row).len()))?;
         let plan = json!([J::KIND, job.fingerprint(), envelope.describe()]);
-        let header =
-            Header::new(J::KIND, sheet.hash()?, blake3::hash(plan.to_string().as_bytes()).to_hex().as_str());
+        let header = JournalHeader::new(
+            J::KIND,
+            sheet.hash()?,
+            blake3::hash(plan.to_string().as_bytes()).to_hex().as_str(),
+        );
         let path = results_path(upload, job.results_suffix());
-        let journal = Journal::open(&path, header)?;
-        let results = Results::open(path, J::HEADINGS, journal.results_bytes())?;
-        Ok(Self { sheet, envelope, journal, results, rows, under_way: UnderWay::Nothing })
+        let journal = UploadJournal::open(&path, header)?;
+        let results = ResultsFile::open(path, J::HEADINGS, journal.results_bytes())?;
+        Ok(Self { sheet, envelope, journal, results, rows, under_way: PendingRequest::Nothing })
     }
 
     /// The key of a request that the run makes once.
@@ -143,14 +151,14 @@ impl<'s> Run<'s> {
     }
 
     /// A bar that shows how far it is.
-    pub(crate) fn progress(&self) -> Progress {
-        Progress::new(self.rows, self.journal.rows())
+    pub(crate) fn progress(&self) -> UploadProgress {
+        UploadProgress::new(self.rows, self.journal.rows())
     }
 
     /// Does the work of an upload until Ctrl-C stops it, wherever it is. It can be taken up again then.
     ///
     /// # Errors
-    /// Those of the work; [`Interrupted`] when it was stopped.
+    /// Those of the work; [`UploadInterruptedError`] when it was stopped.
     pub(crate) async fn until_stopped<T>(
         &mut self,
         work: impl AsyncFnOnce(&mut Self) -> anyhow::Result<T>,
@@ -162,9 +170,9 @@ impl<'s> Run<'s> {
         outcome.unwrap_or_else(|| Err(self.interrupted().into()))
     }
 
-    fn interrupted(&self) -> Interrupted {
+    fn interrupted(&self) -> UploadInterruptedError {
         let Self { journal, results, rows, under_way, .. } = self;
-        Interrupted {
+        UploadInterruptedError {
             done: journal.rows(),
             rows: *rows,
             tally: journal.tally().clone(),
@@ -175,14 +183,18 @@ impl<'s> Run<'s> {
 
     /// Names a request that is not one of rows, before it is made.
     pub(crate) fn begin_step(&mut self, name: &'static str) {
-        self.under_way = UnderWay::Step(name);
+        self.under_way = PendingRequest::Step(name);
     }
 
     /// Sends what was not sent yet.
     ///
     /// # Errors
     /// What the service says for good, or again and again; [`NotKept`] when its answer cannot be kept.
-    pub(crate) async fn post_all<J: Job>(&mut self, job: &mut J, progress: &Progress) -> anyhow::Result<()> {
+    pub(crate) async fn post_all<J: UploadJob>(
+        &mut self,
+        job: &mut J,
+        progress: &UploadProgress,
+    ) -> anyhow::Result<()> {
         let mut batches = self.envelope.clone().batches(self.sheet.rows()?);
         // Whoever was interrupted may have sent the first of what is left.
         let mut was_perhaps_sent = !self.journal.is_new();
@@ -191,7 +203,7 @@ impl<'s> Run<'s> {
                 continue;
             }
             let key = self.key(batch.number);
-            self.under_way = UnderWay::of(&batch, job.unknown());
+            self.under_way = PendingRequest::of(&batch, job.unknown());
             let mut posted = job.post(&batch, key, progress).await.map_err(|error| self.failed(error))?;
             was_perhaps_sent |= posted.after_lost_answer;
             if let Some(outcome) = job.done_before().filter(|_| was_perhaps_sent && !posted.is_replayed) {
@@ -199,37 +211,37 @@ impl<'s> Run<'s> {
             }
             was_perhaps_sent = false;
             self.keep(&batch, &posted).map_err(|error| error.context(NotKept::of(&batch, &posted)))?;
-            self.under_way = UnderWay::Nothing;
+            self.under_way = PendingRequest::Nothing;
             progress.advance(batch.rows.len() as u64);
         }
         Ok(())
     }
 
     /// Writes what came of a batch where the next run finds it.
-    fn keep(&mut self, batch: &Batch, posted: &Posted) -> anyhow::Result<()> {
+    fn keep(&mut self, batch: &RowBatch, posted: &BatchOutcome) -> anyhow::Result<()> {
         same_length(batch.rows.len(), posted.results.len())?;
         let bytes = self.results.append(&batch.rows, &posted.results)?;
         self.journal.note(bytes, posted)
     }
 
     /// The upload is over; its journal goes.
-    pub(crate) fn finish(self) -> anyhow::Result<Uploaded> {
+    pub(crate) fn finish(self) -> anyhow::Result<UploadSummary> {
         let (tally, cost) = (self.journal.tally().clone(), self.journal.cost());
         let (rows, results) = (self.rows, self.results.path);
         self.journal.remove()?;
-        Ok(Uploaded { tally, rows, cost, results })
+        Ok(UploadSummary { tally, rows, cost, results })
     }
 
     /// What to say of a failure. When the very first request of an upload was refused, nothing has happened, and
     /// nothing of the upload stays.
     pub(crate) fn failed(&self, error: anyhow::Error) -> anyhow::Error {
-        let refusal: Option<&RequestError> = error.downcast_ref();
-        let is_clean = matches!(refusal, Some(RequestError::Refused { after_lost_answer: false, .. }));
+        let refusal: Option<&GatewayError> = error.downcast_ref();
+        let is_clean = matches!(refusal, Some(GatewayError::Refused { after_lost_answer: false, .. }));
         if is_clean && self.journal.is_untouched() {
             self.journal.forget(&self.results.path);
             return error.context("nothing was sent");
         }
-        let may_be_done = refusal.is_some_and(RequestError::may_be_done);
+        let may_be_done = refusal.is_some_and(GatewayError::may_be_done);
         let error = error.context(format!("after {} of {} rows ({GO_ON})", self.journal.rows(), self.rows));
         match self.under_way.sentence().filter(|_| may_be_done) {
             Some(sentence) => error.context(sentence),
@@ -241,7 +253,7 @@ impl<'s> Run<'s> {
 /// How to take an upload up again.
 const GO_ON: &str = "the same command goes on from there";
 
-fn results_path(upload: &Upload, suffix: &str) -> PathBuf {
+fn results_path(upload: &UploadArgs, suffix: &str) -> PathBuf {
     upload.results.clone().unwrap_or_else(|| {
         let stem = upload.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         upload.file.with_file_name(stem + suffix)

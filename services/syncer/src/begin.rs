@@ -3,36 +3,40 @@
 use bytes::Bytes;
 use chrono::{DateTime, TimeDelta, Utc};
 use contract::id::{IntegrationId, SyncId};
-use contract::push::{BeginRequest, OpenSync, PushContext, PushError, RequestHash};
+use contract::push::{BeginSyncRequest, OpenSync, PushContext, PushError, RequestHash};
 use store::Transaction;
 
-use crate::Syncer;
-use crate::handler::{Answer, json};
-use crate::once::{Change, Refused, once};
+use crate::SyncerState;
+use crate::handler::{ChangeAnswer, json};
+use crate::once::{ChangeError, IdempotentChange, once};
 
 /// A begin.
-struct Begin {
+struct BeginChange {
     integration_id: IntegrationId,
-    request: BeginRequest,
+    request: BeginSyncRequest,
     expiry: TimeDelta,
 }
 
 /// Begins a sync unless one is open.
-pub(crate) async fn begin(syncer: &Syncer, context: &PushContext, body: &[u8]) -> Result<Answer, PushError> {
-    let begin = Begin {
+pub(crate) async fn begin(
+    syncer: &SyncerState,
+    context: &PushContext,
+    body: &[u8],
+) -> Result<ChangeAnswer, PushError> {
+    let begin = BeginChange {
         integration_id: context.integration_id,
-        request: BeginRequest::read(body)?,
+        request: BeginSyncRequest::read(body)?,
         expiry: TimeDelta::hours(syncer.process.config.syncer.sync_expiry_hours),
     };
     once(syncer, context, &begin).await
 }
 
-impl Change for Begin {
+impl IdempotentChange for BeginChange {
     fn hash(&self) -> RequestHash {
         self.request.hash()
     }
 
-    async fn apply(&self, transaction: &Transaction<'_>, now: DateTime<Utc>) -> Result<Bytes, Refused> {
+    async fn apply(&self, transaction: &Transaction<'_>, now: DateTime<Utc>) -> Result<Bytes, ChangeError> {
         transaction.integration_hold(self.integration_id).await?;
         // Its team may have removed it since the request was admitted; nothing else could end its sync.
         if !transaction.integration_stands(self.integration_id).await? {

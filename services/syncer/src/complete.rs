@@ -6,24 +6,24 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use contract::id::{IntegrationId, SyncId};
 use contract::push::{
-    CompleteAnswer, CompleteRequest, PushContext, PushError, RequestHash, SyncMode, SyncView,
+    CompleteAnswer, CompleteSyncRequest, PushContext, PushError, RequestHash, SyncMode, SyncView,
 };
-use store::{Removal, Store, Transaction};
+use store::{Store, SyncRemoval, Transaction};
 
-use crate::handler::{Answer, json};
-use crate::once::{Change, Refused, once};
-use crate::{Syncer, internal, removed_or_internal};
+use crate::handler::{ChangeAnswer, json};
+use crate::once::{ChangeError, IdempotentChange, once};
+use crate::{SyncerState, internal, removed_or_internal};
 
 /// A complete.
-struct Complete {
+struct CompleteChange {
     integration_id: IntegrationId,
-    request: CompleteRequest,
-    guard: Option<Guard>,
+    request: CompleteSyncRequest,
+    guard: Option<RemovalLimits>,
 }
 
 /// How much a full sync removes without asking.
 #[derive(Debug, Clone, Copy)]
-struct Guard {
+struct RemovalLimits {
     /// Share of the contacts.
     percent: i16,
     /// Contacts, whatever their share.
@@ -32,20 +32,20 @@ struct Guard {
 
 /// Completes the open sync. A full one removes what it did not receive.
 pub(crate) async fn complete(
-    syncer: &Syncer,
+    syncer: &SyncerState,
     context: &PushContext,
     body: &[u8],
-) -> Result<Answer, PushError> {
-    let request = CompleteRequest::read(body)?;
+) -> Result<ChangeAnswer, PushError> {
+    let request = CompleteSyncRequest::read(body)?;
     let (store, integration_id) = (&syncer.process.store, context.integration_id);
     // A sync that is nobody's is told apart from one that is not open here, not under the lock.
     refuse_unknown(store, integration_id, request.sync_id).await?;
     let integration = store.integration_get(integration_id).await.map_err(removed_or_internal)?;
     let guard = integration
         .removal_guard_percent
-        .map(|percent| Guard { percent, minimum: integration.removal_guard_minimum });
+        .map(|percent| RemovalLimits { percent, minimum: integration.removal_guard_minimum });
     let sync_id = request.sync_id;
-    let answer = once(syncer, context, &Complete { integration_id, request, guard }).await;
+    let answer = once(syncer, context, &CompleteChange { integration_id, request, guard }).await;
     if let Err(PushError::RemovalGuard { count, share, .. }) = answer {
         note_held_back(syncer, integration_id, sync_id, (count, share)).await;
     }
@@ -55,7 +55,7 @@ pub(crate) async fn complete(
 /// Notes for the owner that the guard refused. The refusal has rolled its transaction back, so this is one of its own; when
 /// it fails the client is told all the same, and asking again notes it again.
 async fn note_held_back(
-    syncer: &Syncer,
+    syncer: &SyncerState,
     integration_id: IntegrationId,
     sync_id: Option<SyncId>,
     removal: (i64, f64),
@@ -85,12 +85,12 @@ pub(crate) fn meant(open: Option<SyncView>, sync_id: Option<SyncId>) -> Result<S
     open.filter(|open| sync_id.is_none_or(|meant| meant == open.id)).ok_or(PushError::NoOpenSync)
 }
 
-impl Change for Complete {
+impl IdempotentChange for CompleteChange {
     fn hash(&self) -> RequestHash {
         self.request.hash()
     }
 
-    async fn apply(&self, transaction: &Transaction<'_>, now: DateTime<Utc>) -> Result<Bytes, Refused> {
+    async fn apply(&self, transaction: &Transaction<'_>, now: DateTime<Utc>) -> Result<Bytes, ChangeError> {
         let integration_id = self.integration_id;
         transaction.integration_hold(integration_id).await?;
         let open = transaction.sync_open(integration_id, now).await?;
@@ -112,13 +112,13 @@ impl Change for Complete {
     }
 }
 
-impl Complete {
+impl CompleteChange {
     async fn remove_missing(
         &self,
         transaction: &Transaction<'_>,
         sync_id: SyncId,
         now: DateTime<Utc>,
-    ) -> Result<i64, Refused> {
+    ) -> Result<i64, ChangeError> {
         if let Some(guard) = self.guard
             && !self.request.confirm_removal
         {
@@ -128,9 +128,9 @@ impl Complete {
     }
 }
 
-impl Guard {
+impl RemovalLimits {
     /// Refuses a removal of more than the share of the contacts, unless they are fewer than the minimum.
-    fn check(self, removal: Removal) -> Result<(), PushError> {
+    fn check(self, removal: SyncRemoval) -> Result<(), PushError> {
         let is_within_share =
             i128::from(removal.count) * 100 <= i128::from(removal.contacts) * i128::from(self.percent);
         if is_within_share || removal.count < i64::from(self.minimum) {
@@ -145,7 +145,7 @@ impl Guard {
 }
 
 /// The share of the contacts that would be removed, 0 to 1, to four digits.
-pub(crate) fn share(removal: Removal) -> f64 {
+pub(crate) fn share(removal: SyncRemoval) -> f64 {
     if removal.contacts == 0 {
         return 0.0;
     }
@@ -158,8 +158,9 @@ mod tests {
 
     #[test]
     fn the_guard_stops_a_removal_of_more_than_its_share() {
-        let guarded =
-            |count, contacts, percent| Guard { percent, minimum: 0 }.check(Removal { count, contacts });
+        let guarded = |count, contacts, percent| {
+            RemovalLimits { percent, minimum: 0 }.check(SyncRemoval { count, contacts })
+        };
         assert_eq!(guarded(0, 0, 0), Ok(()));
         assert_eq!(guarded(10, 100, 10), Ok(()));
         assert_eq!(guarded(100, 100, 100), Ok(()));
@@ -169,7 +170,9 @@ mod tests {
 
     #[test]
     fn the_guard_lets_few_contacts_go_whatever_their_share() {
-        let guarded = |count, contacts| Guard { percent: 20, minimum: 25 }.check(Removal { count, contacts });
+        let guarded = |count, contacts| {
+            RemovalLimits { percent: 20, minimum: 25 }.check(SyncRemoval { count, contacts })
+        };
         assert_eq!(guarded(24, 24), Ok(()));
         assert!(guarded(25, 25).is_err());
         assert_eq!(guarded(25, 125), Ok(()));

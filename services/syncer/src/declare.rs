@@ -2,26 +2,27 @@
 
 use std::collections::{HashMap, HashSet};
 
-use audience::{BuiltIn, fold_name};
+use audience::{BuiltInColumn, fold_name};
 use bytes::Bytes;
 use columns::TypeUses;
 use contract::id::{IntegrationId, RequestId, TeamId};
 use contract::limits::DECLARED_FIELDS;
 use contract::push::{
-    DeclareAnswer, Field, LockedField, PushContext, PushError, Semantic, TypeKept, read_declaration,
+    DeclareAnswer, FieldSemantic, IntegrationField, LockedField, PushContext, PushError, TypeLockReason,
+    read_declaration,
 };
-use queue::Call;
+use queue::QueueCall;
 use service::fail_point;
-use store::{Column, ColumnKind, ColumnSource, StoreError, retry};
+use store::{ColumnKind, ColumnSource, StoreError, TeamColumn, retry};
 
 use crate::handler::json;
-use crate::{Syncer, removed_or_internal};
+use crate::{SyncerState, removed_or_internal};
 
 /// What a declaration comes to.
 #[derive(Debug, PartialEq, Eq)]
-struct Declared {
+struct MergedDeclaration {
     /// Every field of the integration, in the order of first declarations.
-    fields: Vec<Field>,
+    fields: Vec<IntegrationField>,
     /// Fields that are new.
     added: usize,
     /// Keys of fields that stand and are not mentioned.
@@ -29,16 +30,20 @@ struct Declared {
 }
 
 /// A declaration.
-struct Declaration {
+struct FieldDeclaration {
     request_id: RequestId,
     team_id: TeamId,
     integration_id: IntegrationId,
-    fields: Vec<Field>,
+    fields: Vec<IntegrationField>,
 }
 
 /// Declares fields and makes their columns of the address book. Sent again it changes nothing.
-pub(crate) async fn declare(syncer: &Syncer, call: &Call, context: &PushContext) -> Result<Bytes, PushError> {
-    let declaration = Declaration {
+pub(crate) async fn declare(
+    syncer: &SyncerState,
+    call: &QueueCall,
+    context: &PushContext,
+) -> Result<Bytes, PushError> {
+    let declaration = FieldDeclaration {
         request_id: RequestId(call.id),
         team_id: TeamId(call.team),
         integration_id: context.integration_id,
@@ -47,8 +52,11 @@ pub(crate) async fn declare(syncer: &Syncer, call: &Call, context: &PushContext)
     retry(|| apply(syncer, &declaration)).await.map_err(removed_or_internal)?
 }
 
-async fn apply(syncer: &Syncer, declaration: &Declaration) -> Result<Result<Bytes, PushError>, StoreError> {
-    let Declaration { request_id, team_id, integration_id, fields: ref sent } = *declaration;
+async fn apply(
+    syncer: &SyncerState,
+    declaration: &FieldDeclaration,
+) -> Result<Result<Bytes, PushError>, StoreError> {
+    let FieldDeclaration { request_id, team_id, integration_id, fields: ref sent } = *declaration;
     let now = syncer.process.clock.now();
     let mut connection = syncer.process.store.connection().await?;
     let transaction = connection.begin().await?;
@@ -75,7 +83,7 @@ async fn apply(syncer: &Syncer, declaration: &Declaration) -> Result<Result<Byte
     transaction.field_save(integration_id, &declared.fields, request_id, now).await?;
     transaction.commit().await?;
     fail_point::pass("push.declared");
-    let Declared { added, no_longer_sent, .. } = declared;
+    let MergedDeclaration { added, no_longer_sent, .. } = declared;
     let added = added + usize::try_from(added_before).unwrap_or(0);
     Ok(Ok(json(&DeclareAnswer { ok: true, added, no_longer_sent })))
 }
@@ -84,20 +92,21 @@ async fn apply(syncer: &Syncer, declaration: &Declaration) -> Result<Result<Byte
 /// that claims it now: it is no longer sent, and the new one takes its place. What the owner has mapped stays so: those
 /// fields keep their semantics, and no other field gets one of these.
 fn merge(
-    stored: Vec<Field>,
-    sent: &[Field],
+    stored: Vec<IntegrationField>,
+    sent: &[IntegrationField],
     mapped_by_owner: &HashSet<String>,
-) -> Result<Declared, PushError> {
-    let kept: HashSet<Semantic> = stored
+) -> Result<MergedDeclaration, PushError> {
+    let kept: HashSet<FieldSemantic> = stored
         .iter()
         .filter(|field| mapped_by_owner.contains(&field.key))
         .filter_map(|field| field.semantic)
         .collect();
-    let allowed = |sent: &Field| Field {
+    let allowed = |sent: &IntegrationField| IntegrationField {
         semantic: sent.semantic.filter(|semantic| !kept.contains(semantic)),
         ..sent.clone()
     };
-    let by_key: HashMap<&str, &Field> = sent.iter().map(|field| (field.key.as_str(), field)).collect();
+    let by_key: HashMap<&str, &IntegrationField> =
+        sent.iter().map(|field| (field.key.as_str(), field)).collect();
     let claimed: HashSet<_> = sent
         .iter()
         .filter(|field| !mapped_by_owner.contains(&field.key))
@@ -107,23 +116,23 @@ fn merge(
     let stored_names: HashMap<String, String> =
         stored.iter().map(|field| (fold_name(&field.key), field.key.clone())).collect();
     let mut no_longer_sent = Vec::new();
-    let mut fields: Vec<Field> = stored
+    let mut fields: Vec<IntegrationField> = stored
         .into_iter()
         .map(|mut field| {
             let is_mapped = mapped_by_owner.contains(&field.key);
             match by_key.get(field.key.as_str()) {
-                Some(sent) if is_mapped => Field { semantic: field.semantic, ..(*sent).clone() },
+                Some(sent) if is_mapped => IntegrationField { semantic: field.semantic, ..(*sent).clone() },
                 Some(sent) => allowed(sent),
                 None => {
                     no_longer_sent.push(field.key.clone());
-                    let stays = |semantic: &Semantic| is_mapped || !claimed.contains(semantic);
+                    let stays = |semantic: &FieldSemantic| is_mapped || !claimed.contains(semantic);
                     field.semantic = field.semantic.filter(stays);
                     field
                 }
             }
         })
         .collect();
-    let new: Vec<&Field> = sent.iter().filter(|field| !stored_keys.contains(&field.key)).collect();
+    let new: Vec<&IntegrationField> = sent.iter().filter(|field| !stored_keys.contains(&field.key)).collect();
     for field in &new {
         if let Some(other) = stored_names.get(&fold_name(&field.key)) {
             return Err(PushError::InvalidRequest(format!(
@@ -137,39 +146,45 @@ fn merge(
     if fields.len() > DECLARED_FIELDS {
         return Err(PushError::TooManyFields { received: fields.len() });
     }
-    Ok(Declared { fields, added, no_longer_sent })
+    Ok(MergedDeclaration { fields, added, no_longer_sent })
 }
 
 /// The fields whose type differs from that of the column of their name, with the column.
-fn retyped<'a>(sent: &'a [Field], columns: &'a [Column]) -> Vec<(&'a Field, &'a Column)> {
-    let by_name: HashMap<&str, &Column> =
+fn retyped<'a>(
+    sent: &'a [IntegrationField],
+    columns: &'a [TeamColumn],
+) -> Vec<(&'a IntegrationField, &'a TeamColumn)> {
+    let by_name: HashMap<&str, &TeamColumn> =
         columns.iter().map(|column| (column.name_key.as_str(), column)).collect();
-    let with_column = |field: &'a Field| Some((field, *by_name.get(fold_name(&field.key).as_str())?));
-    let differs = |(field, column): &(&Field, &Column)| column.column_type != field.field_type.column_type();
+    let with_column =
+        |field: &'a IntegrationField| Some((field, *by_name.get(fold_name(&field.key).as_str())?));
+    let differs = |(field, column): &(&IntegrationField, &TeamColumn)| {
+        column.column_type != field.field_type.column_type()
+    };
     sent.iter().filter_map(with_column).filter(differs).collect()
 }
 
 /// Those of them whose column keeps its type, since the owner has set it or something uses the column as it is.
-fn locked_fields(retyped: &[(&Field, &Column)], uses: Option<&TypeUses>) -> Vec<LockedField> {
-    let why = |field: &Field, column: &Column| {
+fn locked_fields(retyped: &[(&IntegrationField, &TeamColumn)], uses: Option<&TypeUses>) -> Vec<LockedField> {
+    let why = |field: &IntegrationField, column: &TeamColumn| {
         if column.is_locked || column.kind != ColumnKind::Custom {
-            return Some(TypeKept::Owner);
+            return Some(TypeLockReason::Owner);
         }
         uses?.keeps(&column.name_key, field.field_type.column_type())
     };
-    let locked = |(field, column): &(&Field, &Column)| {
+    let locked = |(field, column): &(&IntegrationField, &TeamColumn)| {
         Some(LockedField { key: field.key.clone(), why: why(field, column)? })
     };
     retyped.iter().filter_map(locked).collect()
 }
 
 /// The columns that fields fill. Those with a semantic fill a built-in one.
-fn wanted_columns(sent: &[Field]) -> Vec<Column> {
+fn wanted_columns(sent: &[IntegrationField]) -> Vec<TeamColumn> {
     sent.iter()
-        .filter(|field| field.semantic.is_none() && BuiltIn::from_name(&field.key).is_none())
+        .filter(|field| field.semantic.is_none() && BuiltInColumn::from_name(&field.key).is_none())
         .map(|field| {
             let column_type = field.field_type.column_type();
-            Column::new(&field.key, column_type, ColumnKind::Custom, ColumnSource::Integration)
+            TeamColumn::new(&field.key, column_type, ColumnKind::Custom, ColumnSource::Integration)
         })
         .collect()
 }
@@ -181,16 +196,19 @@ mod tests {
 
     use super::*;
 
-    fn field(key: &str, semantic: Option<Semantic>) -> Field {
+    fn field(key: &str, semantic: Option<FieldSemantic>) -> IntegrationField {
         let (label, options) = (key.to_owned(), Vec::new());
-        Field { key: key.to_owned(), label, field_type: FieldType::Text, options, semantic }
+        IntegrationField { key: key.to_owned(), label, field_type: FieldType::Text, options, semantic }
     }
 
     #[test]
     fn a_declaration_adds_and_changes_and_lists_what_it_does_not_mention() {
-        let stored =
-            vec![field("mail", Some(Semantic::Email)), field("city", Some(Semantic::City)), field("a", None)];
-        let sent = [field("e-mail", Some(Semantic::Email)), field("a", Some(Semantic::Zip))];
+        let stored = vec![
+            field("mail", Some(FieldSemantic::Email)),
+            field("city", Some(FieldSemantic::City)),
+            field("a", None),
+        ];
+        let sent = [field("e-mail", Some(FieldSemantic::Email)), field("a", Some(FieldSemantic::Zip))];
         let declared = merge(stored, &sent, &HashSet::new()).unwrap();
         assert_eq!(declared.added, 1);
         assert_eq!(declared.no_longer_sent, ["mail", "city"]);
@@ -198,9 +216,9 @@ mod tests {
             declared.fields,
             [
                 field("mail", None),
-                field("city", Some(Semantic::City)),
-                field("a", Some(Semantic::Zip)),
-                field("e-mail", Some(Semantic::Email)),
+                field("city", Some(FieldSemantic::City)),
+                field("a", Some(FieldSemantic::Zip)),
+                field("e-mail", Some(FieldSemantic::Email)),
             ]
         );
     }
@@ -208,25 +226,25 @@ mod tests {
     #[test]
     fn what_the_owner_has_mapped_stays_so_whatever_is_declared() {
         let stored = vec![
-            field("given", Some(Semantic::FirstName)),
-            field("plz", Some(Semantic::Zip)),
+            field("given", Some(FieldSemantic::FirstName)),
+            field("plz", Some(FieldSemantic::Zip)),
             field("town", None),
         ];
         let mapped = ["given", "town"].map(str::to_owned).into();
         let sent = [
-            field("name", Some(Semantic::FirstName)),
-            field("town", Some(Semantic::City)),
-            field("postcode", Some(Semantic::Zip)),
+            field("name", Some(FieldSemantic::FirstName)),
+            field("town", Some(FieldSemantic::City)),
+            field("postcode", Some(FieldSemantic::Zip)),
         ];
         let declared = merge(stored, &sent, &mapped).unwrap();
         assert_eq!(
             declared.fields,
             [
-                field("given", Some(Semantic::FirstName)),
+                field("given", Some(FieldSemantic::FirstName)),
                 field("plz", None),
                 field("town", None),
                 field("name", None),
-                field("postcode", Some(Semantic::Zip)),
+                field("postcode", Some(FieldSemantic::Zip)),
             ]
         );
         assert_eq!(declared.no_longer_sent, ["given", "plz"]);
@@ -250,7 +268,8 @@ mod tests {
 
     #[test]
     fn field_locked_is_a_type_that_differs_from_the_owners() {
-        let column = |name, column_type, source| Column::new(name, column_type, ColumnKind::Custom, source);
+        let column =
+            |name, column_type, source| TeamColumn::new(name, column_type, ColumnKind::Custom, source);
         let columns = [
             column("Score", ColumnType::Number, ColumnSource::Owner),
             column("note", ColumnType::Text, ColumnSource::Owner),
@@ -258,12 +277,12 @@ mod tests {
         ];
         let sent = [field("score", None), field("note", None), field("since", None), field("new", None)];
         let locked = locked_fields(&retyped(&sent, &columns), None);
-        assert_eq!(locked, [LockedField { key: "score".to_owned(), why: TypeKept::Owner }]);
+        assert_eq!(locked, [LockedField { key: "score".to_owned(), why: TypeLockReason::Owner }]);
     }
 
     #[test]
     fn a_field_with_a_semantic_or_a_built_in_name_makes_no_column() {
-        let sent = [field("mail", Some(Semantic::Email)), field("Birthday", None), field("score", None)];
+        let sent = [field("mail", Some(FieldSemantic::Email)), field("Birthday", None), field("score", None)];
         let names: Vec<_> = wanted_columns(&sent).into_iter().map(|column| column.name).collect();
         assert_eq!(names, ["score"]);
     }

@@ -6,14 +6,14 @@ use contract::message::{
     REPLY_ERROR, REPLY_OK, REPLY_REPLAYED,
 };
 use contract::push::{PushContext, PushError};
-use queue::{Call, Handler, Reply, Turn};
+use queue::{CallHandler, QueueCall, QueueReply, SlotPermit};
 use service::trace::{TraceContext, work};
 use tracing::field::display;
 
-use crate::{Syncer, begin, complete, declare, push, validate};
+use crate::{SyncerState, begin, complete, declare, push, validate};
 
 /// An answer to a client.
-pub(crate) enum Answer {
+pub(crate) enum ChangeAnswer {
     /// Of the work just done.
     New(Bytes),
     /// Stored by an earlier attempt.
@@ -22,16 +22,20 @@ pub(crate) enum Answer {
 
 /// Answers the calls of the push queue.
 pub(crate) struct PushHandler {
-    syncer: Syncer,
+    syncer: SyncerState,
 }
 
 impl PushHandler {
-    pub(crate) fn new(syncer: Syncer) -> Self {
+    pub(crate) fn new(syncer: SyncerState) -> Self {
         Self { syncer }
     }
 
     /// `None` for a kind that this worker does not know.
-    async fn answer(&self, call: &Call, context: &PushContext) -> Option<Result<Answer, PushError>> {
+    async fn answer(
+        &self,
+        call: &QueueCall,
+        context: &PushContext,
+    ) -> Option<Result<ChangeAnswer, PushError>> {
         let (syncer, body) = (&self.syncer, &call.body[..]);
         if syncer.process.clock.now().timestamp_millis() > call.deadline_ms {
             // Nobody waits any more; what has not begun does not begin now.
@@ -41,17 +45,17 @@ impl PushHandler {
             BEGIN_V1 => begin::begin(syncer, context, body).await,
             PUSH_V1 => push::push(syncer, context, body).await,
             COMPLETE_V1 => complete::complete(syncer, context, body).await,
-            DECLARE_V1 => declare::declare(syncer, call, context).await.map(Answer::New),
-            PUSH_VALIDATE_V1 => validate::push(syncer, context, body).await.map(Answer::New),
-            COMPLETE_VALIDATE_V1 => validate::complete(syncer, context, body).await.map(Answer::New),
+            DECLARE_V1 => declare::declare(syncer, call, context).await.map(ChangeAnswer::New),
+            PUSH_VALIDATE_V1 => validate::push(syncer, context, body).await.map(ChangeAnswer::New),
+            COMPLETE_VALIDATE_V1 => validate::complete(syncer, context, body).await.map(ChangeAnswer::New),
             _ => return None,
         };
         Some(result)
     }
 }
 
-impl Handler for PushHandler {
-    async fn handle(&self, call: Call, _turn: Turn) -> Option<Reply> {
+impl CallHandler for PushHandler {
+    async fn handle(&self, call: QueueCall, _turn: SlotPermit) -> Option<QueueReply> {
         let context: PushContext = serde_json::from_str(&call.context).ok()?;
         let trace = TraceContext::from_header(Some(&call.trace));
         let span = trace.work_span(&call, PUSH_QUEUE);
@@ -60,20 +64,20 @@ impl Handler for PushHandler {
     }
 }
 
-fn code_of(result: &Option<Result<Answer, PushError>>) -> &'static str {
+fn code_of(result: &Option<Result<ChangeAnswer, PushError>>) -> &'static str {
     match result {
-        Some(Ok(Answer::New(_))) => "ok",
-        Some(Ok(Answer::Replayed(_))) => "replayed",
+        Some(Ok(ChangeAnswer::New(_))) => "ok",
+        Some(Ok(ChangeAnswer::Replayed(_))) => "replayed",
         Some(Err(error)) => error.code(),
         None => "unknown_kind",
     }
 }
 
-fn reply(result: Result<Answer, PushError>) -> Reply {
+fn reply(result: Result<ChangeAnswer, PushError>) -> QueueReply {
     match result {
-        Ok(Answer::New(body)) => Reply { kind: REPLY_OK.to_owned(), body },
-        Ok(Answer::Replayed(body)) => Reply { kind: REPLY_REPLAYED.to_owned(), body },
-        Err(error) => Reply {
+        Ok(ChangeAnswer::New(body)) => QueueReply { kind: REPLY_OK.to_owned(), body },
+        Ok(ChangeAnswer::Replayed(body)) => QueueReply { kind: REPLY_REPLAYED.to_owned(), body },
+        Err(error) => QueueReply {
             kind: REPLY_ERROR.to_owned(),
             // A code and its content can always be written.
             body: serde_json::to_vec(&error).map(Bytes::from).unwrap_or_default(),

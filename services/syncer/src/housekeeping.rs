@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use chrono::TimeDelta;
 use service::housekeeping::note;
-use service::purge::Portions;
+use service::purge::PurgePortions;
 use store::StoreError;
 
-use crate::Syncer;
+use crate::SyncerState;
 
 /// With one go every 5 seconds, over a million rows of a kind a minute.
-const PURGE: Portions = Portions { rows: 5_000, statements: 20 };
+const PURGE: PurgePortions = PurgePortions { rows: 5_000, statements: 20 };
 
 /// Syncs that one statement expires at the most.
 const EXPIRED: i64 = 5_000;
@@ -19,10 +19,10 @@ const EXPIRED: i64 = 5_000;
 const LEASE: TimeDelta = TimeDelta::seconds(30);
 
 /// The same for batches of ended syncs, each of which has the numbers of a thousand contacts.
-const BATCHES: Portions = Portions { rows: 1_000, statements: 20 };
+const BATCHES: PurgePortions = PurgePortions { rows: 1_000, statements: 20 };
 
 /// Runs until the process is to stop.
-pub(crate) async fn run(syncer: &Syncer) {
+pub(crate) async fn run(syncer: &SyncerState) {
     let interval = Duration::from_millis(syncer.process.config.syncer.job_interval_ms);
     let mut rounds = syncer.process.rounds(interval);
     while rounds.next().await {
@@ -31,7 +31,7 @@ pub(crate) async fn run(syncer: &Syncer) {
 }
 
 /// A bounded number of portions of each kind, by one syncer for all.
-async fn tidy(syncer: &Syncer) -> Result<(), StoreError> {
+async fn tidy(syncer: &SyncerState) -> Result<(), StoreError> {
     if !syncer.process.has_duty("purge syncs", LEASE).await? {
         return Ok(());
     }

@@ -19,13 +19,13 @@ use std::sync::Arc;
 
 use contract::message::{CALL_QUEUES, PUSH_QUEUE};
 use contract::push::PushError;
-use queue::Consumption;
+use queue::ConsumerOptions;
 use service::Process;
 use store::StoreError;
 
 /// What the parts of a syncer share. Clones share it all.
 #[derive(Clone)]
-pub(crate) struct Syncer {
+pub(crate) struct SyncerState {
     process: Process,
 }
 
@@ -34,9 +34,9 @@ pub(crate) struct Syncer {
 /// # Errors
 /// None today; the signature is that of every process.
 pub async fn run(process: Process) -> anyhow::Result<()> {
-    let syncer = Syncer { process };
+    let syncer = SyncerState { process };
     let process = &syncer.process;
-    let consumption = Consumption {
+    let consumption = ConsumerOptions {
         queue: PUSH_QUEUE,
         concurrency: process.config.syncer.concurrency,
         shutdown: process.shutdown.clone(),

@@ -6,14 +6,14 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use contract::push::{IdempotencyKey, PushContext, PushError, RequestHash};
 use service::fail_point;
-use store::{KeyClaim, StoreError, Transaction, retry};
+use store::{IdempotencyKeyState, StoreError, Transaction, retry};
 
-use crate::handler::Answer;
-use crate::{Syncer, internal};
+use crate::handler::ChangeAnswer;
+use crate::{SyncerState, internal};
 
 /// A request that changes something. It can be applied in a new transaction as often as that is needed; only one of
 /// them is committed.
-pub(crate) trait Change: Sync {
+pub(crate) trait IdempotentChange: Sync {
     /// What makes a retry the same request.
     fn hash(&self) -> RequestHash;
 
@@ -22,18 +22,18 @@ pub(crate) trait Change: Sync {
         &self,
         transaction: &Transaction<'_>,
         now: DateTime<Utc>,
-    ) -> impl Future<Output = Result<Bytes, Refused>> + Send;
+    ) -> impl Future<Output = Result<Bytes, ChangeError>> + Send;
 }
 
 /// Why a change was not made.
-pub(crate) enum Refused {
+pub(crate) enum ChangeError {
     /// The request cannot be done; the client is told why.
     Request(PushError),
     /// The database failed.
     Store(StoreError),
 }
 
-impl From<StoreError> for Refused {
+impl From<StoreError> for ChangeError {
     fn from(error: StoreError) -> Self {
         match error {
             // The sync ended between the look and the change.
@@ -46,7 +46,7 @@ impl From<StoreError> for Refused {
     }
 }
 
-impl From<PushError> for Refused {
+impl From<PushError> for ChangeError {
     fn from(error: PushError) -> Self {
         Self::Request(error)
     }
@@ -55,15 +55,15 @@ impl From<PushError> for Refused {
 /// Makes a change unless the same request was done already, whose answer then comes back. Key, change and answer are
 /// committed together.
 pub(crate) async fn once(
-    syncer: &Syncer,
+    syncer: &SyncerState,
     context: &PushContext,
-    change: &impl Change,
-) -> Result<Answer, PushError> {
+    change: &impl IdempotentChange,
+) -> Result<ChangeAnswer, PushError> {
     let key = context.idempotency_key.as_ref().ok_or(PushError::MissingIdempotencyKey)?;
     let attempt = retry(|| async {
         match attempt(syncer, context, key, change).await {
-            Err(Refused::Store(error)) => Err(error),
-            Err(Refused::Request(error)) => Ok(Err(error)),
+            Err(ChangeError::Store(error)) => Err(error),
+            Err(ChangeError::Request(error)) => Ok(Err(error)),
             Ok(answer) => Ok(Ok(answer)),
         }
     });
@@ -71,19 +71,19 @@ pub(crate) async fn once(
 }
 
 async fn attempt(
-    syncer: &Syncer,
+    syncer: &SyncerState,
     context: &PushContext,
     key: &IdempotencyKey,
-    change: &impl Change,
-) -> Result<Answer, Refused> {
+    change: &impl IdempotentChange,
+) -> Result<ChangeAnswer, ChangeError> {
     let (integration_id, hash) = (context.integration_id, change.hash());
     let mut connection = syncer.process.store.connection().await?;
     let transaction = connection.begin().await?;
     match transaction.idempotency_claim(integration_id, key, hash).await? {
-        KeyClaim::New => {}
-        KeyClaim::Running => return Err(PushError::InProgress.into()),
-        KeyClaim::Reused => return Err(PushError::IdempotencyKeyReused.into()),
-        KeyClaim::Done(response) => return Ok(Answer::Replayed(response)),
+        IdempotencyKeyState::New => {}
+        IdempotencyKeyState::Running => return Err(PushError::InProgress.into()),
+        IdempotencyKeyState::Reused => return Err(PushError::IdempotencyKeyReused.into()),
+        IdempotencyKeyState::Done(response) => return Ok(ChangeAnswer::Replayed(response)),
     }
     fail_point::pass("push.claimed");
     let now = syncer.process.clock.now();
@@ -100,5 +100,5 @@ async fn attempt(
         Err(error) => return Err(error.into()),
     }
     fail_point::pass("push.committed");
-    Ok(Answer::New(response))
+    Ok(ChangeAnswer::New(response))
 }

@@ -7,43 +7,47 @@ use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use contract::id::IntegrationId;
 use contract::push::{
-    Batch, CheckedBatch, Field, PushContext, PushError, RequestHash, Schema, SyncMode, check_batch,
-    split_batch,
+    CheckedBatch, FieldSchema, IntegrationField, PushContext, PushError, RecordBatch, RequestHash, SyncMode,
+    check_batch, split_batch,
 };
 use futures_util::{TryFutureExt, future};
 use store::{BatchCounts, ContactBatch, Transaction};
 use tracing::Span;
 
-use crate::handler::{Answer, json};
-use crate::once::{Change, Refused, once};
-use crate::{Syncer, internal};
+use crate::handler::{ChangeAnswer, json};
+use crate::once::{ChangeError, IdempotentChange, once};
+use crate::{SyncerState, internal};
 
 /// A batch to apply.
-struct Push<'a> {
+struct PushChange<'a> {
     integration_id: IntegrationId,
     hash: RequestHash,
-    batch: &'a Batch<'a>,
-    fields: &'a [Field],
+    batch: &'a RecordBatch<'a>,
+    fields: &'a [IntegrationField],
     /// Of each record, in the order sent.
     external_ids: Vec<Cow<'a, str>>,
     /// Filled when it is first asked for: a batch that was pushed before is not checked.
-    checked: OnceLock<Checked<'a>>,
+    checked: OnceLock<CheckedPush<'a>>,
 }
 
 /// What the check says of a batch.
-struct Checked<'a> {
+struct CheckedPush<'a> {
     batch: CheckedBatch<'a>,
     response: Bytes,
 }
 
 /// Checks a batch and applies what it accepts to the open sync.
-pub(crate) async fn push(syncer: &Syncer, context: &PushContext, body: &[u8]) -> Result<Answer, PushError> {
+pub(crate) async fn push(
+    syncer: &SyncerState,
+    context: &PushContext,
+    body: &[u8],
+) -> Result<ChangeAnswer, PushError> {
     let integration_id = context.integration_id;
     // The database looks the fields up while the batch is taken apart.
     let fields = syncer.process.store.field_list(integration_id);
     let batch = async { tokio::task::block_in_place(|| split_batch(body)) };
     let (fields, batch) = future::try_join(fields.map_err(internal), batch).await?;
-    let push = tokio::task::block_in_place(|| Push {
+    let push = tokio::task::block_in_place(|| PushChange {
         integration_id,
         hash: RequestHash::of_records(&batch.records),
         batch: &batch,
@@ -52,34 +56,34 @@ pub(crate) async fn push(syncer: &Syncer, context: &PushContext, body: &[u8]) ->
         checked: OnceLock::new(),
     });
     let answer = once(syncer, context, &push).await?;
-    if matches!(answer, Answer::New(_)) {
+    if matches!(answer, ChangeAnswer::New(_)) {
         push.checked().count();
     }
     Ok(answer)
 }
 
-impl<'a> Push<'a> {
-    fn checked(&self) -> &Checked<'a> {
+impl<'a> PushChange<'a> {
+    fn checked(&self) -> &CheckedPush<'a> {
         self.checked.get_or_init(|| {
-            let batch = check_batch(self.batch, &Schema::new(self.fields));
-            Checked { response: json(&batch.answer()), batch }
+            let batch = check_batch(self.batch, &FieldSchema::new(self.fields));
+            CheckedPush { response: json(&batch.answer()), batch }
         })
     }
 }
 
-impl Change for Push<'_> {
+impl IdempotentChange for PushChange<'_> {
     fn hash(&self) -> RequestHash {
         self.hash
     }
 
-    async fn apply(&self, transaction: &Transaction<'_>, now: DateTime<Utc>) -> Result<Bytes, Refused> {
+    async fn apply(&self, transaction: &Transaction<'_>, now: DateTime<Utc>) -> Result<Bytes, ChangeError> {
         let integration_id = self.integration_id;
         let shared = transaction.sync_share(integration_id, now).await?.ok_or(PushError::NoOpenSync)?;
         let sync = shared.sync;
         // The database looks the contacts up while their values are checked.
         let known = transaction.contact_find(integration_id, &self.external_ids);
         let checked = async { tokio::task::block_in_place(|| self.checked()) };
-        let (known, Checked { batch: checked, response }) = future::join(known, checked).await;
+        let (known, CheckedPush { batch: checked, response }) = future::join(known, checked).await;
         let batch = ContactBatch {
             upserts: &checked.upserts,
             deletes: &checked.deletes,
@@ -101,7 +105,7 @@ impl Change for Push<'_> {
     }
 }
 
-impl Checked<'_> {
+impl CheckedPush<'_> {
     /// Counts and notes a committed batch.
     fn count(&self) {
         let (checked, span) = (&self.batch, Span::current());

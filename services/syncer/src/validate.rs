@@ -2,38 +2,43 @@
 
 use bytes::Bytes;
 use contract::push::{
-    CompleteRequest, PushContext, PushError, Schema, SyncMode, ValidatedComplete, check_batch, split_batch,
+    CompleteSyncRequest, FieldSchema, PushContext, PushError, SyncMode, ValidatedComplete, check_batch,
+    split_batch,
 };
-use store::{Removal, StoreError};
+use store::{StoreError, SyncRemoval};
 
 use crate::complete::{meant, refuse_unknown, share};
 use crate::handler::json;
-use crate::{Syncer, internal};
+use crate::{SyncerState, internal};
 
 /// Checks a batch by the rules of a push.
-pub(crate) async fn push(syncer: &Syncer, context: &PushContext, body: &[u8]) -> Result<Bytes, PushError> {
+pub(crate) async fn push(
+    syncer: &SyncerState,
+    context: &PushContext,
+    body: &[u8],
+) -> Result<Bytes, PushError> {
     let fields = syncer.process.store.field_list(context.integration_id).await.map_err(internal)?;
     tokio::task::block_in_place(|| {
         let batch = split_batch(body)?;
-        Ok(json(&check_batch(&batch, &Schema::new(&fields)).dry_run_answer()))
+        Ok(json(&check_batch(&batch, &FieldSchema::new(&fields)).dry_run_answer()))
     })
 }
 
 /// Counts what completing the open sync would remove now. Pushes go on meanwhile.
 pub(crate) async fn complete(
-    syncer: &Syncer,
+    syncer: &SyncerState,
     context: &PushContext,
     body: &[u8],
 ) -> Result<Bytes, PushError> {
-    let request = CompleteRequest::read(body)?;
+    let request = CompleteSyncRequest::read(body)?;
     refuse_unknown(&syncer.process.store, context.integration_id, request.sync_id).await?;
     count(syncer, context, request).await.map_err(internal)?
 }
 
 async fn count(
-    syncer: &Syncer,
+    syncer: &SyncerState,
     context: &PushContext,
-    request: CompleteRequest,
+    request: CompleteSyncRequest,
 ) -> Result<Result<Bytes, PushError>, StoreError> {
     let mut connection = syncer.process.store.connection().await?;
     let transaction = connection.begin().await?;
@@ -44,7 +49,7 @@ async fn count(
     };
     let removal = match sync.mode {
         SyncMode::Full => transaction.sync_removal(context.integration_id, sync.id).await?,
-        SyncMode::Delta => Removal { count: 0, contacts: 0 },
+        SyncMode::Delta => SyncRemoval { count: 0, contacts: 0 },
     };
     Ok(Ok(json(&ValidatedComplete {
         validated: true,

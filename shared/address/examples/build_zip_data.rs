@@ -13,7 +13,7 @@ use std::{
 use flate2::{Compression, write::GzEncoder};
 
 /// State, latitude and longitude in degrees, city.
-type Row = (String, Option<(f64, f64)>, String);
+type ZipDataRow = (String, Option<(f64, f64)>, String);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Columns by tabs: country, ZIP, place, state, abbreviation, county, code, -, -, latitude, longitude.
-fn read_geonames(text: &str, zips: &mut BTreeMap<String, Row>) {
+fn read_geonames(text: &str, zips: &mut BTreeMap<String, ZipDataRow>) {
     for line in text.lines() {
         let columns: Vec<&str> = line.split('\t').collect();
         let [_, zip, place, _, state, _, _, _, _, latitude, longitude, ..] = columns.as_slice() else {
@@ -46,7 +46,7 @@ fn read_geonames(text: &str, zips: &mut BTreeMap<String, Row>) {
 
 /// An array of objects with `zipCode`, `latitude` and `longitude`. Most have no state yet: those
 /// that no other source names are not written.
-fn read_census(text: &str, zips: &mut BTreeMap<String, Row>) -> Result<(), Box<dyn Error>> {
+fn read_census(text: &str, zips: &mut BTreeMap<String, ZipDataRow>) -> Result<(), Box<dyn Error>> {
     let array = &text[text.find('[').ok_or("no array of ZIP areas")?..];
     let areas: Vec<serde_json::Value> = serde_json::from_str(array)?;
     for area in &areas {
@@ -59,7 +59,7 @@ fn read_census(text: &str, zips: &mut BTreeMap<String, Row>) -> Result<(), Box<d
 }
 
 /// Columns by tabs: ZIP, state, city. A centre that the Census has is kept.
-fn read_territories(text: &str, zips: &mut BTreeMap<String, Row>) {
+fn read_territories(text: &str, zips: &mut BTreeMap<String, ZipDataRow>) {
     for line in text.lines() {
         let mut columns = line.split('\t');
         if let (Some(zip), Some(state), Some(city)) = (columns.next(), columns.next(), columns.next()) {
@@ -100,7 +100,7 @@ fn spell(place: &str) -> String {
         .replace(" By ", " by ")
 }
 
-fn write(zips: &BTreeMap<String, Row>) -> Result<(), Box<dyn Error>> {
+fn write(zips: &BTreeMap<String, ZipDataRow>) -> Result<(), Box<dyn Error>> {
     let units = |degrees: f64| (degrees * 10_000.0).round() as i64;
     let mut out = GzEncoder::new(io::stdout().lock(), Compression::best());
     for (zip, (state, centre, city)) in zips.iter().filter(|(_, row)| !row.0.is_empty()) {

@@ -2,7 +2,7 @@
 //! here; what prints stays as it was sent. `docs/addresses.md` lists the decisions.
 
 use crate::{
-    delivery::{Unit, push_part},
+    delivery::{SecondaryUnit, push_part},
     parsed::StreetParts,
     tables::unit,
 };
@@ -99,7 +99,7 @@ pub(crate) fn box_line(line: &str) -> String {
 }
 
 /// Units: one designator for all those that senders exchange (`#`, `Apt`, `Ste`, `Unit`).
-pub(crate) fn units(units: &[Unit]) -> String {
+pub(crate) fn units(units: &[SecondaryUnit]) -> String {
     let mut line = String::new();
     for unit in units {
         let designator = if unit::is_interchangeable(unit.designator) { "#" } else { unit.designator };

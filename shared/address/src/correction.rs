@@ -8,10 +8,10 @@
 
 use crate::{
     compared,
-    parsed::Parsed,
-    points::{self, Evidence, Street},
+    parsed::ParsedAddress,
+    points::{self, PointEvidence, StandardStreet},
     tables::{direction, suffix},
-    verify::Reading,
+    verify::CheckedAddress,
     zips,
 };
 
@@ -32,9 +32,9 @@ pub struct StreetQuestion {
 
 /// What is known of the streets that share a name with a written one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Namesakes {
+pub struct SimilarStreets {
     /// The streets of the ZIP with its name or a longer one.
-    pub in_zip: Vec<Street>,
+    pub in_zip: Vec<StandardStreet>,
     /// Whether the street stands nearby as it was written.
     pub is_written_nearby: bool,
     /// Whether one with a longer name does.
@@ -48,7 +48,7 @@ struct LongerName {
     postdirectional: String,
 }
 
-impl Reading {
+impl CheckedAddress {
     /// What to ask of the streets when none is known as it was written; `None` for what is on no street of a ZIP.
     pub fn street_question(&self) -> Option<StreetQuestion> {
         let key = self.point_key();
@@ -60,7 +60,7 @@ impl Reading {
     }
 
     /// The addresses that this one may stand for, when its ZIP does not know its street.
-    pub fn candidates(&self, namesakes: &Namesakes) -> Vec<Self> {
+    pub fn candidates(&self, namesakes: &SimilarStreets) -> Vec<Self> {
         if namesakes.is_written_nearby {
             return Vec::new();
         }
@@ -73,7 +73,11 @@ impl Reading {
         self.on_streets(namesakes, |street| differs_in_suffix(&self.parsed, street))
     }
 
-    fn on_streets(&self, namesakes: &Namesakes, is_meant: impl Fn(&Street) -> bool) -> Vec<Self> {
+    fn on_streets(
+        &self,
+        namesakes: &SimilarStreets,
+        is_meant: impl Fn(&StandardStreet) -> bool,
+    ) -> Vec<Self> {
         namesakes
             .in_zip
             .iter()
@@ -85,19 +89,20 @@ impl Reading {
 
 /// The one candidate whose house is known, when no other's is and it is confirmed whole.
 pub fn only_confirmed<Facts>(
-    candidates: impl IntoIterator<Item = (Reading, Facts)>,
-    evidence: impl Fn(&Facts) -> &Evidence,
-) -> Option<(Reading, Facts)> {
-    let is_house = |facts: &Facts| matches!(evidence(facts), Evidence::DeliveryPoint(_) | Evidence::House(_));
+    candidates: impl IntoIterator<Item = (CheckedAddress, Facts)>,
+    evidence: impl Fn(&Facts) -> &PointEvidence,
+) -> Option<(CheckedAddress, Facts)> {
+    let is_house =
+        |facts: &Facts| matches!(evidence(facts), PointEvidence::DeliveryPoint(_) | PointEvidence::House(_));
     let mut houses = candidates.into_iter().filter(|(_, facts)| is_house(facts));
     let only = houses.next().filter(|_| houses.next().is_none());
-    only.filter(|(_, facts)| matches!(evidence(facts), Evidence::DeliveryPoint(_)))
+    only.filter(|(_, facts)| matches!(evidence(facts), PointEvidence::DeliveryPoint(_)))
 }
 
 /// Whether somebody else's form of an address may be taken for what was sent: one component is another at the most, the
 /// name, the suffix or the ZIP, and neither the number nor a directional. What is on no numbered street, as a route that has
 /// got street addresses, is not compared.
-pub fn is_one_component_apart(sent: &Parsed, known: &Parsed) -> bool {
+pub fn is_one_component_apart(sent: &ParsedAddress, known: &ParsedAddress) -> bool {
     if !sent.is_street() || !known.is_street() {
         return true;
     }
@@ -115,19 +120,19 @@ pub fn is_one_component_apart(sent: &Parsed, known: &Parsed) -> bool {
     has_number && changes_of_street + usize::from(sent.zip != known.zip) <= 1
 }
 
-fn has_directionals(street: &Street, predirectional: &str, postdirectional: &str) -> bool {
+fn has_directionals(street: &StandardStreet, predirectional: &str, postdirectional: &str) -> bool {
     street.predirectional == predirectional && street.postdirectional == postdirectional
 }
 
 /// Another suffix, and nothing else.
-fn differs_in_suffix(written: &Parsed, street: &Street) -> bool {
+fn differs_in_suffix(written: &ParsedAddress, street: &StandardStreet) -> bool {
     has_directionals(street, &written.predirectional, &written.postdirectional)
         && street.suffix != written.suffix
         && compared::name(&street.name) == compared::name(&written.street)
 }
 
 /// All words that were written, and a suffix.
-fn is_longer(written: &Parsed, longer_names: &[LongerName], street: &Street) -> bool {
+fn is_longer(written: &ParsedAddress, longer_names: &[LongerName], street: &StandardStreet) -> bool {
     if street.suffix.is_empty() {
         return false;
     }
@@ -140,7 +145,7 @@ fn is_longer(written: &Parsed, longer_names: &[LongerName], street: &Street) -> 
 
 /// The names that a written street would have if a suffix followed: its suffix, in any spelling, and the directional
 /// behind it would be part of the name (Publication 28 §233.3 and §234).
-fn longer_names(written: &Parsed) -> Vec<LongerName> {
+fn longer_names(written: &ParsedAddress) -> Vec<LongerName> {
     let mut names = Vec::new();
     let mut push = |name: &str, postdirectional: &str| {
         let compared = compared::name(name);

@@ -6,19 +6,19 @@ use std::{
 };
 
 /// A table by upper-case word. Its keys are the crate's own, so that no sender can make them collide.
-pub(crate) type WordMap<Value> = HashMap<&'static str, Value, BuildHasherDefault<Fnv>>;
+pub(crate) type WordMap<Value> = HashMap<&'static str, Value, BuildHasherDefault<FnvHasher>>;
 
 /// FNV-1a, 64 bits.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Fnv(u64);
+pub(crate) struct FnvHasher(u64);
 
-impl Default for Fnv {
+impl Default for FnvHasher {
     fn default() -> Self {
         Self(0xcbf2_9ce4_8422_2325)
     }
 }
 
-impl Hasher for Fnv {
+impl Hasher for FnvHasher {
     fn write(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.0 ^= u64::from(*byte);

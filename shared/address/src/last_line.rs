@@ -3,7 +3,7 @@
 use crate::{
     casing,
     delivery::push_part,
-    line::{Line, Word},
+    line::{AddressWord, FoldedLine},
     tables::{direction, state, suffix, unit},
     zips,
 };
@@ -25,10 +25,10 @@ impl LastLine {
     /// capitals as it is.
     pub fn of_parts(city: &str, state: &str, zip: &str) -> Self {
         let (zip, plus4) = read_zip(zip).unwrap_or_else(|| (zip.trim().to_owned(), String::new()));
-        let sent = Line::fold(state);
+        let sent = FoldedLine::fold(state);
         let names = join(&sent.words(), |word| word.upper);
         Self {
-            city: city_of_words(&Line::fold(city).words()),
+            city: city_of_words(&FoldedLine::fold(city).words()),
             state: state::abbreviation(&names).map_or(names.clone(), str::to_owned),
             zip,
             plus4,
@@ -40,7 +40,7 @@ impl LastLine {
     }
 }
 
-fn join<'a>(words: &[Word<'a>], text: impl Fn(&Word<'a>) -> &'a str) -> String {
+fn join<'a>(words: &[AddressWord<'a>], text: impl Fn(&AddressWord<'a>) -> &'a str) -> String {
     let mut joined = String::new();
     for word in words {
         push_part(&mut joined, text(word));
@@ -49,7 +49,7 @@ fn join<'a>(words: &[Word<'a>], text: impl Fn(&Word<'a>) -> &'a str) -> String {
 }
 
 /// A city's name in mixed case, abbreviated words written out. A state behind a comma is left out.
-fn city_of_words(words: &[Word<'_>]) -> String {
+fn city_of_words(words: &[AddressWord<'_>]) -> String {
     let end = match words.iter().position(|word| word.ends_segment) {
         Some(comma) if state::abbreviation(&join(&words[comma + 1..], |word| word.upper)).is_some() => {
             comma + 1
@@ -81,7 +81,7 @@ pub(crate) fn read_zip(text: &str) -> Option<(String, String)> {
 }
 
 /// Splits the words of a one-line address into those of the delivery line and the last line.
-pub(crate) fn split(mut words: Vec<Word<'_>>) -> (Vec<Word<'_>>, LastLine) {
+pub(crate) fn split(mut words: Vec<AddressWord<'_>>) -> (Vec<AddressWord<'_>>, LastLine) {
     let mut last_line = LastLine::default();
     while take_country(&mut words) {}
     take_zip(&mut words, &mut last_line);
@@ -92,7 +92,7 @@ pub(crate) fn split(mut words: Vec<Word<'_>>) -> (Vec<Word<'_>>, LastLine) {
 }
 
 /// False when no country stands at the end.
-fn take_country(words: &mut Vec<Word<'_>>) -> bool {
+fn take_country(words: &mut Vec<AddressWord<'_>>) -> bool {
     let upper = |back: usize| words.len().checked_sub(back).map_or("", |index| words[index].upper);
     let count = match (upper(4), upper(3), upper(2), upper(1)) {
         ("UNITED", "STATES", "OF", "AMERICA") => 4,
@@ -105,7 +105,7 @@ fn take_country(words: &mut Vec<Word<'_>>) -> bool {
 }
 
 /// `4674 Marshall Rd CA Garden Valley 95633`: the ZIP's state in two letters that mean nothing else.
-fn take_state_before_city(words: &mut Vec<Word<'_>>, last_line: &mut LastLine) {
+fn take_state_before_city(words: &mut Vec<AddressWord<'_>>, last_line: &mut LastLine) {
     let [_, .., last] = words.as_slice() else {
         return;
     };
@@ -120,7 +120,7 @@ fn take_state_before_city(words: &mut Vec<Word<'_>>, last_line: &mut LastLine) {
     }
 }
 
-fn take_zip(words: &mut Vec<Word<'_>>, last_line: &mut LastLine) {
+fn take_zip(words: &mut Vec<AddressWord<'_>>, last_line: &mut LastLine) {
     let [.., before, last] = words.as_slice() else {
         return;
     };
@@ -151,7 +151,7 @@ fn take_zip(words: &mut Vec<Word<'_>>, last_line: &mut LastLine) {
     }
 }
 
-fn take_state(words: &mut Vec<Word<'_>>, last_line: &mut LastLine) {
+fn take_state(words: &mut Vec<AddressWord<'_>>, last_line: &mut LastLine) {
     for count in (1..=state::NAME_WORDS_MAX.min(words.len())).rev() {
         let start = words.len() - count;
         let names = &words[start..];
@@ -175,7 +175,7 @@ fn take_state(words: &mut Vec<Word<'_>>, last_line: &mut LastLine) {
 }
 
 /// `Roswell, Georgia, GA`: the state was sent twice.
-fn take_state_again(words: &mut Vec<Word<'_>>, found: &str) {
+fn take_state_again(words: &mut Vec<AddressWord<'_>>, found: &str) {
     let start = segment_start(words);
     let name = join(&words[start..], |word| word.upper);
     if start > 0 && state::abbreviation(&name) == Some(found) && !zips::is_city(found, &name) {
@@ -184,15 +184,15 @@ fn take_state_again(words: &mut Vec<Word<'_>>, found: &str) {
 }
 
 /// Where the last segment starts.
-fn segment_start(words: &[Word<'_>]) -> usize {
+fn segment_start(words: &[AddressWord<'_>]) -> usize {
     let last = words.len().saturating_sub(1);
     words[..last].iter().rposition(|word| word.ends_segment).map_or(0, |comma| comma + 1)
 }
 
 /// True when `name` at the end stands for the state and not for a suffix (`Ct`), a directional
 /// (`NE`) or a street (`Georgia`).
-fn is_state(before: &[Word<'_>], name: &str, found: &str, zip: &str) -> bool {
-    let counts = |word: &Word<'_>| word.has_digit() || unit::ordinal(word.upper).is_some();
+fn is_state(before: &[AddressWord<'_>], name: &str, found: &str, zip: &str) -> bool {
+    let counts = |word: &AddressWord<'_>| word.has_digit() || unit::ordinal(word.upper).is_some();
     if name == "FL" && zip.is_empty() && before.last().is_some_and(counts) {
         return false;
     }
@@ -206,7 +206,7 @@ fn is_state(before: &[Word<'_>], name: &str, found: &str, zip: &str) -> bool {
         return true;
     }
     let segment_start = segment_start(before);
-    if segment_start > 0 && !before[segment_start..].iter().any(Word::has_digit) {
+    if segment_start > 0 && !before[segment_start..].iter().any(AddressWord::has_digit) {
         return true;
     }
     let is_ambiguous =
@@ -218,7 +218,7 @@ fn is_state(before: &[Word<'_>], name: &str, found: &str, zip: &str) -> bool {
 }
 
 /// How many words at the end name a city of the state or the ZIP; the most if several do.
-fn known_city(words: &[Word<'_>], state: &str, zip: &str) -> usize {
+fn known_city(words: &[AddressWord<'_>], state: &str, zip: &str) -> usize {
     let zip = zips::find(zip);
     let state = if state.is_empty() { zip.map_or("", |zip| zip.state()) } else { state };
     let start = segment_start(words);
@@ -236,7 +236,7 @@ fn known_city(words: &[Word<'_>], state: &str, zip: &str) -> usize {
         .unwrap_or(0)
 }
 
-fn take_city(words: &mut Vec<Word<'_>>, last_line: &mut LastLine) {
+fn take_city(words: &mut Vec<AddressWord<'_>>, last_line: &mut LastLine) {
     if words.is_empty() {
         return;
     }
@@ -257,18 +257,18 @@ fn take_city(words: &mut Vec<Word<'_>>, last_line: &mut LastLine) {
 }
 
 /// True when two directionals stand before the last `known` words.
-fn follows_two_directions(segment: &[Word<'_>], known: usize) -> bool {
+fn follows_two_directions(segment: &[AddressWord<'_>], known: usize) -> bool {
     let before = &segment[..segment.len() - known];
     matches!(before, [_, .., first, second] if is_short_direction(first) && is_short_direction(second)
         && direction::combined(first.upper, second.upper).is_none())
 }
 
-fn is_short_direction(word: &Word<'_>) -> bool {
+fn is_short_direction(word: &AddressWord<'_>) -> bool {
     direction::abbreviation(word.upper) == Some(word.upper)
 }
 
 /// True when the last segment can be nothing but the city.
-fn is_city_segment(words: &[Word<'_>], segment: &[Word<'_>], last_line: &LastLine) -> bool {
+fn is_city_segment(words: &[AddressWord<'_>], segment: &[AddressWord<'_>], last_line: &LastLine) -> bool {
     let follows_address =
         segment.len() < words.len() && (last_line.has_state_or_zip() || words[0].starts_with_digit());
     follows_address && segment.len() <= CITY_WORDS_MAX && is_name(segment)
@@ -276,8 +276,8 @@ fn is_city_segment(words: &[Word<'_>], segment: &[Word<'_>], last_line: &LastLin
 
 /// True when the words may name a city: no number, no unit, no box, no care-of, and more than a
 /// directional.
-fn is_name(words: &[Word<'_>]) -> bool {
-    let is_other = |word: &Word<'_>| {
+fn is_name(words: &[AddressWord<'_>]) -> bool {
+    let is_other = |word: &AddressWord<'_>| {
         word.has_digit() || matches!(word.upper, "#" | "PO" | "BOX" | "ATTN" | "C/O" | "%" | "FLOOR" | "FL")
     };
     let is_type = words.len() == 1 && suffix::is_thoroughfare(words[0].upper);
@@ -289,9 +289,9 @@ fn is_name(words: &[Word<'_>]) -> bool {
 
 /// How many words at the end are a city that no list has: those behind the street's suffix, its
 /// directional or its unit.
-fn unknown_city(segment: &[Word<'_>], last_line: &LastLine) -> usize {
+fn unknown_city(segment: &[AddressWord<'_>], last_line: &LastLine) -> usize {
     let has_last_line = last_line.has_state_or_zip();
-    if !segment.iter().any(Word::has_digit) {
+    if !segment.iter().any(AddressWord::has_digit) {
         let is_city = has_last_line && segment.len() <= CITY_WORDS_MAX && is_name(segment);
         return if is_city { segment.len() } else { 0 };
     }
@@ -310,14 +310,14 @@ fn unknown_city(segment: &[Word<'_>], last_line: &LastLine) -> usize {
 }
 
 /// True when the word at `index` ends the street: a suffix, a directional behind it, a unit.
-fn ends_street(segment: &[Word<'_>], index: usize) -> bool {
+fn ends_street(segment: &[AddressWord<'_>], index: usize) -> bool {
     let word = &segment[index];
     let ends_name = |index: usize| {
         index > 1
             && suffix::is_thoroughfare(segment[index].upper)
             && direction::abbreviation(segment[index - 1].upper).is_none()
     };
-    let is_unit = |word: &Word<'_>| unit::designator(word.upper).is_some_and(|unit| unit.is_plain);
+    let is_unit = |word: &AddressWord<'_>| unit::designator(word.upper).is_some_and(|unit| unit.is_plain);
     word.has_digit()
         || ends_name(index)
         || (is_short_direction(word) && ends_name(index - 1))

@@ -29,13 +29,16 @@ mod verify;
 mod zips;
 
 pub use cell::{RANGES_MAX, cell, cells_around, distance_metres};
-pub use correction::{Namesakes, StreetQuestion, is_one_component_apart, only_confirmed};
+pub use correction::{SimilarStreets, StreetQuestion, is_one_component_apart, only_confirmed};
 pub use id::{AddressId, unverified_id};
 pub use input::{AddressInput, INPUT_BYTES_MAX, one_line_as_sent};
-pub use listed::Listed;
-pub use parsed::{Parsed, parse, parse_one_line};
-pub use points::{Evidence, Place, PointKey, Street};
+pub use listed::AddressListEntry;
+pub use parsed::{ParsedAddress, parse, parse_one_line};
+pub use points::{DeliveryPoint, PointEvidence, PointKey, StandardStreet};
 pub use unit::{lines_as_sent, part_unit};
-pub use verdict::{Correction, Failure, Field, Level, Strictness, Verdict, Verified};
-pub use verify::{Reading, verify};
+pub use verdict::{
+    AddressCorrection, AddressError, AddressField, AddressVerdict, ConfirmationLevel, VerificationStrictness,
+    VerifiedAddress,
+};
+pub use verify::{CheckedAddress, verify};
 pub use zips::{zip_centre, zip_place};

@@ -4,7 +4,7 @@ use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
 /// One word of an address line. Words are ASCII, without the punctuation that means nothing.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Word<'a> {
+pub(crate) struct AddressWord<'a> {
     /// In capitals, for looking up.
     pub upper: &'a str,
     /// With the letters as they were sent, for writing.
@@ -13,7 +13,7 @@ pub(crate) struct Word<'a> {
     pub ends_segment: bool,
 }
 
-impl Word<'_> {
+impl AddressWord<'_> {
     /// True when the word starts with a digit.
     pub fn starts_with_digit(&self) -> bool {
         self.upper.as_bytes()[0].is_ascii_digit()
@@ -38,16 +38,16 @@ impl Word<'_> {
 /// A line folded to ASCII, in the letters sent and in capitals, its words separated by single
 /// spaces and its segments marked by a comma glued to the word before it.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct FoldedLine {
     sent: String,
     upper: String,
 }
 
-impl Line {
+impl FoldedLine {
     /// Folds `text`: accents go, punctuation that means nothing goes, abbreviations written with
     /// full stops close up (`P.O.` is `PO`), `#` and `&` stand alone.
     pub fn fold(text: &str) -> Self {
-        let mut folder = Folder::with_capacity(text.len());
+        let mut folder = LineFolder::with_capacity(text.len());
         if text.is_ascii() {
             folder.push_all(text.chars());
         } else {
@@ -64,8 +64,8 @@ impl Line {
     }
 
     /// The words, in order.
-    pub fn words(&self) -> Vec<Word<'_>> {
-        let mut words: Vec<Word<'_>> = Vec::with_capacity(12);
+    pub fn words(&self) -> Vec<AddressWord<'_>> {
+        let mut words: Vec<AddressWord<'_>> = Vec::with_capacity(12);
         let mut start = 0;
         for piece in self.upper.split(' ') {
             let end = start + piece.len();
@@ -76,7 +76,7 @@ impl Line {
                     before.ends_segment |= ends_segment;
                 }
             } else {
-                words.push(Word {
+                words.push(AddressWord {
                     upper: &self.upper[letters.clone()],
                     sent: &self.sent[letters],
                     ends_segment,
@@ -149,7 +149,7 @@ fn plain_punctuation(c: char) -> char {
 }
 
 /// Builds the folded line one character at a time.
-struct Folder {
+struct LineFolder {
     sent: String,
     /// Where the current word starts in `sent`.
     word_start: usize,
@@ -157,7 +157,7 @@ struct Folder {
     piece_start: Option<usize>,
 }
 
-impl Folder {
+impl LineFolder {
     fn with_capacity(capacity: usize) -> Self {
         Self { sent: String::with_capacity(capacity + 8), word_start: 0, piece_start: None }
     }
@@ -233,11 +233,11 @@ impl Folder {
         }
     }
 
-    fn finish(mut self) -> Line {
+    fn finish(mut self) -> FoldedLine {
         self.end_word(false);
         let kept = self.sent.trim_end().len();
         self.sent.truncate(kept);
         let upper = self.sent.to_ascii_uppercase();
-        Line { sent: self.sent, upper }
+        FoldedLine { sent: self.sent, upper }
     }
 }

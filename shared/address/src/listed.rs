@@ -2,26 +2,26 @@
 
 use crate::id::AddressId;
 use crate::input::AddressInput;
-use crate::parsed::Parsed;
-use crate::verdict::Verdict;
+use crate::parsed::ParsedAddress;
+use crate::verdict::AddressVerdict;
 use crate::{parse_one_line, verify};
 
 /// A verified address for a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct AddressListEntry {
     /// What is compared.
     pub id: AddressId,
     /// On one line with its unit, for people.
     pub line: String,
 }
 
-impl Listed {
+impl AddressListEntry {
     /// Verifies an address written on one line, such as `123 N Main St Apt 4, Austin, TX 78701`.
     ///
     /// # Errors
     /// A sentence that says why it cannot be mailed.
     pub fn from_line(text: &str) -> Result<Self, String> {
-        let Parsed { line1, line2, city, state, zip, .. } = parse_one_line(text);
+        let ParsedAddress { line1, line2, city, state, zip, .. } = parse_one_line(text);
         Self::from_parts(AddressInput {
             address_1: &line1,
             address_2: &line2,
@@ -38,11 +38,11 @@ impl Listed {
     /// Why it cannot be mailed.
     pub fn from_parts(input: AddressInput<'_>) -> Result<Self, String> {
         match verify(input) {
-            Verdict::Deliverable(verified) => Ok(Self {
+            AddressVerdict::Deliverable(verified) => Ok(Self {
                 id: verified.id,
                 line: format!("{}, {}, {} {}", verified.line1, verified.city, verified.state, verified.zip),
             }),
-            Verdict::Undeliverable(failure) => Err(failure.to_string()),
+            AddressVerdict::Undeliverable(failure) => Err(failure.to_string()),
         }
     }
 }

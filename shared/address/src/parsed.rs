@@ -2,19 +2,19 @@
 
 use crate::{
     compared,
-    delivery::{Delivery, Source, Unit, numbered, push_part},
+    delivery::{DeliveryLine, InputLine, SecondaryUnit, numbered, push_part},
     id::AddressId,
     input::{AddressInput, INPUT_BYTES_MAX},
     last_line::{self, LastLine},
-    line::Line,
-    points::Street,
+    line::FoldedLine,
+    points::StandardStreet,
     tables::unit,
 };
 
 /// The parts of an address in the standard form of Publication 28 and in mixed case (`123`, `N`,
 /// `Main`, `St`). Absent parts are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Parsed {
+pub struct ParsedAddress {
     /// House number, with its letter or fraction: `123`, `112-10`, `9 1/2`.
     pub number: String,
     /// Directional before the name: `N`, `SW`.
@@ -75,33 +75,33 @@ const NOTHING: [&str; 6] = ["N/A", "NA", "NONE", "NULL", "NIL", "NOT APPLICABLE"
 
 /// Parses and standardises an address sent in parts. Never fails: what cannot be read is left out
 /// of the parts, and an input longer than `INPUT_BYTES_MAX` gives no parts at all.
-pub fn parse(input: AddressInput<'_>) -> Parsed {
+pub fn parse(input: AddressInput<'_>) -> ParsedAddress {
     if input.is_too_long() {
-        return Parsed::default();
+        return ParsedAddress::default();
     }
-    let mut delivery = Delivery::default();
-    delivery.read(Line::fold(input.address_1).words(), Source::Address1);
+    let mut delivery = DeliveryLine::default();
+    delivery.read(FoldedLine::fold(input.address_1).words(), InputLine::Address1);
     if !NOTHING.iter().any(|nothing| nothing.eq_ignore_ascii_case(input.address_2.trim())) {
-        delivery.read(Line::fold(input.address_2).words(), Source::Address2);
+        delivery.read(FoldedLine::fold(input.address_2).words(), InputLine::Address2);
     }
     let last_line = LastLine::of_parts(input.city, input.state, input.zip);
-    Parsed::assemble(delivery, last_line)
+    ParsedAddress::assemble(delivery, last_line)
 }
 
 /// Parses and standardises an address written on one line, with or without commas. Never fails,
 /// like [`parse`].
-pub fn parse_one_line(text: &str) -> Parsed {
+pub fn parse_one_line(text: &str) -> ParsedAddress {
     if text.len() > INPUT_BYTES_MAX {
-        return Parsed::default();
+        return ParsedAddress::default();
     }
-    let line = Line::fold(text);
+    let line = FoldedLine::fold(text);
     let (words, last_line) = last_line::split(line.words());
-    let mut delivery = Delivery::default();
-    delivery.read(words, Source::Address1);
-    Parsed::assemble(delivery, last_line)
+    let mut delivery = DeliveryLine::default();
+    delivery.read(words, InputLine::Address1);
+    ParsedAddress::assemble(delivery, last_line)
 }
 
-impl Parsed {
+impl ParsedAddress {
     /// The identity of the address: of its delivery line, unit included, in its ZIP. Two spellings
     /// of one address have one identity; an address that is not deliverable has `unverified_id`.
     pub fn id(&self) -> AddressId {
@@ -127,17 +127,17 @@ impl Parsed {
                 || (is_building && self.state == "PR" && !self.unit.is_empty()))
     }
 
-    fn assemble(mut delivery: Delivery, last_line: LastLine) -> Self {
+    fn assemble(mut delivery: DeliveryLine, last_line: LastLine) -> Self {
         delivery.settle_box();
         delivery.units = in_order(delivery.units);
         let street_line = delivery.street_line();
         let box_line = box_line(&delivery);
         let is_dual = !box_line.is_empty() && !street_line.is_empty();
         let base = if box_line.is_empty() { &street_line } else { &box_line };
-        let units: &[Unit] = if is_dual { &[] } else { &delivery.units };
+        let units: &[SecondaryUnit] = if is_dual { &[] } else { &delivery.units };
         let sent_in = |source| units.iter().filter(move |unit| unit.source == source);
-        let shown_line = with_units(base, sent_in(Source::Address1));
-        let unit_apart = with_units("", sent_in(Source::Address2));
+        let shown_line = with_units(base, sent_in(InputLine::Address1));
+        let unit_apart = with_units("", sent_in(InputLine::Address2));
         let last_parts = [&last_line.city, &last_line.state, &last_line.zip, &last_line.plus4];
         let one_line = one_line(&shown_line, last_parts);
         let second = is_dual.then(|| with_units(&street_line, delivery.units.iter()));
@@ -202,8 +202,8 @@ impl Parsed {
         }
     }
 
-    /// Puts another spelling of the street into the address. Only for one that [`Parsed::is_street`].
-    pub(crate) fn set_street(&mut self, street: &Street) {
+    /// Puts another spelling of the street into the address. Only for one that [`ParsedAddress::is_street`].
+    pub(crate) fn set_street(&mut self, street: &StandardStreet) {
         let before = numbered(&self.number, &self.street_name());
         self.predirectional.clone_from(&street.predirectional);
         self.street.clone_from(&street.name);
@@ -238,7 +238,7 @@ impl Parsed {
 }
 
 /// The unit that is the home rather than its building, floor or mailbox comes first.
-fn main_rank(unit: &Unit) -> u8 {
+fn main_rank(unit: &SecondaryUnit) -> u8 {
     match unit::rank(unit.designator) {
         2 => 0,
         1 => 1,
@@ -249,8 +249,8 @@ fn main_rank(unit: &Unit) -> u8 {
 
 /// Units in standard order, each once. The same identifier with and without a designator is one
 /// unit, sent twice.
-fn in_order(units: Vec<Unit>) -> Vec<Unit> {
-    let mut kept: Vec<Unit> = Vec::with_capacity(units.len());
+fn in_order(units: Vec<SecondaryUnit>) -> Vec<SecondaryUnit> {
+    let mut kept: Vec<SecondaryUnit> = Vec::with_capacity(units.len());
     for unit in units {
         let same = kept.iter_mut().find(|other| {
             compared::unit_identifier(&other.identifier) == compared::unit_identifier(&unit.identifier)
@@ -267,7 +267,7 @@ fn in_order(units: Vec<Unit>) -> Vec<Unit> {
 }
 
 /// `PO Box 12`, `RR 2 Box 18`, or empty. Where both were sent it is the post office's box; the route stands above.
-fn box_line(delivery: &Delivery) -> String {
+fn box_line(delivery: &DeliveryLine) -> String {
     if !delivery.po_box.is_empty() {
         return format!("PO Box {}", delivery.po_box);
     }
@@ -275,7 +275,7 @@ fn box_line(delivery: &Delivery) -> String {
 }
 
 /// `RR 2 Box 18`, or empty.
-fn route_line(delivery: &Delivery) -> String {
+fn route_line(delivery: &DeliveryLine) -> String {
     let mut line = delivery.rural_route.clone();
     if !delivery.box_number.is_empty() {
         line.push_str(" Box ");
@@ -284,7 +284,7 @@ fn route_line(delivery: &Delivery) -> String {
     line
 }
 
-fn with_units<'a>(base: &str, units: impl Iterator<Item = &'a Unit>) -> String {
+fn with_units<'a>(base: &str, units: impl Iterator<Item = &'a SecondaryUnit>) -> String {
     let mut line = String::with_capacity(base.len() + 16);
     line.push_str(base);
     for unit in units {
@@ -294,7 +294,7 @@ fn with_units<'a>(base: &str, units: impl Iterator<Item = &'a Unit>) -> String {
     line
 }
 
-fn second_line(delivery: &Delivery, street: Option<String>) -> String {
+fn second_line(delivery: &DeliveryLine, street: Option<String>) -> String {
     let mut line = String::new();
     if !delivery.urbanization.is_empty() {
         line.push_str("Urb ");

@@ -3,11 +3,11 @@
 use crate::{
     compared,
     delivery::push_part,
-    hash::Fnv,
+    hash::FnvHasher,
     id::AddressId,
-    parsed::Parsed,
-    verdict::{Correction, Failure, Field, Level, Verified},
-    verify::Reading,
+    parsed::ParsedAddress,
+    verdict::{AddressCorrection, AddressError, AddressField, ConfirmationLevel, VerifiedAddress},
+    verify::CheckedAddress,
 };
 use std::hash::Hasher;
 
@@ -36,7 +36,7 @@ impl PointKey {
 
 /// A street in standard form; absent parts are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Street {
+pub struct StandardStreet {
     /// Directional before the name.
     pub predirectional: String,
     /// The name.
@@ -49,7 +49,7 @@ pub struct Street {
 
 /// What is known of one delivery point.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Place {
+pub struct DeliveryPoint {
     /// Degrees north.
     pub latitude: f64,
     /// Degrees east.
@@ -62,18 +62,18 @@ pub struct Place {
 
 /// What address points say of an address.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Evidence {
+pub enum PointEvidence {
     /// Points know nothing of its street.
     Nothing,
     /// They know the street, and not the house.
     Street,
     /// They know the house and units of it, but not this unit, or none was named.
-    House(Place),
+    House(DeliveryPoint),
     /// They know it: the unit, or the house where units are not told apart.
-    DeliveryPoint(Place),
+    DeliveryPoint(DeliveryPoint),
 }
 
-impl Parsed {
+impl ParsedAddress {
     /// Where the points of the address are looked up; `None` for boxes and what has no ZIP.
     pub fn point_key(&self) -> Option<PointKey> {
         if !self.is_street() || self.zip.len() != 5 {
@@ -88,8 +88,8 @@ impl Parsed {
     }
 
     /// The street of the address.
-    pub fn street_parts(&self) -> Street {
-        Street {
+    pub fn street_parts(&self) -> StandardStreet {
+        StandardStreet {
             predirectional: self.predirectional.clone(),
             name: self.street.clone(),
             suffix: self.suffix.clone(),
@@ -100,12 +100,12 @@ impl Parsed {
 
 /// A hash of what is compared of a street.
 pub(crate) fn key(compared: &str) -> i64 {
-    let mut hasher = Fnv::default();
+    let mut hasher = FnvHasher::default();
     hasher.write(compared.as_bytes());
     hasher.finish().cast_signed()
 }
 
-impl Reading {
+impl CheckedAddress {
     /// Where the points of the address are looked up. For what points do not hold, and for what cannot be mailed
     /// anyway, it is in no ZIP: nothing but an override is found there.
     pub fn point_key(&self) -> PointKey {
@@ -115,22 +115,30 @@ impl Reading {
 
     /// The same address on another street, which is noted as a correction.
     #[must_use]
-    pub fn on_street(&self, street: &Street) -> Self {
+    pub fn on_street(&self, street: &StandardStreet) -> Self {
         let mut other = self.clone();
         other.parsed.set_street(street);
         let from = self.parsed.street_name();
-        other.corrections.push(Correction { field: Field::Address1, from, to: other.parsed.street_name() });
+        other.corrections.push(AddressCorrection {
+            field: AddressField::Address1,
+            from,
+            to: other.parsed.street_name(),
+        });
         other
     }
 
     /// What the points confirm of an address without a failure.
-    pub fn confirmed(mut self, evidence: Evidence) -> Box<Verified> {
+    pub fn confirmed(mut self, evidence: PointEvidence) -> Box<VerifiedAddress> {
         let (level, place, shortfall) = match evidence {
-            Evidence::Nothing if self.parsed.is_street() => (Level::Zip, None, Some(self.unknown_street())),
-            Evidence::Nothing => (Level::Zip, None, None),
-            Evidence::Street => (Level::Street, None, Some(self.unknown_number())),
-            Evidence::House(place) => (Level::Street, Some(place), Some(self.unconfirmed_unit())),
-            Evidence::DeliveryPoint(place) => (Level::DeliveryPoint, Some(place), None),
+            PointEvidence::Nothing if self.parsed.is_street() => {
+                (ConfirmationLevel::Zip, None, Some(self.unknown_street()))
+            }
+            PointEvidence::Nothing => (ConfirmationLevel::Zip, None, None),
+            PointEvidence::Street => (ConfirmationLevel::Street, None, Some(self.unknown_number())),
+            PointEvidence::House(place) => {
+                (ConfirmationLevel::Street, Some(place), Some(self.unconfirmed_unit()))
+            }
+            PointEvidence::DeliveryPoint(place) => (ConfirmationLevel::DeliveryPoint, Some(place), None),
         };
         if let Some(plus4) = place.as_ref().and_then(|place| place.plus4.as_ref()) {
             self.parsed.set_plus4(plus4);
@@ -145,25 +153,25 @@ impl Reading {
         Box::new(verified)
     }
 
-    fn unknown_street(&self) -> Failure {
-        Failure::UnknownStreet { street: self.parsed.street_name(), zip: self.parsed.zip.clone() }
+    fn unknown_street(&self) -> AddressError {
+        AddressError::UnknownStreet { street: self.parsed.street_name(), zip: self.parsed.zip.clone() }
     }
 
-    fn unknown_number(&self) -> Failure {
-        Failure::UnknownNumber {
+    fn unknown_number(&self) -> AddressError {
+        AddressError::UnknownNumber {
             number: self.parsed.number.clone(),
             street: self.parsed.street_name(),
             zip: self.parsed.zip.clone(),
         }
     }
 
-    fn unconfirmed_unit(&self) -> Failure {
+    fn unconfirmed_unit(&self) -> AddressError {
         let mut house = self.parsed.number.clone();
         push_part(&mut house, &self.parsed.street_name());
         if self.parsed.unit_designator.is_empty() {
-            Failure::MissingUnit(house)
+            AddressError::MissingUnit(house)
         } else {
-            Failure::UnknownUnit(house)
+            AddressError::UnknownUnit(house)
         }
     }
 }

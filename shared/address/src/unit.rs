@@ -1,9 +1,9 @@
 //! The unit at the end of a delivery line.
 
 use crate::{
-    delivery::{Delivery, Source, push_part},
+    delivery::{DeliveryLine, InputLine, push_part},
     input::INPUT_BYTES_MAX,
-    line::Line,
+    line::FoldedLine,
 };
 
 /// A delivery line without its units, and the units: `123 Main St Apt 5` is `123 Main St` and `Apt 5`. A line that does
@@ -13,8 +13,8 @@ pub fn part_unit(line: &str) -> (&str, &str) {
     if line.len() > INPUT_BYTES_MAX {
         return whole;
     }
-    let mut delivery = Delivery::default();
-    delivery.read(Line::fold(line).words(), Source::Address1);
+    let mut delivery = DeliveryLine::default();
+    delivery.read(FoldedLine::fold(line).words(), InputLine::Address1);
     delivery.settle_box();
     let mut units = String::new();
     for unit in &delivery.units {

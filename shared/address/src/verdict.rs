@@ -4,16 +4,16 @@ use crate::id::AddressId;
 
 /// The verifier's answer for one address.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Verdict {
+pub enum AddressVerdict {
     /// It can be mailed, in this form.
-    Deliverable(Box<Verified>),
+    Deliverable(Box<VerifiedAddress>),
     /// It cannot be mailed, and why.
-    Undeliverable(Failure),
+    Undeliverable(AddressError),
 }
 
 /// An address in the form that mails, in the mixed case `123 N Main St`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Verified {
+pub struct VerifiedAddress {
     /// What the duplicate window and the do-not-mail list compare.
     pub id: AddressId,
     /// The identity of the address as it was read, before another street was put into it: lists may have it so.
@@ -39,11 +39,11 @@ pub struct Verified {
     /// Whether it is a home, when that is known.
     pub residential: Option<bool>,
     /// How much of the address was confirmed.
-    pub level: Level,
+    pub level: ConfirmationLevel,
     /// Why no more of it was confirmed, when address points had something to say.
-    pub shortfall: Option<Failure>,
+    pub shortfall: Option<AddressError>,
     /// What had to be changed, beyond spelling the same thing in the standard way.
-    pub corrections: Vec<Correction>,
+    pub corrections: Vec<AddressCorrection>,
     /// The `address` of a result: `123 N Main St, Austin, TX 78701-1234`. A unit that was sent in
     /// `address_2` is not in it.
     pub one_line: String,
@@ -51,7 +51,7 @@ pub struct Verified {
 
 /// How much of an address was confirmed, most first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
+pub enum ConfirmationLevel {
     /// This very house or unit exists.
     DeliveryPoint,
     /// The street exists in the ZIP.
@@ -64,7 +64,7 @@ pub enum Level {
 
 /// How much of an address must be confirmed before it is mailed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Strictness {
+pub enum VerificationStrictness {
     /// City, state and ZIP agree.
     Zip,
     /// The street exists in the ZIP.
@@ -73,7 +73,7 @@ pub enum Strictness {
     DeliveryPoint,
 }
 
-impl Strictness {
+impl VerificationStrictness {
     /// Every strictness, the least first.
     pub const ALL: [Self; 3] = [Self::Zip, Self::Street, Self::DeliveryPoint];
 
@@ -92,26 +92,26 @@ impl Strictness {
     }
 
     /// Whether an address that was confirmed so far may be mailed.
-    pub const fn accepts(self, level: Level) -> bool {
+    pub const fn accepts(self, level: ConfirmationLevel) -> bool {
         match (self, level) {
-            (_, Level::Override | Level::DeliveryPoint) | (Self::Zip, _) => true,
-            (Self::Street, Level::Street) => true,
-            (Self::Street | Self::DeliveryPoint, Level::Street | Level::Zip) => false,
+            (_, ConfirmationLevel::Override | ConfirmationLevel::DeliveryPoint) | (Self::Zip, _) => true,
+            (Self::Street, ConfirmationLevel::Street) => true,
+            (Self::Street | Self::DeliveryPoint, ConfirmationLevel::Street | ConfirmationLevel::Zip) => false,
         }
     }
 }
 
-impl Verified {
+impl VerifiedAddress {
     /// The verdict where this much must be confirmed.
-    pub fn demand(self: Box<Self>, strictness: Strictness) -> Verdict {
+    pub fn demand(self: Box<Self>, strictness: VerificationStrictness) -> AddressVerdict {
         if strictness.accepts(self.level) {
-            return Verdict::Deliverable(self);
+            return AddressVerdict::Deliverable(self);
         }
-        Verdict::Undeliverable(self.shortfall.unwrap_or(Failure::Unconfirmed(self.level)))
+        AddressVerdict::Undeliverable(self.shortfall.unwrap_or(AddressError::Unconfirmed(self.level)))
     }
 }
 
-impl Level {
+impl ConfirmationLevel {
     /// The level's name in results and in storage.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -125,9 +125,9 @@ impl Level {
 
 /// One change that verification made to the meaning of the address.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Correction {
+pub struct AddressCorrection {
     /// The part that was changed.
-    pub field: Field,
+    pub field: AddressField,
     /// Its value as sent.
     pub from: String,
     /// Its value now.
@@ -136,7 +136,7 @@ pub struct Correction {
 
 /// A part of an address, named as the sender names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Field {
+pub enum AddressField {
     /// `address_1`
     Address1,
     /// `address_2`
@@ -149,7 +149,7 @@ pub enum Field {
     Zip,
 }
 
-impl Field {
+impl AddressField {
     /// The field's key in the API contract.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -164,10 +164,10 @@ impl Field {
 
 /// Why an address cannot be mailed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Failure {
+pub enum AddressError {
     /// A required part is empty.
     #[error("{} is missing", .0.as_str())]
-    Missing(Field),
+    Missing(AddressField),
     /// Longer than `INPUT_BYTES_MAX`.
     #[error("the address is too long to be one")]
     TooLong,
@@ -236,13 +236,13 @@ pub enum Failure {
     UnknownUnit(String),
     /// The campaign asks for more than could be confirmed.
     #[error("the address could only be confirmed as far as: {}", .0.as_str())]
-    Unconfirmed(Level),
+    Unconfirmed(ConfirmationLevel),
     /// A provider found no such address.
     #[error("{0}")]
     Provider(String),
 }
 
-impl Failure {
+impl AddressError {
     /// The reason as a sentence for the person who sent the address.
     pub fn detail(&self) -> String {
         let text = match self {

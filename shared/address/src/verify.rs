@@ -5,33 +5,35 @@ use crate::{
     id::AddressId,
     input::AddressInput,
     last_line, line,
-    parsed::{Parsed, parse},
+    parsed::{ParsedAddress, parse},
     tables::state,
-    verdict::{Correction, Failure, Field, Level, Verdict, Verified},
-    zips::{self, Zip},
+    verdict::{
+        AddressCorrection, AddressError, AddressField, AddressVerdict, ConfirmationLevel, VerifiedAddress,
+    },
+    zips::{self, ZipEntry},
 };
 
 /// The post office names that stand for a city in military addresses (Publication 28 §238).
 const MILITARY_CITIES: [&str; 3] = ["APO", "FPO", "DPO"];
 
 /// Verifies an address without looking anywhere else. An address that can be mailed comes back in
-/// its standard form, at [`Level::Zip`] and without coordinates of its own.
-pub fn verify(input: AddressInput<'_>) -> Verdict {
-    Reading::of(input).verdict()
+/// its standard form, at [`ConfirmationLevel::Zip`] and without coordinates of its own.
+pub fn verify(input: AddressInput<'_>) -> AddressVerdict {
+    CheckedAddress::of(input).verdict()
 }
 
 /// An address that was read and checked as far as that goes without looking anywhere else. Address points
 /// then confirm more of it, see `points`.
 #[derive(Debug, Clone)]
-pub struct Reading {
-    pub(crate) parsed: Parsed,
+pub struct CheckedAddress {
+    pub(crate) parsed: ParsedAddress,
     /// The identity before a correction of the street.
     pub(crate) written_id: AddressId,
-    pub(crate) corrections: Vec<Correction>,
-    pub(crate) failure: Option<Failure>,
+    pub(crate) corrections: Vec<AddressCorrection>,
+    pub(crate) failure: Option<AddressError>,
 }
 
-impl Reading {
+impl CheckedAddress {
     /// Reads an address sent in parts.
     pub fn of(input: AddressInput<'_>) -> Self {
         Self::check(parse(input), input)
@@ -43,41 +45,41 @@ impl Reading {
     }
 
     /// The parts and lines of the address as they were read.
-    pub fn parsed(&self) -> &Parsed {
+    pub fn parsed(&self) -> &ParsedAddress {
         &self.parsed
     }
 
     /// Why the address cannot be mailed; `None` when it can, as far as is known here.
-    pub fn failure(&self) -> Option<&Failure> {
+    pub fn failure(&self) -> Option<&AddressError> {
         self.failure.as_ref()
     }
 
-    /// The verdict at [`Level::Zip`].
-    pub fn verdict(self) -> Verdict {
+    /// The verdict at [`ConfirmationLevel::Zip`].
+    pub fn verdict(self) -> AddressVerdict {
         match self.failure.clone() {
-            Some(failure) => Verdict::Undeliverable(failure),
-            None => Verdict::Deliverable(Box::new(self.into_verified(Level::Zip))),
+            Some(failure) => AddressVerdict::Undeliverable(failure),
+            None => AddressVerdict::Deliverable(Box::new(self.into_verified(ConfirmationLevel::Zip))),
         }
     }
 
     /// The verdict when the operator vouches for the address as it was read.
-    pub fn overridden(self) -> Verdict {
-        Verdict::Deliverable(Box::new(self.into_verified(Level::Override)))
+    pub fn overridden(self) -> AddressVerdict {
+        AddressVerdict::Deliverable(Box::new(self.into_verified(ConfirmationLevel::Override)))
     }
 
-    /// An address without a failure, at [`Level::Zip`], and why no more of it is confirmed.
-    pub fn unconfirmed(self, shortfall: Failure) -> Box<Verified> {
-        let mut verified = self.into_verified(Level::Zip);
+    /// An address without a failure, at [`ConfirmationLevel::Zip`], and why no more of it is confirmed.
+    pub fn unconfirmed(self, shortfall: AddressError) -> Box<VerifiedAddress> {
+        let mut verified = self.into_verified(ConfirmationLevel::Zip);
         verified.shortfall = Some(shortfall);
         Box::new(verified)
     }
 
     /// The verified form at this level.
-    pub(crate) fn into_verified(self, level: Level) -> Verified {
-        Verified { written_id: self.written_id, ..self.parsed.verified(self.corrections, level) }
+    pub(crate) fn into_verified(self, level: ConfirmationLevel) -> VerifiedAddress {
+        VerifiedAddress { written_id: self.written_id, ..self.parsed.verified(self.corrections, level) }
     }
 
-    fn check(mut parsed: Parsed, input: AddressInput<'_>) -> Self {
+    fn check(mut parsed: ParsedAddress, input: AddressInput<'_>) -> Self {
         let mut corrections = Vec::new();
         let failure = find_failure(&mut parsed, input, &mut corrections).err();
         Self { written_id: parsed.id(), parsed, corrections, failure }
@@ -85,52 +87,53 @@ impl Reading {
 }
 
 fn find_failure(
-    parsed: &mut Parsed,
+    parsed: &mut ParsedAddress,
     input: AddressInput<'_>,
-    corrections: &mut Vec<Correction>,
-) -> Result<(), Failure> {
+    corrections: &mut Vec<AddressCorrection>,
+) -> Result<(), AddressError> {
     if input.is_too_long() {
-        return Err(Failure::TooLong);
+        return Err(AddressError::TooLong);
     }
     check_present(input)?;
     check_characters(input)?;
     check_state_and_zip(parsed, input, corrections)?;
     check_city(parsed, input, corrections)?;
     if !parsed.is_deliverable_line() {
-        return Err(Failure::UnreadableStreet(input.address_1.trim().to_owned()));
+        return Err(AddressError::UnreadableStreet(input.address_1.trim().to_owned()));
     }
     note_symbols(parsed, input, corrections);
     Ok(())
 }
 
 /// The delivery lines have no letters that reading would drop.
-fn check_characters(input: AddressInput<'_>) -> Result<(), Failure> {
+fn check_characters(input: AddressInput<'_>) -> Result<(), AddressError> {
     match [input.address_1, input.address_2].into_iter().find_map(line::unreadable) {
-        Some(character) => Err(Failure::UnreadableCharacter(character)),
+        Some(character) => Err(AddressError::UnreadableCharacter(character)),
         None => Ok(()),
     }
 }
 
 /// Pictures mean nothing in an address and are left out, but not in silence.
-fn note_symbols(parsed: &Parsed, input: AddressInput<'_>, corrections: &mut Vec<Correction>) {
-    for (field, sent, now) in
-        [(Field::Address1, input.address_1, &parsed.line1), (Field::Address2, input.address_2, &parsed.line2)]
-    {
+fn note_symbols(parsed: &ParsedAddress, input: AddressInput<'_>, corrections: &mut Vec<AddressCorrection>) {
+    for (field, sent, now) in [
+        (AddressField::Address1, input.address_1, &parsed.line1),
+        (AddressField::Address2, input.address_2, &parsed.line2),
+    ] {
         if line::has_symbol(sent) {
-            corrections.push(Correction { field, from: sent.trim().to_owned(), to: now.clone() });
+            corrections.push(AddressCorrection { field, from: sent.trim().to_owned(), to: now.clone() });
         }
     }
 }
 
-fn check_present(input: AddressInput<'_>) -> Result<(), Failure> {
+fn check_present(input: AddressInput<'_>) -> Result<(), AddressError> {
     for (field, value) in [
-        (Field::Address1, input.address_1),
-        (Field::City, input.city),
-        (Field::State, input.state),
-        (Field::Zip, input.zip),
+        (AddressField::Address1, input.address_1),
+        (AddressField::City, input.city),
+        (AddressField::State, input.state),
+        (AddressField::Zip, input.zip),
     ] {
         if value.trim().is_empty() {
-            return Err(Failure::Missing(field));
+            return Err(AddressError::Missing(field));
         }
     }
     Ok(())
@@ -138,29 +141,29 @@ fn check_present(input: AddressInput<'_>) -> Result<(), Failure> {
 
 /// The state is one, the ZIP is one, and the ZIP is in the state.
 fn check_state_and_zip(
-    parsed: &Parsed,
+    parsed: &ParsedAddress,
     input: AddressInput<'_>,
-    corrections: &mut Vec<Correction>,
-) -> Result<(), Failure> {
+    corrections: &mut Vec<AddressCorrection>,
+) -> Result<(), AddressError> {
     if state::exact_abbreviation(&parsed.state).is_none() {
-        return Err(Failure::UnknownState(input.state.trim().to_owned()));
+        return Err(AddressError::UnknownState(input.state.trim().to_owned()));
     }
     if last_line::read_zip(input.zip).is_none() {
-        return Err(Failure::UnreadableZip(input.zip.trim().to_owned()));
+        return Err(AddressError::UnreadableZip(input.zip.trim().to_owned()));
     }
     let zip_state = state::military(&parsed.zip)
-        .or_else(|| zips::find(&parsed.zip).map(Zip::state))
-        .ok_or_else(|| Failure::UnknownZip(parsed.zip.clone()))?;
+        .or_else(|| zips::find(&parsed.zip).map(ZipEntry::state))
+        .ok_or_else(|| AddressError::UnknownZip(parsed.zip.clone()))?;
     if zip_state != parsed.state {
-        return Err(Failure::ZipNotInState {
+        return Err(AddressError::ZipNotInState {
             zip: parsed.zip.clone(),
             zip_state: zip_state.to_owned(),
             state: parsed.state.clone(),
         });
     }
     if !input.zip.trim().starts_with(&parsed.zip) {
-        corrections.push(Correction {
-            field: Field::Zip,
+        corrections.push(AddressCorrection {
+            field: AddressField::Zip,
             from: input.zip.trim().to_owned(),
             to: parsed.zip.clone(),
         });
@@ -172,17 +175,17 @@ fn check_state_and_zip(
 /// the state has (a quarter, a slip of the pen) is corrected to the ZIP's; one that a post office elsewhere in the state
 /// has contradicts the ZIP.
 fn check_city(
-    parsed: &mut Parsed,
+    parsed: &mut ParsedAddress,
     input: AddressInput<'_>,
-    corrections: &mut Vec<Correction>,
-) -> Result<(), Failure> {
+    corrections: &mut Vec<AddressCorrection>,
+) -> Result<(), AddressError> {
     let sent = input.city.trim();
     if !sent.chars().any(char::is_alphabetic) {
-        return Err(Failure::UnreadableCity(sent.to_owned()));
+        return Err(AddressError::UnreadableCity(sent.to_owned()));
     }
     let is_military = state::military(&parsed.zip).is_some();
     let zip = zips::find(&parsed.zip);
-    let known = zip.map_or("", Zip::city);
+    let known = zip.map_or("", ZipEntry::city);
     if zips::is_same_city(known, &parsed.city) {
         parsed.set_city(known);
         return Ok(());
@@ -197,18 +200,22 @@ fn check_city(
     }
     if !is_military && zips::is_city(&parsed.state, &parsed.city) {
         let (zip, zip_city) = (parsed.zip.clone(), known.to_owned());
-        return Err(Failure::CityNotInZip { zip, zip_city, city: sent.to_owned() });
+        return Err(AddressError::CityNotInZip { zip, zip_city, city: sent.to_owned() });
     }
     let city = if known.is_empty() { MILITARY_CITIES[0] } else { known };
-    corrections.push(Correction { field: Field::City, from: sent.to_owned(), to: city.to_owned() });
+    corrections.push(AddressCorrection {
+        field: AddressField::City,
+        from: sent.to_owned(),
+        to: city.to_owned(),
+    });
     parsed.set_city(city);
     Ok(())
 }
 
-impl Parsed {
+impl ParsedAddress {
     /// The verified form of the address, without a place of its own.
-    pub fn verified(self, corrections: Vec<Correction>, level: Level) -> Verified {
-        Verified {
+    pub fn verified(self, corrections: Vec<AddressCorrection>, level: ConfirmationLevel) -> VerifiedAddress {
+        VerifiedAddress {
             id: self.id(),
             written_id: self.id(),
             line1: self.line1,

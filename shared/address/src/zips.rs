@@ -9,7 +9,7 @@ use std::{
 
 use flate2::read::GzDecoder;
 
-use crate::{hash::Fnv, tables::state};
+use crate::{hash::FnvHasher, tables::state};
 
 /// One line a ZIP: `zip state latitude longitude city`, separated by tabs, sorted by ZIP. Degrees
 /// are in ten-thousandths and may be empty, as may the city. `data/README.md` says where from.
@@ -27,7 +27,7 @@ const DEGREE_UNITS: f64 = 10_000.0;
 
 /// What is known of one ZIP.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Zip {
+pub(crate) struct ZipEntry {
     number: u32,
     state: u8,
     name_start: u32,
@@ -36,7 +36,7 @@ pub(crate) struct Zip {
     centre: Option<(i32, i32)>,
 }
 
-impl Zip {
+impl ZipEntry {
     /// The state's abbreviation.
     pub fn state(&self) -> &'static str {
         state::at(self.state)
@@ -63,7 +63,7 @@ impl Zip {
     }
 
     /// True when the other ZIP is of the same sectional centre (first three digits) or close by.
-    fn is_near(&self, other: &Zip) -> bool {
+    fn is_near(&self, other: &ZipEntry) -> bool {
         if self.number / 100 == other.number / 100 {
             return true;
         }
@@ -79,22 +79,22 @@ impl Zip {
     }
 }
 
-struct Zips {
-    sorted: Vec<Zip>,
+struct ZipTable {
+    sorted: Vec<ZipEntry>,
     names: String,
     /// By state: its first and last place in `sorted`, between which few are another's.
-    by_state: HashMap<u8, (usize, usize), BuildHasherDefault<Fnv>>,
+    by_state: HashMap<u8, (usize, usize), BuildHasherDefault<FnvHasher>>,
     /// Places in `sorted` by state and [`city_key`].
-    by_city: HashMap<(u8, u64), Vec<u32>, BuildHasherDefault<Fnv>>,
+    by_city: HashMap<(u8, u64), Vec<u32>, BuildHasherDefault<FnvHasher>>,
 }
 
-impl Zips {
-    fn at(&self, index: u32) -> &Zip {
+impl ZipTable {
+    fn at(&self, index: u32) -> &ZipEntry {
         &self.sorted[index as usize]
     }
 }
 
-static ZIPS: LazyLock<Zips> = LazyLock::new(|| {
+static ZIPS: LazyLock<ZipTable> = LazyLock::new(|| {
     let mut text = String::new();
     // The data is part of the program: what cannot be read here fails every test of this crate.
     GzDecoder::new(DATA)
@@ -104,8 +104,8 @@ static ZIPS: LazyLock<Zips> = LazyLock::new(|| {
     read(&text)
 });
 
-fn read(text: &str) -> Zips {
-    let mut zips = Zips {
+fn read(text: &str) -> ZipTable {
+    let mut zips = ZipTable {
         sorted: Vec::with_capacity(45_000),
         names: String::with_capacity(512 * 1024),
         by_state: HashMap::default(),
@@ -132,7 +132,7 @@ fn read(text: &str) -> Zips {
         }
         let here = zips.sorted.len();
         zips.by_state.entry(state).or_insert((here, here)).1 = here;
-        zips.sorted.push(Zip {
+        zips.sorted.push(ZipEntry {
             number,
             state,
             name_start: name_before.0 as u32,
@@ -145,7 +145,7 @@ fn read(text: &str) -> Zips {
 }
 
 /// The ZIP of five digits, if there is one.
-pub(crate) fn find(zip5: &str) -> Option<&'static Zip> {
+pub(crate) fn find(zip5: &str) -> Option<&'static ZipEntry> {
     if zip5.len() != 5 || !zip5.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
@@ -190,7 +190,7 @@ pub(crate) fn is_same_city(left: &str, right: &str) -> bool {
 /// A hash of a city's name that is the same for all its spellings: words that are abbreviated
 /// count in full, case, spaces and punctuation do not count.
 pub(crate) fn city_key(city: &str) -> u64 {
-    let mut key = Fnv::default();
+    let mut key = FnvHasher::default();
     for word in city.split([' ', '-', '.', ',']).filter(|word| !word.is_empty()) {
         let full = city_word(word).unwrap_or(word);
         for byte in full.bytes().filter(u8::is_ascii_alphanumeric) {

@@ -2,7 +2,7 @@
 
 mod county;
 
-use address::{AddressInput, Level, Verdict, parse};
+use address::{AddressInput, AddressVerdict, ConfirmationLevel, parse};
 use county::{County, Household, ZIPS};
 use proptest::prelude::*;
 
@@ -51,8 +51,8 @@ proptest! {
                     let written = Household { street: street.clone(), zip: (*zip).to_owned(), ..household.clone() };
                     let address_1 = written.line();
                     let input = written.input(&address_1);
-                    let Verdict::Deliverable(verified) = county.verify(input) else { continue };
-                    if verified.level == Level::DeliveryPoint {
+                    let AddressVerdict::Deliverable(verified) = county.verify(input) else { continue };
+                    if verified.level == ConfirmationLevel::DeliveryPoint {
                         prop_assert_eq!(verified.id, parse(input).id(), "{} is {}", address_1, verified.one_line);
                     }
                 }
@@ -70,7 +70,7 @@ proptest! {
         for zip in ZIPS {
             let address_1 = format!("{number} {name} {suffix}");
             let input = AddressInput { address_1: &address_1, zip, ..county::last_line() };
-            let Verdict::Deliverable(verified) = county.verify(input) else { continue };
+            let AddressVerdict::Deliverable(verified) = county.verify(input) else { continue };
             let is_covered = county.is_covered(zip.parse().expect("digits"));
             prop_assert!(is_covered || verified.corrections.is_empty(), "corrected in a thin ZIP");
             for correction in &verified.corrections {
@@ -97,7 +97,7 @@ fn where_points_are_too_few_to_know_that_a_street_is_not_there_it_stays() {
     let written = Household::read("7 Main Ave|21219");
     let address_1 = written.line();
     let line = |county: County| match county.verify(written.input(&address_1)) {
-        Verdict::Deliverable(verified) => verified.line1,
+        AddressVerdict::Deliverable(verified) => verified.line1,
         other => panic!("{other:?}"),
     };
     assert_eq!(line(one().covered_by(1)), "7 Main St");
@@ -105,23 +105,23 @@ fn where_points_are_too_few_to_know_that_a_street_is_not_there_it_stays() {
 }
 
 /// What becomes of an address in a county of these, each `line|zip`.
-fn verified(points: &[&str], line: &str) -> (Level, String) {
+fn verified(points: &[&str], line: &str) -> (ConfirmationLevel, String) {
     let county = County::of(points.iter().map(|point| Household::read(point)));
     let written = Household::read(line);
     let address_1 = written.line();
-    let Verdict::Deliverable(verified) = county.verify(written.input(&address_1)) else {
+    let AddressVerdict::Deliverable(verified) = county.verify(written.input(&address_1)) else {
         panic!("undeliverable")
     };
     (verified.level, verified.line1)
 }
 
 fn is_corrected(points: &[&str], written: &str, to: &str) {
-    assert_eq!(verified(points, written), (Level::DeliveryPoint, to.to_owned()), "{written}");
+    assert_eq!(verified(points, written), (ConfirmationLevel::DeliveryPoint, to.to_owned()), "{written}");
 }
 
 fn is_left_alone(points: &[&str], written: &str) {
     let (level, line) = verified(points, written);
-    assert_ne!(level, Level::DeliveryPoint, "{written} became {line}");
+    assert_ne!(level, ConfirmationLevel::DeliveryPoint, "{written} became {line}");
     assert!(written.starts_with(&line), "{written} became {line}");
 }
 

@@ -1,32 +1,40 @@
 //! What address points confirm of an address.
 
-use address::{AddressInput, Evidence, Failure, Level, Place, Reading, Street, Strictness, Verdict, parse};
+use address::{
+    AddressError, AddressInput, AddressVerdict, CheckedAddress, ConfirmationLevel, DeliveryPoint,
+    PointEvidence, StandardStreet, VerificationStrictness, parse,
+};
 use proptest::prelude::*;
 
 fn input(address_1: &str) -> AddressInput<'_> {
     AddressInput { address_1, city: "Austin", state: "TX", zip: "78701", ..AddressInput::default() }
 }
 
-fn place() -> Place {
-    Place { latitude: 30.27, longitude: -97.74, plus4: Some("1234".to_owned()), residential: Some(true) }
+fn place() -> DeliveryPoint {
+    DeliveryPoint {
+        latitude: 30.27,
+        longitude: -97.74,
+        plus4: Some("1234".to_owned()),
+        residential: Some(true),
+    }
 }
 
 #[test]
 fn each_evidence_has_its_level_and_says_what_is_lacking() {
-    let confirmed = |evidence| Reading::of(input("1 Main St Apt 4")).confirmed(evidence);
-    let nothing = confirmed(Evidence::Nothing);
-    assert_eq!(nothing.level, Level::Zip);
-    assert!(matches!(nothing.shortfall, Some(Failure::UnknownStreet { .. })));
-    let street = confirmed(Evidence::Street);
-    assert_eq!(street.level, Level::Street);
-    assert!(matches!(street.shortfall, Some(Failure::UnknownNumber { .. })));
-    let house = confirmed(Evidence::House(place()));
-    assert_eq!((house.level, house.latitude), (Level::Street, Some(30.27)));
-    assert!(matches!(house.shortfall, Some(Failure::UnknownUnit(_))));
-    let without_unit = Reading::of(input("1 Main St")).confirmed(Evidence::House(place()));
-    assert_eq!(without_unit.shortfall, Some(Failure::MissingUnit("1 Main St".to_owned())));
-    let point = confirmed(Evidence::DeliveryPoint(place()));
-    assert_eq!((point.level, point.shortfall.is_none()), (Level::DeliveryPoint, true));
+    let confirmed = |evidence| CheckedAddress::of(input("1 Main St Apt 4")).confirmed(evidence);
+    let nothing = confirmed(PointEvidence::Nothing);
+    assert_eq!(nothing.level, ConfirmationLevel::Zip);
+    assert!(matches!(nothing.shortfall, Some(AddressError::UnknownStreet { .. })));
+    let street = confirmed(PointEvidence::Street);
+    assert_eq!(street.level, ConfirmationLevel::Street);
+    assert!(matches!(street.shortfall, Some(AddressError::UnknownNumber { .. })));
+    let house = confirmed(PointEvidence::House(place()));
+    assert_eq!((house.level, house.latitude), (ConfirmationLevel::Street, Some(30.27)));
+    assert!(matches!(house.shortfall, Some(AddressError::UnknownUnit(_))));
+    let without_unit = CheckedAddress::of(input("1 Main St")).confirmed(PointEvidence::House(place()));
+    assert_eq!(without_unit.shortfall, Some(AddressError::MissingUnit("1 Main St".to_owned())));
+    let point = confirmed(PointEvidence::DeliveryPoint(place()));
+    assert_eq!((point.level, point.shortfall.is_none()), (ConfirmationLevel::DeliveryPoint, true));
     assert_eq!(point.one_line, "1 Main St Apt 4, Austin, TX 78701-1234");
     assert_eq!((point.longitude, point.residential), (Some(-97.74), Some(true)));
 }
@@ -34,13 +42,14 @@ fn each_evidence_has_its_level_and_says_what_is_lacking() {
 #[test]
 fn a_strictness_accepts_its_level_and_what_is_above() {
     for (evidence, accepted) in [
-        (Evidence::Nothing, [true, false, false]),
-        (Evidence::Street, [true, true, false]),
-        (Evidence::DeliveryPoint(place()), [true, true, true]),
+        (PointEvidence::Nothing, [true, false, false]),
+        (PointEvidence::Street, [true, true, false]),
+        (PointEvidence::DeliveryPoint(place()), [true, true, true]),
     ] {
-        let verdicts = Strictness::ALL.map(|strictness| {
-            let verdict = Reading::of(input("1 Main St")).confirmed(evidence.clone()).demand(strictness);
-            matches!(verdict, Verdict::Deliverable(_))
+        let verdicts = VerificationStrictness::ALL.map(|strictness| {
+            let verdict =
+                CheckedAddress::of(input("1 Main St")).confirmed(evidence.clone()).demand(strictness);
+            matches!(verdict, AddressVerdict::Deliverable(_))
         });
         assert_eq!(verdicts, accepted, "{evidence:?}");
     }
@@ -69,13 +78,14 @@ fn addresses_stand_in_the_order_of_their_zips() {
 
 #[test]
 fn another_street_of_the_name_keeps_number_and_unit_and_is_a_correction() {
-    let reading = Reading::of(input("8 n main ave apt 4"));
-    let street = Street { name: "Main".to_owned(), suffix: "St".to_owned(), ..Street::default() };
+    let reading = CheckedAddress::of(input("8 n main ave apt 4"));
+    let street =
+        StandardStreet { name: "Main".to_owned(), suffix: "St".to_owned(), ..StandardStreet::default() };
     let corrected = reading.on_street(&street);
     assert_eq!(corrected.id(), parse(input("8 Main St Apt 4")).id());
-    assert_eq!(corrected.point_key(), Reading::of(input("8 Main St Apt 4")).point_key());
+    assert_eq!(corrected.point_key(), CheckedAddress::of(input("8 Main St Apt 4")).point_key());
     assert_eq!(corrected.point_key().name_key, reading.point_key().name_key);
-    let Verdict::Deliverable(verified) = corrected.verdict() else { panic!("undeliverable") };
+    let AddressVerdict::Deliverable(verified) = corrected.verdict() else { panic!("undeliverable") };
     assert_eq!(verified.one_line, "8 Main St Apt 4, Austin, TX 78701");
     assert_eq!(
         (verified.corrections[0].from.as_str(), verified.corrections[0].to.as_str()),
@@ -86,10 +96,10 @@ fn another_street_of_the_name_keeps_number_and_unit_and_is_a_correction() {
 #[test]
 fn boxes_and_failures_are_in_no_zip() {
     for line in ["PO Box 7", "RR 2 Box 18", "Main St", ""] {
-        assert!(!Reading::of(input(line)).point_key().is_in_zip(), "{line}");
+        assert!(!CheckedAddress::of(input(line)).point_key().is_in_zip(), "{line}");
     }
     let unknown_zip = AddressInput { zip: "00000", ..input("1 Main St") };
-    assert!(!Reading::of(unknown_zip).point_key().is_in_zip());
+    assert!(!CheckedAddress::of(unknown_zip).point_key().is_in_zip());
 }
 
 proptest! {
@@ -101,8 +111,8 @@ proptest! {
         unit in prop::sample::select(vec!["", " Apt 4", " #12B", " suite 200"]),
     ) {
         let line = format!("{number} {name} {suffix}{unit}");
-        let sent = Reading::of(input(&line));
+        let sent = CheckedAddress::of(input(&line));
         let standard = sent.parsed().line1.clone();
-        prop_assert_eq!(Reading::of(input(&standard)).point_key(), sent.point_key());
+        prop_assert_eq!(CheckedAddress::of(input(&standard)).point_key(), sent.point_key());
     }
 }

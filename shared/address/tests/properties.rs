@@ -1,6 +1,6 @@
 //! What holds for every address.
 
-use address::{AddressInput, Parsed, Verdict, parse, parse_one_line, part_unit, verify};
+use address::{AddressInput, AddressVerdict, ParsedAddress, parse, parse_one_line, part_unit, verify};
 use proptest::prelude::*;
 
 /// Real last lines: city, state, ZIP.
@@ -135,7 +135,7 @@ fn second_line() -> impl Strategy<Value = &'static str> {
     ])
 }
 
-fn again(parsed: &Parsed) -> Parsed {
+fn again(parsed: &ParsedAddress) -> ParsedAddress {
     parse(AddressInput {
         address_1: &parsed.line1,
         address_2: &parsed.line2,
@@ -186,7 +186,7 @@ proptest! {
     ) {
         let [city, state, zip] = last;
         let verdict = verify(AddressInput { address_1: &address_1, address_2, city, state, zip });
-        let Verdict::Deliverable(once) = verdict else {
+        let AddressVerdict::Deliverable(once) = verdict else {
             return Err(TestCaseError::reject("undeliverable"));
         };
         let twice = verify(AddressInput {
@@ -196,7 +196,7 @@ proptest! {
             state: &once.state,
             zip: &once.zip,
         });
-        let Verdict::Deliverable(twice) = twice else {
+        let AddressVerdict::Deliverable(twice) = twice else {
             return Err(TestCaseError::fail("the verified form is undeliverable"));
         };
         prop_assert_eq!(twice.id, once.id);
@@ -223,8 +223,8 @@ proptest! {
         let [city, state, zip] = last;
         let id = |address_1: &str| {
             match verify(AddressInput { address_1, address_2: "", city, state, zip }) {
-                Verdict::Deliverable(verified) => Some(verified.id),
-                Verdict::Undeliverable(_) => None,
+                AddressVerdict::Deliverable(verified) => Some(verified.id),
+                AddressVerdict::Undeliverable(_) => None,
             }
         };
         prop_assert_eq!(id(&address_1.to_uppercase()), id(&format!("  {address_1} ")));

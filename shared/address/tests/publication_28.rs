@@ -1,11 +1,11 @@
 //! Publication 28 by example: each case names the section it rests on.
 
-use address::{AddressInput, Parsed, parse};
+use address::{AddressInput, ParsedAddress, parse};
 
 /// Section, address_1, address_2, delivery line, line above it.
-type Case = (&'static str, &'static str, &'static str, &'static str, &'static str);
+type StandardizationCase = (&'static str, &'static str, &'static str, &'static str, &'static str);
 
-const CASES: &[Case] = &[
+const CASES: &[StandardizationCase] = &[
     ("§211 capitals and punctuation", "123 N. MAIN ST.,", "", "123 N Main St", ""),
     ("§213 unit behind the street", "123 main street, apartment 4b", "", "123 Main St Apt 4B", ""),
     ("§213 unit on its own line", "123 Main St", "Suite 200", "123 Main St Ste 200", ""),
@@ -202,7 +202,7 @@ const CASES: &[Case] = &[
     ("mixed case as sent", "440 S LaSalle St", "", "440 S LaSalle St", ""),
 ];
 
-fn parsed(address_1: &str, address_2: &str) -> Parsed {
+fn parsed(address_1: &str, address_2: &str) -> ParsedAddress {
     parse(AddressInput { address_1, address_2, city: "Austin", state: "TX", zip: "78701" })
 }
 

@@ -1,15 +1,15 @@
 //! Which spellings are one address, and which are two.
 
-use address::{AddressId, AddressInput, Verdict, verify};
+use address::{AddressId, AddressInput, AddressVerdict, verify};
 
 /// What is told apart or not: two delivery lines with a second line and a ZIP each.
-type Pair = ([&'static str; 2], [&'static str; 2], [&'static str; 3]);
+type AddressPair = ([&'static str; 2], [&'static str; 2], [&'static str; 3]);
 
 const AUSTIN: [&str; 3] = ["Austin", "TX", "78701"];
 const QUEENS: [&str; 3] = ["Long Island City", "NY", "11101"];
 const SAN_JUAN: [&str; 3] = ["San Juan", "PR", "00926"];
 
-const ONE: &[Pair] = &[
+const ONE: &[AddressPair] = &[
     (["100 First St", ""], ["100 1st St", ""], AUSTIN),
     (["100 Forty-Second St", ""], ["100 42nd St", ""], AUSTIN),
     (["100 Mt Vernon Ave", ""], ["100 Mount Vernon Ave", ""], AUSTIN),
@@ -34,7 +34,7 @@ const ONE: &[Pair] = &[
     (["Calle Sol 63", ""], ["63 Calle Sol", ""], SAN_JUAN),
 ];
 
-const TWO: &[Pair] = &[
+const TWO: &[AddressPair] = &[
     (["150 Calle A", "Urb Las Gladiolas"], ["150 Calle A", "Urb Las Lomas"], SAN_JUAN),
     (["150 Calle A", "Urb Las Gladiolas"], ["150 Calle A", ""], SAN_JUAN),
     (["45-17 Main St", ""], ["4517 Main St", ""], AUSTIN),
@@ -52,8 +52,8 @@ const TWO: &[Pair] = &[
 #[track_caller]
 fn id([address_1, address_2]: [&str; 2], [city, state, zip]: [&str; 3]) -> AddressId {
     match verify(AddressInput { address_1, address_2, city, state, zip }) {
-        Verdict::Deliverable(verified) => verified.id,
-        Verdict::Undeliverable(failure) => panic!("{address_1} {address_2}: {failure}"),
+        AddressVerdict::Deliverable(verified) => verified.id,
+        AddressVerdict::Undeliverable(failure) => panic!("{address_1} {address_2}: {failure}"),
     }
 }
 

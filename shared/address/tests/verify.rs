@@ -1,8 +1,8 @@
 //! What the local verifier answers.
 
 use address::{
-    AddressInput, Correction, Failure, Field, INPUT_BYTES_MAX, Level, Verdict, Verified, one_line_as_sent,
-    parse_one_line, unverified_id, verify, zip_centre,
+    AddressCorrection, AddressError, AddressField, AddressInput, AddressVerdict, ConfirmationLevel,
+    INPUT_BYTES_MAX, VerifiedAddress, one_line_as_sent, parse_one_line, unverified_id, verify, zip_centre,
 };
 
 fn input<'a>(address_1: &'a str, address_2: &'a str, last: [&'a str; 3]) -> AddressInput<'a> {
@@ -13,18 +13,18 @@ fn input<'a>(address_1: &'a str, address_2: &'a str, last: [&'a str; 3]) -> Addr
 const AUSTIN: [&str; 3] = ["Austin", "TX", "78701"];
 
 #[track_caller]
-fn verified(address_1: &str, address_2: &str, last: [&str; 3]) -> Verified {
+fn verified(address_1: &str, address_2: &str, last: [&str; 3]) -> VerifiedAddress {
     match verify(input(address_1, address_2, last)) {
-        Verdict::Deliverable(verified) => *verified,
-        Verdict::Undeliverable(failure) => panic!("undeliverable: {failure}"),
+        AddressVerdict::Deliverable(verified) => *verified,
+        AddressVerdict::Undeliverable(failure) => panic!("undeliverable: {failure}"),
     }
 }
 
 #[track_caller]
-fn failure(address_1: &str, last: [&str; 3]) -> Failure {
+fn failure(address_1: &str, last: [&str; 3]) -> AddressError {
     match verify(input(address_1, "", last)) {
-        Verdict::Undeliverable(failure) => failure,
-        Verdict::Deliverable(verified) => panic!("deliverable: {}", verified.one_line),
+        AddressVerdict::Undeliverable(failure) => failure,
+        AddressVerdict::Deliverable(verified) => panic!("deliverable: {}", verified.one_line),
     }
 }
 
@@ -35,7 +35,7 @@ fn the_verified_form_is_the_one_of_the_contract() {
     assert_eq!(verified.line1, "123 N Main St");
     assert_eq!((verified.city.as_str(), verified.state.as_str()), ("Austin", "TX"));
     assert_eq!((verified.zip.as_str(), verified.plus4.as_deref()), ("78701", Some("1234")));
-    assert_eq!(verified.level, Level::Zip);
+    assert_eq!(verified.level, ConfirmationLevel::Zip);
     assert_eq!(verified.corrections, []);
 }
 
@@ -79,13 +79,13 @@ fn the_same_line_in_another_zip_is_another_address() {
 #[test]
 fn each_required_part_may_not_be_missing() {
     let whole = ["123 Main St", "Austin", "TX", "78701"];
-    let fields = [Field::Address1, Field::City, Field::State, Field::Zip];
+    let fields = [AddressField::Address1, AddressField::City, AddressField::State, AddressField::Zip];
     for (index, field) in fields.into_iter().enumerate() {
         let mut parts = whole;
         parts[index] = "  ";
         let [address_1, city, state, zip] = parts;
         let failure = failure(address_1, [city, state, zip]);
-        assert_eq!(failure, Failure::Missing(field));
+        assert_eq!(failure, AddressError::Missing(field));
         assert_eq!(failure.detail(), format!("The address has no {}.", field.as_str()));
     }
 }
@@ -94,7 +94,8 @@ fn each_required_part_may_not_be_missing() {
 fn a_zip_that_lost_its_leading_zero_is_mended_and_the_correction_kept() {
     let verified = verified("10 Beacon St", "", ["Boston", "MA", "2108"]);
     assert_eq!(verified.zip, "02108");
-    let correction = Correction { field: Field::Zip, from: "2108".to_owned(), to: "02108".to_owned() };
+    let correction =
+        AddressCorrection { field: AddressField::Zip, from: "2108".to_owned(), to: "02108".to_owned() };
     assert_eq!(verified.corrections, [correction]);
 }
 
@@ -119,10 +120,16 @@ fn a_city_elsewhere_in_the_state_contradicts_the_zip() {
     for (city, state, zip) in
         [("Houston", "TX", "78701"), ("Miami", "FL", "32301"), ("Los Angeles", "CA", "94105")]
     {
-        assert!(matches!(failure("123 Main St", [city, state, zip]), Failure::CityNotInZip { .. }), "{city}");
+        assert!(
+            matches!(failure("123 Main St", [city, state, zip]), AddressError::CityNotInZip { .. }),
+            "{city}"
+        );
     }
     for city in ["!!", "12345"] {
-        assert_eq!(failure("123 Main St", [city, "TX", "78701"]), Failure::UnreadableCity(city.to_owned()));
+        assert_eq!(
+            failure("123 Main St", [city, "TX", "78701"]),
+            AddressError::UnreadableCity(city.to_owned())
+        );
     }
 }
 
@@ -144,15 +151,15 @@ fn a_zip_of_another_state_is_undeliverable() {
 
 #[test]
 fn unknown_zips_and_states_are_undeliverable() {
-    assert_eq!(failure("1 A St", ["Austin", "TX", "00000"]), Failure::UnknownZip("00000".to_owned()));
-    assert_eq!(failure("1 A St", ["Austin", "TX", "7870X"]), Failure::UnreadableZip("7870X".to_owned()));
-    assert_eq!(failure("1 A St", ["Austin", "ZZ", "78701"]), Failure::UnknownState("ZZ".to_owned()));
+    assert_eq!(failure("1 A St", ["Austin", "TX", "00000"]), AddressError::UnknownZip("00000".to_owned()));
+    assert_eq!(failure("1 A St", ["Austin", "TX", "7870X"]), AddressError::UnreadableZip("7870X".to_owned()));
+    assert_eq!(failure("1 A St", ["Austin", "ZZ", "78701"]), AddressError::UnknownState("ZZ".to_owned()));
 }
 
 #[test]
 fn a_line_without_number_or_box_is_undeliverable() {
     for line in ["Main St", "City Hall", "5th Ave", "Apt 4", "?!", "Room 1"] {
-        assert!(matches!(failure(line, AUSTIN), Failure::UnreadableStreet(_)), "{line}");
+        assert!(matches!(failure(line, AUSTIN), AddressError::UnreadableStreet(_)), "{line}");
     }
 }
 
@@ -160,7 +167,7 @@ fn a_line_without_number_or_box_is_undeliverable() {
 fn military_addresses_go_by_their_zip() {
     let verified = verified("PSC 802 Box 74", "", ["apo", "AE", "09499"]);
     assert_eq!(verified.one_line, "PSC 802 Box 74, APO, AE 09499");
-    assert!(matches!(failure("PSC 802 Box 74", ["APO", "AP", "09499"]), Failure::ZipNotInState { .. }));
+    assert!(matches!(failure("PSC 802 Box 74", ["APO", "AP", "09499"]), AddressError::ZipNotInState { .. }));
 }
 
 #[test]
@@ -191,36 +198,39 @@ fn places_without_a_number_of_their_own_are_deliverable() {
     let last = ["San Juan", "PR", "00926"];
     assert_eq!(verified("Cond X Apt 4", "", last).line1, "Cond X Apt 4");
     assert_eq!(verified("Pier 39", "", ["San Francisco", "CA", "94133"]).line1, "Pier 39");
-    assert!(matches!(failure("Cond X", last), Failure::UnreadableStreet(_)), "no unit");
-    assert!(matches!(failure("Cond X Apt 4", AUSTIN), Failure::UnreadableStreet(_)), "not in Puerto Rico");
+    assert!(matches!(failure("Cond X", last), AddressError::UnreadableStreet(_)), "no unit");
+    assert!(
+        matches!(failure("Cond X Apt 4", AUSTIN), AddressError::UnreadableStreet(_)),
+        "not in Puerto Rico"
+    );
 }
 
 #[test]
 fn nothing_of_an_address_is_dropped_in_silence() {
-    assert_eq!(failure("12 東京 St", AUSTIN), Failure::UnreadableCharacter('東'));
+    assert_eq!(failure("12 東京 St", AUSTIN), AddressError::UnreadableCharacter('東'));
     assert_eq!(
         failure("12 Невский St", AUSTIN).detail(),
         "The address has a character that mail cannot be addressed with: Н."
     );
     let verified = verified("12 Main St 🎉", "Apt 4 ☂", AUSTIN);
     assert_eq!((verified.line1.as_str(), verified.line2.as_str()), ("12 Main St Apt 4", ""));
-    let changed: Vec<(Field, &str)> =
+    let changed: Vec<(AddressField, &str)> =
         verified.corrections.iter().map(|correction| (correction.field, correction.from.as_str())).collect();
-    assert_eq!(changed, [(Field::Address1, "12 Main St 🎉"), (Field::Address2, "Apt 4 ☂")]);
+    assert_eq!(changed, [(AddressField::Address1, "12 Main St 🎉"), (AddressField::Address2, "Apt 4 ☂")]);
     for plain in ["12 Main St – “Rear”", "12½ Cañón Rd", "12 Straße № 5", "１２ Ｍａｉｎ Ｓｔ"]
     {
         assert_eq!(plainly_verified(plain).corrections, [], "{plain}");
     }
 }
 
-fn plainly_verified(address_1: &str) -> Verified {
+fn plainly_verified(address_1: &str) -> VerifiedAddress {
     verified(address_1, "", AUSTIN)
 }
 
 #[test]
 fn an_address_longer_than_the_limit_is_undeliverable() {
     let line = "1".repeat(INPUT_BYTES_MAX);
-    assert_eq!(failure(&line, AUSTIN), Failure::TooLong);
+    assert_eq!(failure(&line, AUSTIN), AddressError::TooLong);
 }
 
 #[test]

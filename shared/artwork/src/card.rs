@@ -4,41 +4,41 @@ use std::collections::BTreeMap;
 
 use audience::fold_name;
 use contract::id::DesignId;
-use contract::scan::CardCode;
-use design::{Page, Plan, Recipient, Typesetter};
-use print::{AddressSide, Card, name_line};
-use store::{PieceContent, PrintPiece};
+use contract::scan::MailpieceCode;
+use design::{LaidOutPage, LayoutPlan, RecipientValues, Typesetter};
+use print::{AddressSide, PressMailpiece, name_line};
+use store::{MailpieceContent, PrintMailpiece};
 
-use crate::paper::Paper;
+use crate::paper::PaperSettings;
 
 /// Stands for the name on a card to a home whose people nobody knows.
 const NO_NAME: &str = "CURRENT RESIDENT";
 
 /// What a card is made from.
-pub struct CardSource<'a> {
+pub struct MailpieceSource<'a> {
     /// The design and its version.
     pub design: (DesignId, i32),
     /// What is the same for all cards of the version.
-    pub plan: &'a Plan,
+    pub plan: &'a LayoutPlan,
     /// The card.
-    pub piece: &'a PrintPiece,
+    pub piece: &'a PrintMailpiece,
     /// The barcode's serial number.
     pub serial: u64,
 }
 
 /// A card laid out.
-pub struct Artwork<'a> {
+pub struct MailpieceArtwork<'a> {
     design: (DesignId, i32),
-    pages: [Page; 2],
-    code: Option<&'a CardCode>,
+    pages: [LaidOutPage; 2],
+    code: Option<&'a MailpieceCode>,
     address: AddressSide<'a>,
     pictures: &'a BTreeMap<String, String>,
 }
 
 /// What a card keeps of its recipient, as the layout asks for it.
-pub(crate) struct Kept<'a>(pub(crate) &'a PieceContent);
+pub(crate) struct PrintedRecipient<'a>(pub(crate) &'a MailpieceContent);
 
-impl Recipient for Kept<'_> {
+impl RecipientValues for PrintedRecipient<'_> {
     fn value(&self, field: &str) -> Option<&str> {
         self.0.fields.get(&fold_name(field)).map(String::as_str)
     }
@@ -48,14 +48,14 @@ impl Recipient for Kept<'_> {
     }
 }
 
-impl<'a> Artwork<'a> {
+impl<'a> MailpieceArtwork<'a> {
     /// Lays a card out.
-    pub fn new(typesetter: &mut Typesetter, paper: &'a Paper, source: &CardSource<'a>) -> Self {
-        let CardSource { design, plan, piece, serial } = source;
-        let PrintPiece { postage, zip, plus4, content, code, .. } = piece;
+    pub fn new(typesetter: &mut Typesetter, paper: &'a PaperSettings, source: &MailpieceSource<'a>) -> Self {
+        let MailpieceSource { design, plan, piece, serial } = source;
+        let PrintMailpiece { postage, zip, plus4, content, code, .. } = piece;
         Self {
             design: *design,
-            pages: plan.pages(typesetter, &Kept(content)),
+            pages: plan.pages(typesetter, &PrintedRecipient(content)),
             code: code.as_ref(),
             address: AddressSide {
                 recipient: address_lines(typesetter, piece),
@@ -73,8 +73,8 @@ impl<'a> Artwork<'a> {
     }
 
     /// As the press takes it.
-    pub fn card(&self) -> Card<'_> {
-        Card {
+    pub fn card(&self) -> PressMailpiece<'_> {
+        PressMailpiece {
             design: self.design,
             pages: &self.pages,
             code: self.code,
@@ -85,8 +85,8 @@ impl<'a> Artwork<'a> {
 }
 
 /// The address in capitals, as the Postal Service prefers it (Publication 28): name, street with unit, last line.
-fn address_lines(typesetter: &mut Typesetter, piece: &PrintPiece) -> Vec<String> {
-    let PrintPiece { first_name, last_name, line_1, line_2, city, state, zip, plus4, .. } = piece;
+fn address_lines(typesetter: &mut Typesetter, piece: &PrintMailpiece) -> Vec<String> {
+    let PrintMailpiece { first_name, last_name, line_1, line_2, city, state, zip, plus4, .. } = piece;
     let mut name = name_line(typesetter, &format!("{first_name} {last_name}").to_uppercase());
     if name.is_empty() {
         NO_NAME.clone_into(&mut name);
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     fn lines(first_name: &str, last_name: &str) -> Vec<String> {
-        let piece = PrintPiece {
+        let piece = PrintMailpiece {
             position: 1,
             team_id: TeamId(Uuid::nil()),
             piece_id: Uuid::nil(),
@@ -125,7 +125,7 @@ mod tests {
             design_id: DesignId(Uuid::nil()),
             design_version: 1,
             code: None,
-            content: PieceContent::default(),
+            content: MailpieceContent::default(),
         };
         address_lines(&mut Typesetter::new(), &piece)
     }

@@ -1,20 +1,20 @@
 //! What would become of the card that a proof shows.
 
 use contract::send::ReturnAddressReason;
-use design::{Plan, Typesetter};
+use design::{LayoutPlan, Typesetter};
 use serde::Serialize;
-use store::PieceContent;
+use store::MailpieceContent;
 
-use crate::card::Kept;
+use crate::card::PrintedRecipient;
 use crate::sample::ADDRESS_FIELDS;
 
 /// What a send would say of the card.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Findings {
+pub struct ProofFindings {
     /// Why it would not be mailed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    refusal: Option<Finding>,
-    warnings: Vec<Finding>,
+    refusal: Option<ProofFinding>,
+    warnings: Vec<ProofFinding>,
     /// Why the fallback return address prints.
     #[serde(skip_serializing_if = "Option::is_none")]
     return_address_reason: Option<ReturnAddressReason>,
@@ -24,27 +24,27 @@ pub struct Findings {
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
-struct Finding {
+struct ProofFinding {
     code: &'static str,
     field: String,
     detail: String,
 }
 
-impl Findings {
+impl ProofFindings {
     /// Decides the card as a send does. `given` are the folded names of the sample values.
-    pub(crate) fn of(plan: &Plan, content: &PieceContent, given: &[String]) -> Self {
+    pub(crate) fn of(plan: &LayoutPlan, content: &MailpieceContent, given: &[String]) -> Self {
         let mut findings = Self::default();
-        match plan.decide(&mut Typesetter::new(), &Kept(content)) {
+        match plan.decide(&mut Typesetter::new(), &PrintedRecipient(content)) {
             Ok(warnings) => {
-                let warnings = warnings.into_iter().map(|warning| Finding {
+                let warnings = warnings.into_iter().map(|warning| ProofFinding {
                     code: warning.code.as_str(),
                     field: warning.field,
                     detail: warning.detail,
                 });
                 findings.warnings = warnings.collect();
             }
-            Err(design::Refusal { reason, field, detail }) => {
-                findings.refusal = Some(Finding { code: reason.as_str(), field, detail });
+            Err(design::LayoutError { reason, field, detail }) => {
+                findings.refusal = Some(ProofFinding { code: reason.as_str(), field, detail });
             }
         }
         let document = plan.document();
@@ -67,12 +67,13 @@ impl Findings {
 
     /// A sentence for each.
     pub fn sentences(&self) -> Vec<String> {
-        let refusal = self
-            .refusal
+        let refusal = self.refusal.iter().map(|ProofFinding { code, detail, .. }| {
+            format!("This card would not be mailed ({code}): {detail}")
+        });
+        let warnings = self
+            .warnings
             .iter()
-            .map(|Finding { code, detail, .. }| format!("This card would not be mailed ({code}): {detail}"));
-        let warnings =
-            self.warnings.iter().map(|Finding { code, detail, .. }| format!("Warning ({code}): {detail}"));
+            .map(|ProofFinding { code, detail, .. }| format!("Warning ({code}): {detail}"));
         let address = self.return_address_reason.iter().map(|_| {
             "The return address has an empty field (missing_token_value), so its fallback prints.".to_owned()
         });
@@ -86,21 +87,21 @@ impl Findings {
 
 #[cfg(test)]
 mod tests {
-    use design::Document;
+    use design::PrintableDesign;
     use serde_json::json;
 
     use super::*;
 
-    fn findings(given: &[(&str, &str)]) -> Findings {
+    fn findings(given: &[(&str, &str)]) -> ProofFindings {
         let text = json!({"id": "name", "kind": "text", "font": "Inter", "size": 20, "text": "{{first_name|you}}",
             "area": {"x": 20, "y": 20, "width": 100, "height": 30}});
         let picture = json!({"id": "photo", "kind": "image", "source": {"variable": {"field": "Photo"}},
             "area": {"x": 20, "y": 100, "width": 100, "height": 30}});
         let document = json!({"product": "postcard_4x6", "front": {"elements": [text, picture]}, "back": {}});
         let fields = given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let content = PieceContent { fields, ..PieceContent::default() };
+        let content = MailpieceContent { fields, ..MailpieceContent::default() };
         let given: Vec<String> = content.fields.keys().cloned().collect();
-        Findings::of(&Plan::new(Document::parse(&document).unwrap()), &content, &given)
+        ProofFindings::of(&LayoutPlan::new(PrintableDesign::parse(&document).unwrap()), &content, &given)
     }
 
     #[test]

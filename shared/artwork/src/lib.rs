@@ -10,9 +10,9 @@ mod pictures;
 mod proof;
 mod sample;
 
-pub use card::{Artwork, CardSource};
-pub use findings::Findings;
-pub use paper::{Paper, PaperError};
-pub use pictures::{FetchError, Loaded, sources};
+pub use card::{MailpieceArtwork, MailpieceSource};
+pub use findings::ProofFindings;
+pub use paper::{PaperSettings, PaperSettingsError};
+pub use pictures::{LoadPicturesError, LoadedPictures, sources};
 pub use proof::Proof;
 pub use sample::sample_values;

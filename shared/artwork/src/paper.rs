@@ -2,14 +2,14 @@
 
 use print::{Barcode, BarcodeError, MailerId, ServiceType};
 use serde::{Deserialize, Serialize};
-use service::config::{Permit, Print};
+use service::config::{PermitSettings, PrintSettings};
 
 /// Stands in QR codes of proofs while no public address is set.
 const SAMPLE_URL: &str = "https://mail.example.com";
 
 /// Why nothing can print: a setting is missing or wrong.
 #[derive(Debug, thiserror::Error)]
-pub enum PaperError {
+pub enum PaperSettingsError {
     /// Without it QR codes would lead nowhere.
     #[error("print.public_url is not set: QR codes would lead nowhere")]
     NoPublicUrl,
@@ -25,49 +25,49 @@ pub enum PaperError {
 
 /// What shows on paper besides cards.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Paper {
+pub struct PaperSettings {
     /// What the addresses in QR codes begin with.
     pub public_url: String,
     /// For barcodes; `None` for cards without.
     pub mailer_id: Option<String>,
-    standard: Postage,
-    first_class: Postage,
+    standard: PostageMarks,
+    first_class: PostageMarks,
 }
 
 /// What depends on the postage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Postage {
+struct PostageMarks {
     /// The barcode's service type.
     service_type: String,
     /// The lines of the permit imprint; none for a stamp or a meter.
     indicia: Vec<String>,
 }
 
-impl Paper {
+impl PaperSettings {
     /// For cards that are mailed: one for each mailer id, or the one without barcodes.
     ///
     /// # Errors
-    /// [`PaperError`].
-    pub fn each(settings: &Print) -> Result<Vec<Self>, PaperError> {
+    /// [`PaperSettingsError`].
+    pub fn each(settings: &PrintSettings) -> Result<Vec<Self>, PaperSettingsError> {
         let first = Some(settings.mailer_id.clone()).filter(|id| !id.is_empty());
         let more = settings.more_mailer_ids.iter().cloned().map(Some);
         std::iter::once(first).chain(more).map(|mailer_id| Self::of(settings, mailer_id)).collect()
     }
 
-    fn of(settings: &Print, mailer_id: Option<String>) -> Result<Self, PaperError> {
+    fn of(settings: &PrintSettings, mailer_id: Option<String>) -> Result<Self, PaperSettingsError> {
         if settings.public_url.is_empty() {
-            return Err(PaperError::NoPublicUrl);
+            return Err(PaperSettingsError::NoPublicUrl);
         }
         if let Some(id) = &mailer_id {
             let parsed = id.parse::<MailerId>();
-            parsed.map_err(|problem| PaperError::Barcode { setting: "mailer_id", problem })?;
+            parsed.map_err(|problem| PaperSettingsError::Barcode { setting: "mailer_id", problem })?;
         }
         let types = &settings.service_types;
         let paper = Self {
             public_url: settings.public_url.clone(),
             mailer_id,
-            standard: Postage::of(&types.standard, &["PRSRT STD"], &settings.permit)?,
-            first_class: Postage::of(
+            standard: PostageMarks::of(&types.standard, &["PRSRT STD"], &settings.permit)?,
+            first_class: PostageMarks::of(
                 &types.first_class,
                 &["PRESORTED", "FIRST-CLASS MAIL"],
                 &settings.permit,
@@ -79,8 +79,8 @@ impl Paper {
     /// For proofs: while no public address is set, a sample stands in its place.
     ///
     /// # Errors
-    /// [`PaperError::Barcode`].
-    pub fn of_proofs(settings: &Print) -> Result<Self, PaperError> {
+    /// [`PaperSettingsError::Barcode`].
+    pub fn of_proofs(settings: &PrintSettings) -> Result<Self, PaperSettingsError> {
         let mut settings = settings.clone();
         if settings.public_url.is_empty() {
             SAMPLE_URL.clone_into(&mut settings.public_url);
@@ -102,15 +102,15 @@ impl Paper {
         Barcode::new(&service, &mailer, serial % mailer.serials(), zip, plus4).ok()
     }
 
-    fn postage(&self, postage: &str) -> &Postage {
+    fn postage(&self, postage: &str) -> &PostageMarks {
         if postage == "first_class" { &self.first_class } else { &self.standard }
     }
 }
 
-impl Postage {
-    fn of(service_type: &str, class: &[&str], permit: &Permit) -> Result<Self, PaperError> {
+impl PostageMarks {
+    fn of(service_type: &str, class: &[&str], permit: &PermitSettings) -> Result<Self, PaperSettingsError> {
         let parsed = service_type.parse::<ServiceType>();
-        parsed.map_err(|problem| PaperError::Barcode { setting: "service_types", problem })?;
+        parsed.map_err(|problem| PaperSettingsError::Barcode { setting: "service_types", problem })?;
         if permit.number.is_empty() {
             return Ok(Self { service_type: service_type.to_owned(), indicia: Vec::new() });
         }

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use audience::fold_name;
 use bytes::Bytes;
 use contract::id::TeamId;
-use design::{Content, Document, Image, ImageSource, Side};
-use pictures::{Picture, Pictures as Fetcher, PicturesError};
-use print::{PictureError, Pictures};
+use design::{ElementContent, ImageElement, ImageSource, PrintableDesign, Side};
+use pictures::{PictureFetchError, PictureFetcher as Fetcher, ResolvedPicture};
+use print::{PictureError, PictureStore};
 use storage::{FileName, InvalidFileName, Storage, StorageError};
 use store::PictureUse;
 use tokio::time::Instant;
@@ -24,16 +24,16 @@ const STAND_IN: &[u8] = include_bytes!("stand_in.png");
 
 /// Pictures by their names: links, or files in the store.
 #[derive(Debug, Default)]
-pub struct Loaded {
+pub struct LoadedPictures {
     by_name: HashMap<String, Bytes>,
 }
 
 /// Why pictures could not be looked up at all: the fault is ours, not a picture's.
 #[derive(Debug, thiserror::Error)]
-pub enum FetchError {
+pub enum LoadPicturesError {
     /// The database or the store of files failed.
     #[error(transparent)]
-    Pictures(#[from] PicturesError),
+    Pictures(#[from] PictureFetchError),
     /// A kept picture cannot be read.
     #[error(transparent)]
     Storage(#[from] StorageError),
@@ -42,7 +42,7 @@ pub enum FetchError {
     Name(#[from] InvalidFileName),
 }
 
-impl Loaded {
+impl LoadedPictures {
     /// Pictures that are at hand, by their links.
     pub fn of(pictures: impl IntoIterator<Item = (String, Bytes)>) -> Self {
         Self { by_name: pictures.into_iter().collect() }
@@ -51,8 +51,11 @@ impl Loaded {
     /// The pictures that a card keeps: the names of their files by link.
     ///
     /// # Errors
-    /// [`FetchError`] when one is not in the store.
-    pub async fn kept(storage: &Storage, pictures: &BTreeMap<String, String>) -> Result<Self, FetchError> {
+    /// [`LoadPicturesError`] when one is not in the store.
+    pub async fn kept(
+        storage: &Storage,
+        pictures: &BTreeMap<String, String>,
+    ) -> Result<Self, LoadPicturesError> {
         let mut by_name = HashMap::new();
         for file in pictures.values() {
             let name: FileName = file.parse()?;
@@ -66,14 +69,14 @@ impl Loaded {
     /// on a card.
     ///
     /// # Errors
-    /// [`FetchError`]; no host's or picture's fault is one.
+    /// [`LoadPicturesError`]; no host's or picture's fault is one.
     pub async fn find(
         &self,
         fetcher: &Fetcher,
         team_id: TeamId,
-        document: &Document,
+        document: &PrintableDesign,
         fields: &BTreeMap<String, String>,
-    ) -> Result<Vec<(String, FileName)>, FetchError> {
+    ) -> Result<Vec<(String, FileName)>, LoadPicturesError> {
         let until = Instant::now() + fetcher.request_time();
         let (own, sent) = links(document, fields);
         let mut files: Vec<(String, FileName)> = Vec::new();
@@ -83,7 +86,7 @@ impl Loaded {
             let wanted: Vec<&str> = links.into_iter().filter(|link| !is_there(link)).collect();
             let mut found = fetcher.resolve(team_id, used, wanted.iter().copied(), until).await?;
             for link in wanted {
-                if let Some(Picture::Kept(file)) = found.remove(link) {
+                if let Some(ResolvedPicture::Kept(file)) = found.remove(link) {
                     files.push((link.to_owned(), file));
                 }
             }
@@ -95,12 +98,12 @@ impl Loaded {
     /// what is left of them is left out, like one that cannot be used.
     ///
     /// # Errors
-    /// [`FetchError`] when the store fails.
+    /// [`LoadPicturesError`] when the store fails.
     pub async fn load(
         &mut self,
         storage: &Storage,
         found: Vec<(String, FileName)>,
-    ) -> Result<(), FetchError> {
+    ) -> Result<(), LoadPicturesError> {
         self.load_within(PROOF_BYTES, storage, found).await
     }
 
@@ -109,7 +112,7 @@ impl Loaded {
         most_bytes: usize,
         storage: &Storage,
         found: Vec<(String, FileName)>,
-    ) -> Result<(), FetchError> {
+    ) -> Result<(), LoadPicturesError> {
         let mut left = most_bytes;
         for (link, file) in found {
             match storage.get(&file, left).await {
@@ -131,7 +134,7 @@ impl Loaded {
     }
 
     /// Puts a grey picture where one of the design's own is missing. Returns whether one was.
-    pub(crate) fn stand_in(&mut self, document: &Document) -> bool {
+    pub(crate) fn stand_in(&mut self, document: &PrintableDesign) -> bool {
         let before = self.by_name.len();
         for link in links(document, &BTreeMap::new()).0 {
             self.by_name.entry(link.to_owned()).or_insert_with(|| Bytes::from_static(STAND_IN));
@@ -140,14 +143,17 @@ impl Loaded {
     }
 }
 
-impl Pictures for Loaded {
+impl PictureStore for LoadedPictures {
     fn read(&mut self, file: &str) -> Result<Bytes, PictureError> {
         self.by_name.get(file).cloned().ok_or(PictureError::Missing)
     }
 }
 
 /// The design's own links, and those in these values.
-fn links<'a>(document: &'a Document, fields: &'a BTreeMap<String, String>) -> (Vec<&'a str>, Vec<&'a str>) {
+fn links<'a>(
+    document: &'a PrintableDesign,
+    fields: &'a BTreeMap<String, String>,
+) -> (Vec<&'a str>, Vec<&'a str>) {
     let (mut own, mut sent) = (Vec::new(), Vec::new());
     for source in sources(document) {
         match source {
@@ -162,31 +168,31 @@ fn links<'a>(document: &'a Document, fields: &'a BTreeMap<String, String>) -> (V
 }
 
 /// Where the pictures of a design come from.
-pub fn sources(document: &Document) -> impl Iterator<Item = &ImageSource> {
+pub fn sources(document: &PrintableDesign) -> impl Iterator<Item = &ImageSource> {
     let elements = Side::ALL.into_iter().flat_map(|side| &document.surface(side).elements);
     elements.filter_map(|element| match &element.content {
-        Content::Image(Image { source, .. }) => Some(source),
+        ElementContent::Image(ImageElement { source, .. }) => Some(source),
         _ => None,
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use storage::{Bucket, Kind, Settings};
+    use storage::{BucketSettings, StorageKind, StorageSettings};
 
     use super::*;
 
     #[tokio::test]
     async fn pictures_past_the_bytes_of_a_proof_are_left_out() {
         let folder = tempfile::tempdir().unwrap();
-        let s3 = Bucket {
+        let s3 = BucketSettings {
             endpoint: String::new(),
             region: String::new(),
             bucket: String::new(),
             access_key_id: String::new(),
             secret_access_key: String::new(),
         };
-        let settings = Settings { kind: Kind::Folder, folder: folder.path().to_owned(), s3 };
+        let settings = StorageSettings { kind: StorageKind::Folder, folder: folder.path().to_owned(), s3 };
         let storage = Storage::new(&settings).unwrap();
         let (small, large): (FileName, FileName) =
             ("small.png".parse().unwrap(), "large.png".parse().unwrap());
@@ -195,7 +201,7 @@ mod tests {
         let found =
             [("a", &small), ("b", &large), ("c", &large), ("d", &small), ("e", &"lost.png".parse().unwrap())]
                 .map(|(link, file)| (link.to_owned(), file.clone()));
-        let mut loaded = Loaded::default();
+        let mut loaded = LoadedPictures::default();
         loaded.load_within(80, &storage, found.to_vec()).await.unwrap();
         let links: Vec<String> = loaded.names().into_keys().collect();
         assert_eq!(

@@ -4,22 +4,22 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use contract::id::DesignId;
-use design::{Document, Plan, Product, Typesetter};
-use print::{Press, PressError, PressSettings};
-use store::PrintPiece;
+use design::{LayoutPlan, PrintableDesign, Product, Typesetter};
+use print::{PressError, PressFileWriter, PressSettings};
+use store::PrintMailpiece;
 
-use crate::card::{Artwork, CardSource};
-use crate::findings::Findings;
-use crate::paper::Paper;
-use crate::pictures::Loaded;
+use crate::card::{MailpieceArtwork, MailpieceSource};
+use crate::findings::ProofFindings;
+use crate::paper::PaperSettings;
+use crate::pictures::LoadedPictures;
 use crate::sample;
 
 /// What is shown.
 #[derive(Debug)]
 pub struct Proof {
-    plan: Plan,
-    piece: PrintPiece,
-    pictures: Loaded,
+    plan: LayoutPlan,
+    piece: PrintMailpiece,
+    pictures: LoadedPictures,
     has_stand_ins: bool,
 }
 
@@ -27,20 +27,20 @@ impl Proof {
     /// A card with these values of the design's fields, by folded name. A sample person stands where there are none, and a
     /// grey picture where one of the design's own is missing.
     pub fn of_sample(
-        document: Document,
+        document: PrintableDesign,
         design: (DesignId, i32),
         fields: BTreeMap<String, String>,
-        mut pictures: Loaded,
+        mut pictures: LoadedPictures,
         now: DateTime<Utc>,
     ) -> Self {
         let has_stand_ins = pictures.stand_in(&document);
         let piece = sample::piece(&document, design, fields, pictures.names(), now);
-        Self { plan: Plan::new(document), piece, pictures, has_stand_ins }
+        Self { plan: LayoutPlan::new(document), piece, pictures, has_stand_ins }
     }
 
     /// A card as it is stored, with the pictures that it keeps.
-    pub fn of_card(document: Document, piece: PrintPiece, pictures: Loaded) -> Self {
-        Self { plan: Plan::new(document), piece, pictures, has_stand_ins: false }
+    pub fn of_card(document: PrintableDesign, piece: PrintMailpiece, pictures: LoadedPictures) -> Self {
+        Self { plan: LayoutPlan::new(document), piece, pictures, has_stand_ins: false }
     }
 
     /// What it is printed as.
@@ -49,8 +49,8 @@ impl Proof {
     }
 
     /// What a send would say of the card. `given` are the folded names of its sample values.
-    pub fn findings(&self, given: &[String]) -> Findings {
-        Findings::of(&self.plan, &self.piece.content, given)
+    pub fn findings(&self, given: &[String]) -> ProofFindings {
+        ProofFindings::of(&self.plan, &self.piece.content, given)
     }
 
     /// Whether one of the design's own pictures is missing.
@@ -63,7 +63,7 @@ impl Proof {
     ///
     /// # Errors
     /// [`PressError`] when the card cannot print.
-    pub fn pdf(self, paper: &Paper, now: DateTime<Utc>) -> Result<Vec<u8>, PressError> {
+    pub fn pdf(self, paper: &PaperSettings, now: DateTime<Utc>) -> Result<Vec<u8>, PressError> {
         let Self { plan, piece, mut pictures, .. } = self;
         let settings = PressSettings {
             product: plan.document().product(),
@@ -72,10 +72,10 @@ impl Proof {
             created_at: now,
             id: *piece.piece_id.as_bytes(),
         };
-        let mut press = Press::new(Vec::new(), settings)?;
+        let mut press = PressFileWriter::new(Vec::new(), settings)?;
         let design = (piece.design_id, piece.design_version);
-        let source = CardSource { design, plan: &plan, piece: &piece, serial: 0 };
-        let artwork = Artwork::new(&mut Typesetter::new(), paper, &source);
+        let source = MailpieceSource { design, plan: &plan, piece: &piece, serial: 0 };
+        let artwork = MailpieceArtwork::new(&mut Typesetter::new(), paper, &source);
         press.print(&artwork.card(), &mut pictures)?;
         Ok(press.finish()?)
     }

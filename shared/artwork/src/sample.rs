@@ -6,9 +6,9 @@ use address::AddressInput;
 use audience::fold_name;
 use chrono::{DateTime, Utc};
 use contract::id::{DesignId, TeamId};
-use contract::scan::CardCode;
-use design::{Document, ImageSource};
-use store::{PieceContent, PrintPiece};
+use contract::scan::MailpieceCode;
+use design::{ImageSource, PrintableDesign};
+use store::{MailpieceContent, PrintMailpiece};
 use uuid::Uuid;
 
 use crate::pictures::sources;
@@ -39,7 +39,7 @@ const PERSON: [(&str, &str); 10] = [
 
 /// Values for all fields of a design that print as text, by folded name: those of the sample person for built-in
 /// columns, the field's own name for others.
-pub fn sample_values(document: &Document) -> BTreeMap<String, String> {
+pub fn sample_values(document: &PrintableDesign) -> BTreeMap<String, String> {
     let pictures: HashSet<String> = sources(document)
         .filter_map(|source| match source {
             ImageSource::Variable { field, .. } => Some(fold_name(field)),
@@ -62,19 +62,19 @@ fn person(column: &str) -> Option<&'static str> {
 
 /// A card with these values of its design's fields, by folded name, and these pictures.
 pub(crate) fn piece(
-    document: &Document,
+    document: &PrintableDesign,
     (design_id, design_version): (DesignId, i32),
     fields: BTreeMap<String, String>,
     pictures: BTreeMap<String, String>,
     now: DateTime<Utc>,
-) -> PrintPiece {
+) -> PrintMailpiece {
     let sample = |name: &str| {
         let given = fields.get(name).map(String::as_str);
         given.or_else(|| person(name)).unwrap_or_default().to_owned()
     };
     let return_address = return_address(document, &fields);
     let [line_1, line_2] = lines(sample("address_1"), sample("address_2"));
-    PrintPiece {
+    PrintMailpiece {
         position: 0,
         team_id: TeamId(Uuid::nil()),
         piece_id: Uuid::nil(),
@@ -91,8 +91,8 @@ pub(crate) fn piece(
         mail_by_date: now.date_naive(),
         design_id,
         design_version,
-        code: CardCode::parse(CODE),
-        content: PieceContent { fields, return_address, pictures },
+        code: MailpieceCode::parse(CODE),
+        content: MailpieceContent { fields, return_address, pictures },
     }
 }
 
@@ -107,7 +107,7 @@ fn lines(address_1: String, address_2: String) -> [String; 2] {
 }
 
 /// The return address with these values; the fallback where one is missing, as it prints then.
-fn return_address(document: &Document, fields: &BTreeMap<String, String>) -> Vec<String> {
+fn return_address(document: &PrintableDesign, fields: &BTreeMap<String, String>) -> Vec<String> {
     let Some(design) = document.return_address() else { return Vec::new() };
     let value = |field: &str| fields.get(&fold_name(field)).map(String::as_str);
     let own = design.address.render(value);
@@ -135,7 +135,7 @@ mod tests {
             ] },
             "back": {},
         });
-        let values = sample_values(&Document::parse(&document).unwrap());
+        let values = sample_values(&PrintableDesign::parse(&document).unwrap());
         let expected = [("first_name", "Ada"), ("loyalty level", "Loyalty Level")];
         assert_eq!(values, expected.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
     }

@@ -21,13 +21,13 @@ const MAX_STEP_DEGREES: f64 = 180.0;
 /// (RFC 7946 §3.1.1). An area over the 180th meridian, such as the whole of Alaska, is drawn as a
 /// MultiPolygon cut there (RFC 7946 §3.1.9).
 #[derive(Clone, Debug, PartialEq)]
-pub struct Area {
-    parts: Vec<Part>,
+pub struct GeoArea {
+    parts: Vec<AreaPolygon>,
 }
 
 /// A polygon and the box around it, which answers most questions at once.
 #[derive(Clone, Debug, PartialEq)]
-struct Part {
+struct AreaPolygon {
     bounds: Rect,
     polygon: Polygon,
 }
@@ -69,7 +69,7 @@ pub enum AreaError {
     Crossing(String, String),
 }
 
-impl Area {
+impl GeoArea {
     /// Reads GeoJSON text (RFC 7946): a Polygon or MultiPolygon, or a Feature, FeatureCollection or
     /// GeometryCollection of nothing else. Altitudes and properties are ignored.
     pub fn parse(text: &str) -> Result<Self, AreaError> {
@@ -79,7 +79,7 @@ impl Area {
         // The JSON reader stops at 128 levels, so that neither it nor what follows goes too deep.
         let document: GeoJson =
             text.parse().map_err(|error: geojson::Error| AreaError::NotGeoJson(words(&error)))?;
-        let mut collector = Collector::default();
+        let mut collector = PolygonCollector::default();
         collector.add_document(&document)?;
         if collector.parts.is_empty() {
             return Err(AreaError::Empty);
@@ -87,13 +87,13 @@ impl Area {
         Ok(Self { parts: collector.parts })
     }
 
-    /// Whether it can be meant: what [`Area::parse`] reads but nobody draws on purpose is refused when an area is set, and
+    /// Whether it can be meant: what [`GeoArea::parse`] reads but nobody draws on purpose is refused when an area is set, and
     /// not in those that stand.
     ///
     /// # Errors
     /// [`AreaError::Crossing`] and [`AreaError::NoExtent`].
     pub fn check(&self) -> Result<(), AreaError> {
-        for Part { polygon, .. } in &self.parts {
+        for AreaPolygon { polygon, .. } in &self.parts {
             if let Some(Coord { x, y }) = crossing::find(polygon) {
                 return Err(AreaError::Crossing(format!("{x:.4}"), format!("{y:.4}")));
             }
@@ -136,12 +136,12 @@ fn words(error: &geojson::Error) -> String {
 
 /// The polygons met so far.
 #[derive(Default)]
-struct Collector {
-    parts: Vec<Part>,
+struct PolygonCollector {
+    parts: Vec<AreaPolygon>,
     vertices: usize,
 }
 
-impl Collector {
+impl PolygonCollector {
     fn add_document(&mut self, document: &GeoJson) -> Result<(), AreaError> {
         match document {
             GeoJson::Geometry(geometry) => self.add_geometry(geometry),
@@ -177,7 +177,7 @@ impl Collector {
         let exterior = rings.next().ok_or(AreaError::Ring)??;
         let holes = rings.collect::<Result<Vec<_>, _>>()?;
         let bounds = exterior.bounding_rect().ok_or(AreaError::Ring)?;
-        self.parts.push(Part { bounds, polygon: Polygon::new(exterior, holes) });
+        self.parts.push(AreaPolygon { bounds, polygon: Polygon::new(exterior, holes) });
         Ok(())
     }
 

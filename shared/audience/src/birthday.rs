@@ -40,7 +40,7 @@ pub struct Birthday {
 
 /// What a text says of a birthday.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BirthdayRead {
+pub struct ParsedBirthday {
     /// The day, with the year when that is certain.
     pub birthday: Birthday,
     /// Whether there is a year whose century is not.
@@ -52,7 +52,7 @@ const FIRST_YEAR_OF_1900S: i32 = 40;
 
 /// A year as it was written.
 #[derive(Clone, Copy)]
-enum Year {
+enum BirthYear {
     Known(i32),
     /// Two digits that may be of this century or of the last.
     Unread,
@@ -72,30 +72,30 @@ impl Birthday {
     /// `None` for a blank, another form, or a day that does not exist such as 2/30; 2/29 exists
     /// without a year and in a leap year. No year from 1 to 9999 is refused: whether a year is
     /// likely depends on today, which a stored value outlives.
-    pub fn read(text: &str) -> Option<BirthdayRead> {
+    pub fn read(text: &str) -> Option<ParsedBirthday> {
         let text = text.trim();
         if let Some(date) = read_date(text) {
-            return Self::of(date.month(), date.day(), Some(Year::Known(date.year())));
+            return Self::of(date.month(), date.day(), Some(BirthYear::Known(date.year())));
         }
         let day = without_time(text);
         Self::with_month_name(day).or_else(|| Self::in_numbers(day))
     }
 
     /// A day that exists.
-    fn of(month: u32, day: u32, year: Option<Year>) -> Option<BirthdayRead> {
+    fn of(month: u32, day: u32, year: Option<BirthYear>) -> Option<ParsedBirthday> {
         let known = match year {
-            Some(Year::Known(year)) => Some(year),
-            Some(Year::Unread) | None => None,
+            Some(BirthYear::Known(year)) => Some(year),
+            Some(BirthYear::Unread) | None => None,
         };
         if known.is_some_and(|year| !YEARS.contains(&year)) {
             return None;
         }
         NaiveDate::from_ymd_opt(known.unwrap_or(LEAP_YEAR), month, day)?;
-        let has_unread_year = matches!(year, Some(Year::Unread));
-        Some(BirthdayRead { birthday: Self { month, day, year: known }, has_unread_year })
+        let has_unread_year = matches!(year, Some(BirthYear::Unread));
+        Some(ParsedBirthday { birthday: Self { month, day, year: known }, has_unread_year })
     }
 
-    fn in_numbers(text: &str) -> Option<BirthdayRead> {
+    fn in_numbers(text: &str) -> Option<ParsedBirthday> {
         if let Some(rest) = text.strip_prefix("--") {
             let (month, day) = rest.split_once('-')?;
             return Self::of(two_digits(month)?, two_digits(day)?, None);
@@ -116,7 +116,7 @@ impl Birthday {
         }
     }
 
-    fn with_month_name(text: &str) -> Option<BirthdayRead> {
+    fn with_month_name(text: &str) -> Option<ParsedBirthday> {
         let is_between = |c: char| matches!(c, ' ' | ',' | '-' | '/' | '.');
         let words: Vec<&str> = text.split(is_between).filter(|word| !word.is_empty()).collect();
         let (month, day, year) = match words.as_slice() {
@@ -203,18 +203,18 @@ fn day_of(word: &str) -> Option<u32> {
     two_digits(ending.unwrap_or(word))
 }
 
-fn four_digits(text: &str) -> Option<Year> {
-    (text.len() == 4 && is_digits(text)).then(|| text.parse().ok().map(Year::Known))?
+fn four_digits(text: &str) -> Option<BirthYear> {
+    (text.len() == 4 && is_digits(text)).then(|| text.parse().ok().map(BirthYear::Known))?
 }
 
 /// A year of four digits, or of two, with or without an apostrophe before them.
-fn read_year(text: &str) -> Option<Year> {
+fn read_year(text: &str) -> Option<BirthYear> {
     let text = text.strip_prefix('\'').unwrap_or(text);
     if text.len() != 2 {
         return four_digits(text);
     }
     let year = i32::try_from(two_digits(text)?).ok()?;
-    Some(if year >= FIRST_YEAR_OF_1900S { Year::Known(1900 + year) } else { Year::Unread })
+    Some(if year >= FIRST_YEAR_OF_1900S { BirthYear::Known(1900 + year) } else { BirthYear::Unread })
 }
 
 impl fmt::Display for Birthday {

@@ -44,22 +44,22 @@ impl fmt::Display for ColumnType {
 }
 
 impl FromStr for ColumnType {
-    type Err = UnknownColumnType;
+    type Err = ParseColumnTypeError;
 
     /// Reads a name exactly as [`ColumnType::as_str`] writes it.
-    fn from_str(name: &str) -> Result<Self, UnknownColumnType> {
-        Self::ALL.into_iter().find(|column_type| column_type.as_str() == name).ok_or(UnknownColumnType)
+    fn from_str(name: &str) -> Result<Self, ParseColumnTypeError> {
+        Self::ALL.into_iter().find(|column_type| column_type.as_str() == name).ok_or(ParseColumnTypeError)
     }
 }
 
 /// The text is not the name of a column type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a column type is one of text, number, date, yes_no")]
-pub struct UnknownColumnType;
+pub struct ParseColumnTypeError;
 
 /// A column that every address book has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BuiltIn {
+pub enum BuiltInColumn {
     /// `first_name`
     FirstName,
     /// `last_name`
@@ -84,7 +84,7 @@ pub enum BuiltIn {
     Organization,
 }
 
-impl BuiltIn {
+impl BuiltInColumn {
     /// Every built-in column, in the order in which people are shown them.
     pub const ALL: [Self; 11] = [
         Self::FirstName,
@@ -186,7 +186,7 @@ mod tests {
             let json = serde_json::to_value(column_type).unwrap();
             assert_eq!(json, column_type.as_str());
         }
-        assert_eq!("Text".parse::<ColumnType>(), Err(UnknownColumnType));
+        assert_eq!("Text".parse::<ColumnType>(), Err(ParseColumnTypeError));
     }
 
     #[test]
@@ -198,11 +198,11 @@ mod tests {
 
     #[test]
     fn a_built_in_column_is_found_by_its_name_in_any_case() {
-        for column in BuiltIn::ALL {
+        for column in BuiltInColumn::ALL {
             let shouted = format!(" {} ", column.key().to_uppercase());
-            assert_eq!(BuiltIn::from_name(&shouted), Some(column));
+            assert_eq!(BuiltInColumn::from_name(&shouted), Some(column));
         }
-        assert_eq!(BuiltIn::from_name("loyalty"), None);
+        assert_eq!(BuiltInColumn::from_name("loyalty"), None);
     }
 
     proptest! {

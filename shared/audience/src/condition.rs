@@ -18,11 +18,11 @@ use std::{
 use chrono::NaiveDate;
 use serde::{Serialize, Serializer};
 
-pub use error::{ConditionError, Problem};
+pub use error::{ConditionError, ConditionErrorKind};
 pub use operator::{Operator, operators_for};
 
-use crate::column::{BuiltIn, ColumnType};
-use compare::Test;
+use crate::column::{BuiltInColumn, ColumnType};
+use compare::ValueTest;
 
 /// The deepest nesting of groups: the root is at depth 0.
 pub const MAX_DEPTH: usize = 8;
@@ -36,25 +36,25 @@ pub const MAX_DAYS: u32 = 36_525;
 pub const MAX_ANNIVERSARY_DAYS: u32 = 366;
 
 /// Where conditions find the values of one recipient.
-pub trait Lookup {
+pub trait ValueLookup {
     /// The value as stored, by the folded name of its column (see [`crate::fold_name`]); `None`
     /// when there is no value or no such column.
     fn value(&self, folded_column: &str) -> Option<&str>;
 }
 
-impl<L: Lookup + ?Sized> Lookup for &L {
+impl<L: ValueLookup + ?Sized> ValueLookup for &L {
     fn value(&self, folded_column: &str) -> Option<&str> {
         (**self).value(folded_column)
     }
 }
 
-impl<S: BuildHasher> Lookup for HashMap<String, String, S> {
+impl<S: BuildHasher> ValueLookup for HashMap<String, String, S> {
     fn value(&self, folded_column: &str) -> Option<&str> {
         self.get(folded_column).map(String::as_str)
     }
 }
 
-impl Lookup for BTreeMap<String, String> {
+impl ValueLookup for BTreeMap<String, String> {
     fn value(&self, folded_column: &str) -> Option<&str> {
         self.get(folded_column).map(String::as_str)
     }
@@ -63,37 +63,37 @@ impl Lookup for BTreeMap<String, String> {
 /// The filter conditions of a campaign, ready to be asked. Serialises to the document that it was
 /// read from; two are equal when their documents are.
 #[derive(Clone, Debug)]
-pub struct Conditions {
+pub struct FilterConditions {
     document: serde_json::Value,
-    root: Option<Node>,
+    root: Option<ConditionNode>,
     columns: BTreeSet<String>,
 }
 
 /// A group that is never empty, or a condition.
 #[derive(Clone, Debug)]
-enum Node {
-    All(Vec<Node>),
-    Any(Vec<Node>),
-    Condition(Condition),
+enum ConditionNode {
+    All(Vec<ConditionNode>),
+    Any(Vec<ConditionNode>),
+    Condition(ColumnCondition),
 }
 
 /// A test of one column, or its opposite.
 ///
 /// Every test fails on a blank, so that its opposite (`is_not`, `is_empty`, ...) holds there.
 #[derive(Clone, Debug)]
-struct Condition {
+struct ColumnCondition {
     column: String,
-    test: Test,
+    test: ValueTest,
     negated: bool,
 }
 
-impl Conditions {
+impl FilterConditions {
     /// Reads a tree. `columns` gives the type of a column of the team by its folded name; the
     /// built-in columns are known without it.
     ///
     /// A column that is unknown to both is allowed, since a condition may be written before the
     /// first value arrives and outlive its column: it is read as the first type that takes the
-    /// operator and its value, and whatever [`Lookup`] has for it (mostly nothing) is compared.
+    /// operator and its value, and whatever [`ValueLookup`] has for it (mostly nothing) is compared.
     ///
     /// The error names the place in the tree and what is allowed there.
     pub fn parse(
@@ -108,7 +108,7 @@ impl Conditions {
     /// Text compares without case and outer white space. A value that does not read as its
     /// column's type counts as blank. A group without conditions counts for nothing, so that a
     /// tree without conditions takes everybody.
-    pub fn matches(&self, recipient: &dyn Lookup, today: NaiveDate) -> bool {
+    pub fn matches(&self, recipient: &dyn ValueLookup, today: NaiveDate) -> bool {
         self.root.as_ref().is_none_or(|root| root.matches(recipient, today))
     }
 
@@ -119,7 +119,7 @@ impl Conditions {
 
     /// The first column that is used and that neither every address book nor, by its folded name, this one has.
     pub fn unknown_column(&self, columns: impl Fn(&str) -> Option<ColumnType>) -> Option<&str> {
-        self.columns().find(|name| BuiltIn::from_key(name).is_none() && columns(name).is_none())
+        self.columns().find(|name| BuiltInColumn::from_key(name).is_none() && columns(name).is_none())
     }
 
     /// Whether there is no condition, so that everybody is in.
@@ -128,27 +128,27 @@ impl Conditions {
     }
 }
 
-impl Default for Conditions {
+impl Default for FilterConditions {
     /// No conditions: `{"all": []}`.
     fn default() -> Self {
         Self { document: serde_json::json!({ "all": [] }), root: None, columns: BTreeSet::new() }
     }
 }
 
-impl PartialEq for Conditions {
+impl PartialEq for FilterConditions {
     fn eq(&self, other: &Self) -> bool {
         self.document == other.document
     }
 }
 
-impl Serialize for Conditions {
+impl Serialize for FilterConditions {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.document.serialize(serializer)
     }
 }
 
-impl Node {
-    fn matches(&self, recipient: &dyn Lookup, today: NaiveDate) -> bool {
+impl ConditionNode {
+    fn matches(&self, recipient: &dyn ValueLookup, today: NaiveDate) -> bool {
         match self {
             Self::All(nodes) => nodes.iter().all(|node| node.matches(recipient, today)),
             Self::Any(nodes) => nodes.iter().any(|node| node.matches(recipient, today)),
@@ -157,8 +157,8 @@ impl Node {
     }
 }
 
-impl Condition {
-    fn matches(&self, recipient: &dyn Lookup, today: NaiveDate) -> bool {
+impl ColumnCondition {
+    fn matches(&self, recipient: &dyn ValueLookup, today: NaiveDate) -> bool {
         let value = recipient.value(&self.column).unwrap_or_default();
         self.test.holds(value, today) != self.negated
     }

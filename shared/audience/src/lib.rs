@@ -12,8 +12,8 @@ pub mod column;
 pub mod condition;
 pub mod value;
 
-pub use area::{Area, AreaError};
-pub use birthday::{Birthday, BirthdayRead};
-pub use column::{BuiltIn, ColumnType, fold_name};
-pub use condition::{ConditionError, Conditions, Lookup, Operator};
-pub use value::{Unreadable, Value};
+pub use area::{AreaError, GeoArea};
+pub use birthday::{Birthday, ParsedBirthday};
+pub use column::{BuiltInColumn, ColumnType, fold_name};
+pub use condition::{ConditionError, FilterConditions, Operator, ValueLookup};
+pub use value::{ColumnValue, ColumnValueError};

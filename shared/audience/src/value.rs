@@ -11,7 +11,7 @@ use crate::column::ColumnType;
 
 /// A value read as its column's type.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum ColumnValue {
     /// The text without outer white space, never empty.
     Text(String),
     /// A finite number, never negative zero.
@@ -26,7 +26,7 @@ pub enum Value {
     YesNo(bool),
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for ColumnValue {
     /// Writes it so that it reads as the same value again: numbers plain, dates as `YYYY-MM-DD`,
     /// yes and no as `yes` and `no`.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -42,7 +42,7 @@ impl fmt::Display for Value {
 /// The text does not read as the type of its column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", expected(*column_type))]
-pub struct Unreadable {
+pub struct ColumnValueError {
     /// The type that was asked for.
     pub column_type: ColumnType,
 }
@@ -58,18 +58,18 @@ const fn expected(column_type: ColumnType) -> &'static str {
 }
 
 /// Reads a text as a value of the type; `None` is a blank.
-pub fn read(column_type: ColumnType, text: &str) -> Result<Option<Value>, Unreadable> {
+pub fn read(column_type: ColumnType, text: &str) -> Result<Option<ColumnValue>, ColumnValueError> {
     let text = text.trim();
     if text.is_empty() {
         return Ok(None);
     }
     let value = match column_type {
-        ColumnType::Text => Some(Value::Text(text.to_owned())),
-        ColumnType::Number => read_number(text).map(Value::Number),
-        ColumnType::Date => read_date(text).map(Value::Date),
-        ColumnType::YesNo => read_yes_no(text).map(Value::YesNo),
+        ColumnType::Text => Some(ColumnValue::Text(text.to_owned())),
+        ColumnType::Number => read_number(text).map(ColumnValue::Number),
+        ColumnType::Date => read_date(text).map(ColumnValue::Date),
+        ColumnType::YesNo => read_yes_no(text).map(ColumnValue::YesNo),
     };
-    value.map(Some).ok_or(Unreadable { column_type })
+    value.map(Some).ok_or(ColumnValueError { column_type })
 }
 
 /// Whether the text is blank or reads as a value of the type.

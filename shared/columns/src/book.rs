@@ -2,15 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use audience::{BuiltIn, ColumnType, fold_name};
+use audience::{BuiltInColumn, ColumnType, fold_name};
 use computed::{definitions, offered, prompts};
 use contract::mcp::{ColumnKindName, ColumnView, FormulaError, FormulaProblem};
 use formula::limits::MAX_FORMULA_COLUMNS;
-use formula::{Checked, ColumnProblem, Definition, Problem, Sheet, Uses, name_problem};
+use formula::{
+    CheckedColumn, ColumnDiagnostic, FormulaColumn, FormulaDiagnostic, FormulaSheet, UsedColumnTypes,
+    name_problem,
+};
 use serde_json::Value;
-use store::{Column, ColumnKind};
+use store::{ColumnKind, TeamColumn};
 
-use crate::{Asker, failed};
+use crate::{ColumnsContext, failed};
 
 /// The folded name of a formula that is meant for no column: no formula can name it.
 const UNNAMED: &str = "\u{0}";
@@ -19,24 +22,24 @@ const UNNAMED: &str = "\u{0}";
 const UNKNOWN_SHOWN: usize = 20;
 
 /// The columns that are not built in, the oldest first.
-pub struct Book {
-    columns: Vec<Column>,
+pub struct ColumnCatalog {
+    columns: Vec<TeamColumn>,
 }
 
 /// What a name stands for.
-pub enum Named<'a> {
+pub enum NamedColumn<'a> {
     /// Nothing yet.
     Nothing,
     /// A column that no formula fills.
     Other,
     /// A formula column.
-    Formula(&'a Column),
+    Formula(&'a TeamColumn),
 }
 
 /// A formula that fits the team's columns.
-pub struct Fitting {
+pub struct FittedFormula {
     /// The team's formula columns with it, ready to be computed.
-    pub sheet: Sheet,
+    pub sheet: FormulaSheet,
     /// Its place among them.
     pub position: usize,
     /// The type of its results.
@@ -44,16 +47,16 @@ pub struct Fitting {
     /// The names of the columns that it uses, as they were first written.
     pub columns: Vec<String>,
     /// The types of these columns by folded name.
-    pub uses: Uses,
+    pub uses: UsedColumnTypes,
     /// Where it is likely to give something else than its writer means.
     pub warnings: Vec<FormulaProblem>,
     /// Other formula columns whose type, or the types of what they use, change with it.
-    pub retyped: Vec<Definition>,
+    pub retyped: Vec<FormulaColumn>,
 }
 
-impl Book {
+impl ColumnCatalog {
     /// The book of these columns.
-    pub fn new(columns: Vec<Column>) -> Self {
+    pub fn new(columns: Vec<TeamColumn>) -> Self {
         Self { columns }
     }
 
@@ -61,20 +64,20 @@ impl Book {
     ///
     /// # Errors
     /// `internal_error`.
-    pub async fn read(asker: Asker<'_>) -> Result<Self, FormulaError> {
+    pub async fn read(asker: ColumnsContext<'_>) -> Result<Self, FormulaError> {
         asker.store.column_list(asker.team_id).await.map(Self::new).map_err(failed)
     }
 
     /// What a name stands for, whatever its case.
-    pub fn find(&self, name: &str) -> Named<'_> {
-        if BuiltIn::from_name(name).is_some() {
-            return Named::Other;
+    pub fn find(&self, name: &str) -> NamedColumn<'_> {
+        if BuiltInColumn::from_name(name).is_some() {
+            return NamedColumn::Other;
         }
         let folded = fold_name(name);
         match self.columns.iter().find(|column| column.name_key == folded) {
-            Some(column) if column.kind == ColumnKind::Formula => Named::Formula(column),
-            Some(_) => Named::Other,
-            None => Named::Nothing,
+            Some(column) if column.kind == ColumnKind::Formula => NamedColumn::Formula(column),
+            Some(_) => NamedColumn::Other,
+            None => NamedColumn::Nothing,
         }
     }
 
@@ -82,22 +85,22 @@ impl Book {
     ///
     /// # Errors
     /// `column_not_found`, `not_a_formula_column`.
-    pub fn formula(&self, name: &str) -> Result<&Column, FormulaError> {
+    pub fn formula(&self, name: &str) -> Result<&TeamColumn, FormulaError> {
         match self.find(name) {
-            Named::Formula(column) => Ok(column),
-            Named::Other => Err(FormulaError::NotAFormulaColumn(name.to_owned())),
-            Named::Nothing => Err(FormulaError::ColumnNotFound(name.to_owned())),
+            NamedColumn::Formula(column) => Ok(column),
+            NamedColumn::Other => Err(FormulaError::NotAFormulaColumn(name.to_owned())),
+            NamedColumn::Nothing => Err(FormulaError::ColumnNotFound(name.to_owned())),
         }
     }
 
     /// The formula column that a formula is meant for, `None` for a new one. Errors are those of a save:
     /// `invalid_request` for a name that designs and formulas could not write, `not_a_formula_column`,
     /// `too_many_formulas`.
-    pub fn place_for(&self, name: &str) -> Result<Option<&Column>, FormulaError> {
+    pub fn place_for(&self, name: &str) -> Result<Option<&TeamColumn>, FormulaError> {
         match self.find(name) {
-            Named::Formula(column) => return Ok(Some(column)),
-            Named::Other => return Err(FormulaError::NotAFormulaColumn(name.to_owned())),
-            Named::Nothing => {}
+            NamedColumn::Formula(column) => return Ok(Some(column)),
+            NamedColumn::Other => return Err(FormulaError::NotAFormulaColumn(name.to_owned())),
+            NamedColumn::Nothing => {}
         }
         if let Some(problem) = name_problem(name) {
             return Err(FormulaError::InvalidRequest(format!("name {problem}.")));
@@ -109,7 +112,7 @@ impl Book {
     }
 
     /// What is wrong with a saved formula: nothing, unless the columns have changed since.
-    pub fn saved_problems(&self, column: &Column) -> Vec<FormulaProblem> {
+    pub fn saved_problems(&self, column: &TeamColumn) -> Vec<FormulaProblem> {
         let sheet = self.sheet();
         let formula = sheet.position(&column.name_key).and_then(|position| sheet.formula(position));
         match formula {
@@ -120,7 +123,7 @@ impl Book {
 
     /// Every column for people: the built-in ones, then the others by name.
     pub fn views(&self) -> Vec<ColumnView> {
-        let built_in = BuiltIn::ALL.into_iter().map(|column| ColumnView {
+        let built_in = BuiltInColumn::ALL.into_iter().map(|column| ColumnView {
             name: column.key().to_owned(),
             column_type: column.column_type(),
             kind: ColumnKindName::BuiltIn,
@@ -129,11 +132,11 @@ impl Book {
             problem: None,
         });
         let sheet = self.sheet();
-        let problem = |column: &Column| match sheet.formula(sheet.position(&column.name_key)?)? {
+        let problem = |column: &TeamColumn| match sheet.formula(sheet.position(&column.name_key)?)? {
             Err(problems) => problems.first().map(ToString::to_string),
             Ok(_) => None,
         };
-        let mut others: Vec<&Column> = self.columns.iter().collect();
+        let mut others: Vec<&TeamColumn> = self.columns.iter().collect();
         others.sort_by(|one, other| one.name_key.cmp(&other.name_key));
         let others = others.into_iter().map(|column| ColumnView {
             name: column.name.clone(),
@@ -153,7 +156,8 @@ impl Book {
     /// The type of a column by its folded name.
     pub(crate) fn column_type(&self, folded: &str) -> Option<ColumnType> {
         let own = self.columns.iter().find(|column| column.name_key == folded);
-        own.map(|column| column.column_type).or_else(|| BuiltIn::from_key(folded).map(BuiltIn::column_type))
+        own.map(|column| column.column_type)
+            .or_else(|| BuiltInColumn::from_key(folded).map(BuiltInColumn::column_type))
     }
 
     /// The folded names of the columns that a language model fills.
@@ -165,25 +169,25 @@ impl Book {
     /// Names in rows that are no columns, each once.
     pub fn unknown(&self, rows: &[BTreeMap<String, Value>]) -> Vec<String> {
         let names: BTreeSet<&String> = rows.iter().flat_map(BTreeMap::keys).collect();
-        let is_unknown = |name: &&&String| matches!(self.find(name), Named::Nothing);
+        let is_unknown = |name: &&&String| matches!(self.find(name), NamedColumn::Nothing);
         names.iter().filter(is_unknown).take(UNKNOWN_SHOWN).map(|name| (*name).clone()).collect()
     }
 
     /// The team's formula columns.
-    pub fn definitions(&self) -> Vec<Definition> {
+    pub fn definitions(&self) -> Vec<FormulaColumn> {
         definitions(&self.columns)
     }
 
     /// The team's formula columns, ready to be computed.
-    pub fn sheet(&self) -> Sheet {
-        Sheet::new(offered(&self.columns), self.definitions())
+    pub fn sheet(&self) -> FormulaSheet {
+        FormulaSheet::new(offered(&self.columns), self.definitions())
     }
 
     /// Fits a formula in, as that of the column `name` or of none. Takes milliseconds of a processor.
     ///
     /// # Errors
     /// Its problems, and those that it brings to the formulas that use the column.
-    pub fn fit(&self, source: &str, name: Option<&str>) -> Result<Fitting, Vec<FormulaProblem>> {
+    pub fn fit(&self, source: &str, name: Option<&str>) -> Result<FittedFormula, Vec<FormulaProblem>> {
         let offered: Vec<_> = offered(&self.columns).collect();
         let before = self.definitions();
         let (definitions, position) = with(before.clone(), source, name);
@@ -207,19 +211,19 @@ impl Book {
             }
         }
         let found = definitions.iter().zip(&checked).enumerate();
-        let retyped: Vec<Definition> = found
+        let retyped: Vec<FormulaColumn> = found
             .filter(|(at, (definition, checked))| {
                 let is_as_before =
                     definition.column_type == checked.column_type && definition.uses == checked.uses;
                 *at != position && !is_as_before
             })
-            .map(|(_, (definition, checked))| Definition {
+            .map(|(_, (definition, checked))| FormulaColumn {
                 column_type: checked.column_type,
                 uses: checked.uses.clone(),
                 ..definition.clone()
             })
             .collect();
-        let sheet = Sheet::new(offered, definitions);
+        let sheet = FormulaSheet::new(offered, definitions);
         let (result_type, used, warnings) = match sheet.formula(position) {
             Some(Ok(formula)) => {
                 let warnings = self::problems(formula.warnings(), source);
@@ -229,15 +233,23 @@ impl Book {
             None => (ColumnType::Text, Vec::new(), Vec::new()),
         };
         let uses = self.types_of(&used, &retyped);
-        Ok(Fitting { columns: self.names(&used), sheet, position, result_type, uses, warnings, retyped })
+        Ok(FittedFormula {
+            columns: self.names(&used),
+            sheet,
+            position,
+            result_type,
+            uses,
+            warnings,
+            retyped,
+        })
     }
 
     /// The types of columns by folded name, those of changed formula columns as they will be.
-    fn types_of(&self, folded: &[String], retyped: &[Definition]) -> Uses {
+    fn types_of(&self, folded: &[String], retyped: &[FormulaColumn]) -> UsedColumnTypes {
         let type_of = |key: &String| {
             let retyped = retyped.iter().find(|other| fold_name(&other.name) == *key);
             let own = || self.columns.iter().find(|column| column.name_key == *key);
-            let built_in = || BuiltIn::from_key(key).map(BuiltIn::column_type);
+            let built_in = || BuiltInColumn::from_key(key).map(BuiltInColumn::column_type);
             let stored = retyped.map(|other| other.column_type).or_else(|| Some(own()?.column_type));
             Some((key.clone(), stored.or_else(built_in)?))
         };
@@ -255,12 +267,16 @@ impl Book {
 }
 
 /// The source of a formula column.
-pub fn source(column: &Column) -> Option<&str> {
+pub fn source(column: &TeamColumn) -> Option<&str> {
     column.formula.as_deref()
 }
 
 /// The definitions with this one in the place of the one of its name, or behind them.
-fn with(mut definitions: Vec<Definition>, source: &str, name: Option<&str>) -> (Vec<Definition>, usize) {
+fn with(
+    mut definitions: Vec<FormulaColumn>,
+    source: &str,
+    name: Option<&str>,
+) -> (Vec<FormulaColumn>, usize) {
     let folded = fold_name(name.unwrap_or(UNNAMED));
     match definitions.iter().position(|definition| fold_name(&definition.name) == folded) {
         Some(position) => {
@@ -269,7 +285,7 @@ fn with(mut definitions: Vec<Definition>, source: &str, name: Option<&str>) -> (
             (definitions, position)
         }
         None => {
-            definitions.push(Definition {
+            definitions.push(FormulaColumn {
                 name: name.unwrap_or(UNNAMED).trim().to_owned(),
                 column_type: ColumnType::Text,
                 source: source.to_owned(),
@@ -283,13 +299,13 @@ fn with(mut definitions: Vec<Definition>, source: &str, name: Option<&str>) -> (
 
 /// The names of the formula columns that use the one at a position, and were saved when it had another type than this.
 fn users<'a>(
-    definitions: &'a [Definition],
-    checked: &[Checked],
+    definitions: &'a [FormulaColumn],
+    checked: &[CheckedColumn],
     position: usize,
     column_type: ColumnType,
 ) -> Vec<&'a str> {
     let key = fold_name(&definitions[position].name);
-    let uses = |(definition, checked): (&'a Definition, &Checked)| {
+    let uses = |(definition, checked): (&'a FormulaColumn, &CheckedColumn)| {
         let saved = match &definition.uses {
             Some(uses) => uses.get(&key).is_some_and(|saved| *saved != column_type),
             // With which types it was saved is not known.
@@ -326,7 +342,7 @@ const fn in_words(column_type: ColumnType) -> &'static str {
 }
 
 /// A problem of a formula as its writer is told it; one of another column has no place in it.
-fn told(found: ColumnProblem, own: &Definition) -> FormulaProblem {
+fn told(found: ColumnDiagnostic, own: &FormulaColumn) -> FormulaProblem {
     if found.column == own.name {
         return problem(&found.problem, &own.source);
     }
@@ -343,11 +359,11 @@ fn told(found: ColumnProblem, own: &Definition) -> FormulaProblem {
 }
 
 /// Problems with the characters that stand at their places.
-fn problems(found: &[Problem], source: &str) -> Vec<FormulaProblem> {
+fn problems(found: &[FormulaDiagnostic], source: &str) -> Vec<FormulaProblem> {
     found.iter().map(|found| problem(found, source)).collect()
 }
 
-fn problem(found: &Problem, source: &str) -> FormulaProblem {
+fn problem(found: &FormulaDiagnostic, source: &str) -> FormulaProblem {
     FormulaProblem {
         offset: found.offset,
         length: found.length,
@@ -362,17 +378,18 @@ mod tests {
     use super::*;
 
     /// A book with these formula columns, as they were saved.
-    fn book(columns: &[(&str, ColumnType, &str)]) -> Book {
+    fn book(columns: &[(&str, ColumnType, &str)]) -> ColumnCatalog {
         let column = |(name, column_type, source): &(&str, ColumnType, &str)| {
-            Column::computed(name, *column_type, source)
+            TeamColumn::computed(name, *column_type, source)
         };
-        Book::new(columns.iter().map(column).collect())
+        ColumnCatalog::new(columns.iter().map(column).collect())
     }
 
     #[test]
     fn a_formula_that_fits_has_a_type_and_the_columns_that_it_uses_as_they_are_written() {
-        let size = Column::computed("Größe M", ColumnType::Number, "1");
-        let book = Book::new(vec![Column { formula_uses: Some(Uses::new()), ..size }]);
+        let size = TeamColumn::computed("Größe M", ColumnType::Number, "1");
+        let book =
+            ColumnCatalog::new(vec![TeamColumn { formula_uses: Some(UsedColumnTypes::new()), ..size }]);
         let fitting = book.fit("{größe m} + LEN(First_Name)", None).ok().unwrap();
         assert_eq!(fitting.result_type, ColumnType::Number);
         assert_eq!(fitting.columns, ["Größe M", "first_name"]);
@@ -382,7 +399,11 @@ mod tests {
     #[test]
     fn a_column_that_others_use_keeps_its_type_until_they_are_saved_without_it() {
         let saved = |uses: &[(&str, ColumnType)]| {
-            Some(uses.iter().map(|(name, column_type)| ((*name).to_owned(), *column_type)).collect::<Uses>())
+            Some(
+                uses.iter()
+                    .map(|(name, column_type)| ((*name).to_owned(), *column_type))
+                    .collect::<UsedColumnTypes>(),
+            )
         };
         let mut book = book(&[
             ("A", ColumnType::Number, "LEN(first_name)"),
@@ -403,7 +424,7 @@ mod tests {
         assert!(book.fit("LEN(last_name)", Some("A")).is_ok());
         assert!(book.fit("LEN(last_name)", Some("D")).is_ok());
         // Back to the type with which others were saved.
-        book.columns[0] = Column::computed("A", ColumnType::Text, "first_name");
+        book.columns[0] = TeamColumn::computed("A", ColumnType::Text, "first_name");
         assert!(book.fit("LEN(first_name)", Some("A")).is_ok());
     }
 

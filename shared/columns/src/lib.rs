@@ -1,7 +1,7 @@
 //! A team's columns: which formulas fit them, what a formula gives for people of the address book, and what a change of
 //! one means to all that uses it. The Formula MCP server and the console are two ways to the same functions.
 //!
-//! In reading order: [`Profile`] (what cards and conditions see), [`Book`] (the team's columns as formulas see
+//! In reading order: [`RecipientProfile`] (what cards and conditions see), [`ColumnCatalog`] (the team's columns as formulas see
 //! them), [`preview`], [`save`], and what [uses](filtering_campaigns) a column.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
@@ -14,12 +14,12 @@ mod profile;
 mod save;
 mod uses;
 
-pub use book::{Book, Fitting, Named, source};
+pub use book::{ColumnCatalog, FittedFormula, NamedColumn, source};
 pub use create::create;
-pub use mask::People;
+pub use mask::PeopleMasking;
 pub use preview::preview;
-pub use profile::Profile;
-pub use save::{FormulaSave, Refused, checked_name, save};
+pub use profile::RecipientProfile;
+pub use save::{FormulaToSave, SaveColumnError, checked_name, save};
 pub use uses::{TypeUses, designs, filtering_campaigns};
 
 use std::error::Error;
@@ -32,7 +32,7 @@ use store::{Store, StoreError};
 
 /// Whose columns are asked about, and when.
 #[derive(Clone, Copy)]
-pub struct Asker<'a> {
+pub struct ColumnsContext<'a> {
     /// The database.
     pub store: &'a Store,
     /// The team.
@@ -41,7 +41,7 @@ pub struct Asker<'a> {
     pub now: DateTime<Utc>,
 }
 
-impl Asker<'_> {
+impl ColumnsContext<'_> {
     /// The day in the team's time zone.
     ///
     /// # Errors

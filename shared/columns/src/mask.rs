@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use audience::value::{fits, read_date};
-use audience::{BuiltIn, ColumnType};
+use audience::{BuiltInColumn, ColumnType};
 use chrono::Datelike;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory};
 
 /// What a preview shows of people in the address book.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum People {
+pub enum PeopleMasking {
     /// All that the formula uses.
     Shown,
     /// Texts by the first letters of their words, numbers by their first digit, dates by their year. The formula is computed from
@@ -23,7 +23,7 @@ const REST: char = '…';
 /// Masks the values of a row, by folded column name. States stay, and yes or no of columns that hold these; a value that does not
 /// read as its column's type is a text.
 pub(crate) fn mask(row: &mut BTreeMap<String, String>, column_type: impl Fn(&str) -> Option<ColumnType>) {
-    for (name, value) in row.iter_mut().filter(|(name, _)| *name != BuiltIn::State.key()) {
+    for (name, value) in row.iter_mut().filter(|(name, _)| *name != BuiltInColumn::State.key()) {
         let column_type = column_type(name).filter(|one| fits(*one, value)).unwrap_or(ColumnType::Text);
         *value = match column_type {
             ColumnType::Text => masked(value),

@@ -2,32 +2,32 @@
 
 use std::collections::BTreeMap;
 
-use audience::{Lookup, fold_name};
+use audience::{ValueLookup, fold_name};
 use chrono::NaiveDate;
-use computed::{Recipient, standardise};
+use computed::{StandardisedRecipient, standardise};
 use contract::mcp::{
     FormulaError, PREVIEW_ROWS, PREVIEW_ROWS_DEFAULT, PreviewAnswer, PreviewArguments, PreviewRow,
     PreviewSource, page_length,
 };
-use formula::{Computed, Outcome};
+use formula::{ComputedRow, EvaluatedCell};
 use serde_json::Value;
 use store::BookCursor;
 use uuid::Uuid;
 
-use crate::book::{Book, Fitting, Named, source};
-use crate::mask::{People, mask};
-use crate::{Asker, failed};
+use crate::book::{ColumnCatalog, FittedFormula, NamedColumn, source};
+use crate::mask::{PeopleMasking, mask};
+use crate::{ColumnsContext, failed};
 
 /// Pages of the address book that are read for one preview: an integration without contacts gives an empty one.
 const PAGES: usize = 20;
 
 /// Values by folded column name.
-type Row = BTreeMap<String, String>;
+type PreviewValues = BTreeMap<String, String>;
 
 /// A row that is shown, and why its values of AI columns are blank, by folded name.
 #[derive(Default)]
-struct Shown {
-    row: Row,
+struct PreviewInput {
+    row: PreviewValues,
     reasons: BTreeMap<String, String>,
 }
 
@@ -37,13 +37,13 @@ struct Shown {
 /// # Errors
 /// As those of the tool `preview_formula`.
 pub async fn preview(
-    asker: Asker<'_>,
+    asker: ColumnsContext<'_>,
     arguments: PreviewArguments,
-    people: People,
+    people: PeopleMasking,
     is_too_late: &(dyn Fn() -> bool + Sync),
 ) -> Result<PreviewAnswer, FormulaError> {
     let limit = page_length(arguments.limit, PREVIEW_ROWS_DEFAULT, PREVIEW_ROWS)?;
-    let book = Book::read(asker).await?;
+    let book = ColumnCatalog::read(asker).await?;
     let formula = source_of(&book, &arguments)?;
     let fitting = tokio::task::block_in_place(|| book.fit(&formula, arguments.name.as_deref()))
         .map_err(FormulaError::InvalidFormula)?;
@@ -51,7 +51,7 @@ pub async fn preview(
         Some(rows) => (PreviewSource::Rows, book.unknown(&rows), given(rows)?),
         None => {
             let mut rows = stored(asker, &book, limit).await?;
-            if people == People::Masked {
+            if people == PeopleMasking::Masked {
                 rows.iter_mut().for_each(|shown| mask(&mut shown.row, |name| book.column_type(name)));
             }
             (PreviewSource::AddressBook, Vec::new(), rows)
@@ -73,15 +73,15 @@ pub async fn preview(
         formula,
         result_type: fitting.result_type,
         source,
-        masked: source == PreviewSource::AddressBook && people == People::Masked,
+        masked: source == PreviewSource::AddressBook && people == PeopleMasking::Masked,
         unknown_columns,
         rows,
     })
 }
 
-fn source_of(book: &Book, arguments: &PreviewArguments) -> Result<String, FormulaError> {
+fn source_of(book: &ColumnCatalog, arguments: &PreviewArguments) -> Result<String, FormulaError> {
     match (&arguments.formula, &arguments.name) {
-        (Some(_), Some(name)) if matches!(book.find(name), Named::Other) => {
+        (Some(_), Some(name)) if matches!(book.find(name), NamedColumn::Other) => {
             Err(FormulaError::NotAFormulaColumn(name.clone()))
         }
         (Some(formula), _) => Ok(formula.clone()),
@@ -100,17 +100,17 @@ fn source_of(book: &Book, arguments: &PreviewArguments) -> Result<String, Formul
 }
 
 /// The rows of the call, each value as the text that would be stored, and the address as a send would read it.
-fn given(rows: Vec<BTreeMap<String, Value>>) -> Result<Vec<Shown>, FormulaError> {
+fn given(rows: Vec<BTreeMap<String, Value>>) -> Result<Vec<PreviewInput>, FormulaError> {
     if rows.len() > PREVIEW_ROWS {
         let message = format!("A preview takes at most {PREVIEW_ROWS} rows; this one has {}.", rows.len());
         return Err(FormulaError::InvalidRequest(message));
     }
-    let read = |(index, row)| Ok(Shown { row: read_row(index, row)?, ..Shown::default() });
+    let read = |(index, row)| Ok(PreviewInput { row: read_row(index, row)?, ..PreviewInput::default() });
     rows.into_iter().enumerate().map(read).collect()
 }
 
-fn read_row(index: usize, row: BTreeMap<String, Value>) -> Result<Row, FormulaError> {
-    let mut read = Row::new();
+fn read_row(index: usize, row: BTreeMap<String, Value>) -> Result<PreviewValues, FormulaError> {
+    let mut read = PreviewValues::new();
     for (name, value) in row {
         let text = match value {
             Value::Null => continue,
@@ -129,7 +129,11 @@ fn read_row(index: usize, row: BTreeMap<String, Value>) -> Result<Row, FormulaEr
 }
 
 /// The first people of the address book.
-async fn stored(asker: Asker<'_>, book: &Book, limit: usize) -> Result<Vec<Shown>, FormulaError> {
+async fn stored(
+    asker: ColumnsContext<'_>,
+    book: &ColumnCatalog,
+    limit: usize,
+) -> Result<Vec<PreviewInput>, FormulaError> {
     let ai_columns = book.ai_columns();
     let (mut rows, mut cursor) = (Vec::new(), Some(BookCursor::START));
     for _ in 0..PAGES {
@@ -147,15 +151,15 @@ async fn stored(asker: Asker<'_>, book: &Book, limit: usize) -> Result<Vec<Shown
             if line.entry_id.is_none() {
                 standardise(&mut line.built_in);
             }
-            Shown { row: line.built_in, reasons }
+            PreviewInput { row: line.built_in, reasons }
         }));
         cursor = page.next;
     }
     Ok(rows)
 }
 
-fn compute(fitting: &Fitting, shown: &Shown, today: NaiveDate) -> PreviewRow {
-    let computed = Computed::new(&fitting.sheet, Recipient::new(&shown.row), today);
+fn compute(fitting: &FittedFormula, shown: &PreviewInput, today: NaiveDate) -> PreviewRow {
+    let computed = ComputedRow::new(&fitting.sheet, StandardisedRecipient::new(&shown.row), today);
     let value = |name: &String| (name.clone(), computed.value(&fold_name(name)).map(str::to_owned));
     let values: BTreeMap<_, _> = fitting.columns.iter().map(value).collect();
     let blank = values.iter().filter(|(_, value)| value.is_none()).map(|(name, _)| name);
@@ -163,8 +167,8 @@ fn compute(fitting: &Fitting, shown: &Shown, today: NaiveDate) -> PreviewRow {
     let reasons = blank.filter_map(reason).collect();
     let outcome = computed.outcome(fitting.position);
     let reason = match &outcome {
-        Outcome::Value(_) => None,
-        Outcome::Blank(reason) => Some(reason.to_string()),
+        EvaluatedCell::Value(_) => None,
+        EvaluatedCell::Blank(reason) => Some(reason.to_string()),
     };
     PreviewRow { values, result: outcome.text(), reason, reasons }
 }
@@ -175,7 +179,7 @@ mod tests {
 
     use super::*;
 
-    fn rows(json: Value) -> Result<Vec<Row>, FormulaError> {
+    fn rows(json: Value) -> Result<Vec<PreviewValues>, FormulaError> {
         let given = given(serde_json::from_value(json).unwrap())?;
         Ok(given.into_iter().map(|shown| shown.row).collect())
     }

@@ -1,10 +1,10 @@
 //! A recipient as conditions, designs and links see it.
 
-use audience::{BuiltIn, Lookup};
-use store::{EntryAddress, StoredEntry};
+use audience::{BuiltInColumn, ValueLookup};
+use store::{BookEntryAddress, BookEntryValues};
 
 /// A recipient as conditions see it: the verified address, what was sent, and behind it what is stored.
-pub struct Profile<'a> {
+pub struct RecipientProfile<'a> {
     /// First and last name.
     pub name: (&'a str, &'a str),
     /// Delivery line and second line.
@@ -18,12 +18,12 @@ pub struct Profile<'a> {
     /// Latitude and longitude, when known.
     pub place: Option<(f64, f64)>,
     /// The other columns, by folded name: sent, else stored.
-    pub values: &'a dyn Lookup,
+    pub values: &'a dyn ValueLookup,
 }
 
-impl<'a> Profile<'a> {
+impl<'a> RecipientProfile<'a> {
     /// As it stands in the address book.
-    pub fn stored(entry: &'a EntryAddress, values: &'a StoredEntry) -> Self {
+    pub fn stored(entry: &'a BookEntryAddress, values: &'a BookEntryValues) -> Self {
         Self {
             name: (&entry.first_name, &entry.last_name),
             lines: (&entry.address_1, &entry.address_2),
@@ -36,16 +36,16 @@ impl<'a> Profile<'a> {
     }
 }
 
-impl Lookup for Profile<'_> {
+impl ValueLookup for RecipientProfile<'_> {
     fn value(&self, column: &str) -> Option<&str> {
-        match BuiltIn::from_key(column) {
-            Some(BuiltIn::FirstName) => Some(self.name.0),
-            Some(BuiltIn::LastName) => Some(self.name.1),
-            Some(BuiltIn::Address1) => Some(self.lines.0),
-            Some(BuiltIn::Address2) => Some(self.lines.1),
-            Some(BuiltIn::City) => Some(self.city),
-            Some(BuiltIn::State) => Some(self.state),
-            Some(BuiltIn::Zip) => Some(self.zip),
+        match BuiltInColumn::from_key(column) {
+            Some(BuiltInColumn::FirstName) => Some(self.name.0),
+            Some(BuiltInColumn::LastName) => Some(self.name.1),
+            Some(BuiltInColumn::Address1) => Some(self.lines.0),
+            Some(BuiltInColumn::Address2) => Some(self.lines.1),
+            Some(BuiltInColumn::City) => Some(self.city),
+            Some(BuiltInColumn::State) => Some(self.state),
+            Some(BuiltInColumn::Zip) => Some(self.zip),
             _ => self.values.value(column),
         }
     }

@@ -1,31 +1,31 @@
 //! A formula column is made or changed.
 
-use audience::{ColumnType, Conditions};
+use audience::{ColumnType, FilterConditions};
 use chrono::{DateTime, Utc};
 use contract::id::{RequestId, TeamId};
 use contract::mcp::{FormulaError, SaveAnswer, SaveOutcome};
 use formula::name_problem;
-use store::{ChangedBy, Column, NewFormulaChange, StoreError, Transaction};
+use store::{FormulaChangeAuthor, NewFormulaChange, StoreError, TeamColumn, Transaction};
 
-use crate::book::{Book, Fitting, Named, source};
+use crate::book::{ColumnCatalog, FittedFormula, NamedColumn, source};
 use crate::uses::filtering_campaigns;
 
 /// Why a save was not made.
 #[derive(Debug)]
-pub enum Refused {
+pub enum SaveColumnError {
     /// Who asked is told why.
     Request(FormulaError),
     /// The database failed.
     Store(StoreError),
 }
 
-impl From<StoreError> for Refused {
+impl From<StoreError> for SaveColumnError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
 }
 
-impl From<FormulaError> for Refused {
+impl From<FormulaError> for SaveColumnError {
     fn from(error: FormulaError) -> Self {
         Self::Request(error)
     }
@@ -33,11 +33,11 @@ impl From<FormulaError> for Refused {
 
 /// A formula that is to be saved.
 #[derive(Debug, Clone, Copy)]
-pub struct FormulaSave<'a> {
+pub struct FormulaToSave<'a> {
     /// Names the request: delivered again, it finds its change.
     pub request_id: RequestId,
     /// Who asks.
-    pub by: ChangedBy<'a>,
+    pub by: FormulaChangeAuthor<'a>,
     /// The column's name, as [`checked_name`] gives it.
     pub name: &'a str,
     /// The source, trimmed.
@@ -60,23 +60,23 @@ pub fn checked_name(name: &str) -> Result<&str, FormulaError> {
 /// same answer.
 ///
 /// # Errors
-/// [`Refused`]: `not_a_formula_column`, `too_many_formulas`, `invalid_formula`, `type_in_use`, or the database's.
+/// [`SaveColumnError`]: `not_a_formula_column`, `too_many_formulas`, `invalid_formula`, `type_in_use`, or the database's.
 pub async fn save(
     transaction: &Transaction<'_>,
     team_id: TeamId,
-    save: FormulaSave<'_>,
+    save: FormulaToSave<'_>,
     now: DateTime<Utc>,
-) -> Result<SaveAnswer, Refused> {
-    let FormulaSave { request_id, by, name, formula } = save;
+) -> Result<SaveAnswer, SaveColumnError> {
+    let FormulaToSave { request_id, by, name, formula } = save;
     if formula.contains('\0') {
         let why = "formula must not have the character U+0000 in it.".to_owned();
         return Err(FormulaError::InvalidRequest(why).into());
     }
-    let book = Book::new(transaction.column_list_locked(team_id).await?);
+    let book = ColumnCatalog::new(transaction.column_list_locked(team_id).await?);
     let existing = book.place_for(name)?;
     let fitting = tokio::task::block_in_place(|| book.fit(formula, Some(name)))
         .map_err(FormulaError::InvalidFormula)?;
-    let is_standing = |column: &&Column| {
+    let is_standing = |column: &&TeamColumn| {
         // Saved over other types it means something else: this save takes the types of today.
         source(column) == Some(formula)
             && column.formula_uses.as_ref().is_none_or(|uses| *uses == fitting.uses)
@@ -109,8 +109,8 @@ async fn standing(
     transaction: &Transaction<'_>,
     team_id: TeamId,
     request_id: RequestId,
-    column: &Column,
-) -> Result<SaveAnswer, Refused> {
+    column: &TeamColumn,
+) -> Result<SaveAnswer, SaveColumnError> {
     let latest = transaction.formula_change_latest(team_id, &column.name_key).await?;
     let own = latest.filter(|change| change.request_id == request_id);
     Ok(SaveAnswer {
@@ -132,15 +132,20 @@ const fn outcome(previous_formula: Option<&str>) -> SaveOutcome {
 }
 
 /// The column itself first, then those that change with it.
-fn changed_columns(name: &str, formula: &str, existing: Option<&Column>, fitting: &Fitting) -> Vec<Column> {
+fn changed_columns(
+    name: &str,
+    formula: &str,
+    existing: Option<&TeamColumn>,
+    fitting: &FittedFormula,
+) -> Vec<TeamColumn> {
     let name = existing.map_or(name, |existing| existing.name.as_str());
-    let own = Column {
+    let own = TeamColumn {
         formula_uses: Some(fitting.uses.clone()),
-        ..Column::computed(name, fitting.result_type, formula)
+        ..TeamColumn::computed(name, fitting.result_type, formula)
     };
-    let retyped = fitting.retyped.iter().map(|other| Column {
+    let retyped = fitting.retyped.iter().map(|other| TeamColumn {
         formula_uses: other.uses.clone(),
-        ..Column::computed(&other.name, other.column_type, &other.source)
+        ..TeamColumn::computed(&other.name, other.column_type, &other.source)
     });
     std::iter::once(own).chain(retyped).collect()
 }
@@ -149,16 +154,17 @@ fn changed_columns(name: &str, formula: &str, existing: Option<&Column>, fitting
 async fn refuse_lost_conditions(
     transaction: &Transaction<'_>,
     team_id: TeamId,
-    book: &Book,
-    columns: &[Column],
-) -> Result<(), Refused> {
+    book: &ColumnCatalog,
+    columns: &[TeamColumn],
+) -> Result<(), SaveColumnError> {
     for column in columns {
-        let Named::Formula(current) = book.find(&column.name) else { continue };
+        let NamedColumn::Formula(current) = book.find(&column.name) else { continue };
         if current.column_type == column.column_type {
             continue;
         }
         let reads = |column_type: ColumnType, conditions: &serde_json::Value| {
-            Conditions::parse(conditions, |name| (name == column.name_key).then_some(column_type)).is_ok()
+            FilterConditions::parse(conditions, |name| (name == column.name_key).then_some(column_type))
+                .is_ok()
         };
         let (campaigns, _) = filtering_campaigns(transaction, team_id, &column.name_key).await?;
         let lost: Vec<String> = campaigns

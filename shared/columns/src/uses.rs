@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use audience::{ColumnType, Conditions, fold_name};
+use audience::{ColumnType, FilterConditions, fold_name};
 use computed::{definitions, offered};
 use contract::id::TeamId;
 use contract::mcp::DesignUse;
-use contract::push::TypeKept;
-use design::{Content, Document, Element, Side};
-use formula::Sheet;
+use contract::push::TypeLockReason;
+use design::{DesignElement, ElementContent, PrintableDesign, Side};
+use formula::FormulaSheet;
 use serde_json::Value;
-use store::{CampaignConditions, Column, Result, Transaction};
+use store::{NamedCampaignConditions, Result, TeamColumn, Transaction};
 
 /// Campaigns or designs that are read at a time.
 const PAGE: i64 = 100;
@@ -26,7 +26,7 @@ pub async fn filtering_campaigns(
     transaction: &Transaction<'_>,
     team_id: TeamId,
     name_key: &str,
-) -> Result<(Vec<CampaignConditions>, bool)> {
+) -> Result<(Vec<NamedCampaignConditions>, bool)> {
     let (mut found, mut after) = (Vec::new(), String::new());
     for _ in 0..PAGES {
         let page = transaction.campaign_conditions(team_id, &after, PAGE).await?;
@@ -51,7 +51,11 @@ impl TypeUses {
     ///
     /// # Errors
     /// When the database cannot be asked.
-    pub async fn read(transaction: &Transaction<'_>, team_id: TeamId, columns: &[Column]) -> Result<Self> {
+    pub async fn read(
+        transaction: &Transaction<'_>,
+        team_id: TeamId,
+        columns: &[TeamColumn],
+    ) -> Result<Self> {
         let (mut filtering, mut after) = (HashMap::new(), String::new());
         loop {
             let campaigns = transaction.campaign_conditions(team_id, &after, PAGE).await?;
@@ -59,8 +63,8 @@ impl TypeUses {
             after = last.campaign_id.to_string();
             for campaign in &campaigns {
                 // Only the names matter here, which are read whatever the types are.
-                let read = Conditions::parse(&campaign.conditions, |_| None);
-                let names = read.iter().flat_map(Conditions::columns);
+                let read = FilterConditions::parse(&campaign.conditions, |_| None);
+                let names = read.iter().flat_map(FilterConditions::columns);
                 filtering.extend(names.map(|name| (name.to_owned(), campaign.name.clone())));
             }
         }
@@ -78,22 +82,22 @@ impl TypeUses {
     }
 
     /// Why a column of this folded name may not get another type, this one; `None` when nothing stands against it.
-    pub fn keeps(&self, name_key: &str, wanted: ColumnType) -> Option<TypeKept> {
+    pub fn keeps(&self, name_key: &str, wanted: ColumnType) -> Option<TypeLockReason> {
         if self.filtering.contains_key(name_key) {
-            return Some(TypeKept::Conditions);
+            return Some(TypeLockReason::Conditions);
         }
         let types = self.computing.get(name_key).map_or(&[][..], Vec::as_slice);
-        types.iter().any(|used| *used != wanted).then_some(TypeKept::Formula)
+        types.iter().any(|used| *used != wanted).then_some(TypeLockReason::Formula)
     }
 }
 
 /// The types with which formulas use columns, by folded name.
-fn computing(columns: &[Column]) -> HashMap<String, Vec<ColumnType>> {
+fn computing(columns: &[TeamColumn]) -> HashMap<String, Vec<ColumnType>> {
     let stored: HashMap<&str, ColumnType> =
         columns.iter().map(|column| (column.name_key.as_str(), column.column_type)).collect();
-    let sheet = Sheet::new(offered(columns), definitions(columns));
+    let sheet = FormulaSheet::new(offered(columns), definitions(columns));
     // Where it is not known with which types a formula was saved, they are those of today.
-    let of_today = |column: &Column| {
+    let of_today = |column: &TeamColumn| {
         let formula = sheet.formula(sheet.position(&column.name_key)?)?.ok()?;
         let used = formula.columns().iter();
         Some(used.filter_map(|name| Some((name.clone(), *stored.get(name.as_str())?))).collect())
@@ -112,7 +116,7 @@ fn filters_on(conditions: &Value, name_key: &str) -> bool {
     // Which columns a tree uses does not depend on their types, but whether it can be read does.
     ColumnType::ALL.into_iter().any(|column_type| {
         let types = |name: &str| (name == name_key).then_some(column_type);
-        Conditions::parse(conditions, types)
+        FilterConditions::parse(conditions, types)
             .is_ok_and(|conditions| conditions.columns().any(|column| column == name_key))
     })
 }
@@ -133,7 +137,7 @@ pub async fn designs(
         after.clone_from(&last.name);
         for design in page {
             // One that cannot be read cannot print, and uses nothing until it is repaired.
-            let Ok(document) = Document::parse(&design.document) else {
+            let Ok(document) = PrintableDesign::parse(&design.document) else {
                 is_complete = false;
                 continue;
             };
@@ -147,7 +151,7 @@ pub async fn designs(
 }
 
 /// What a design uses a column for, each once.
-fn uses_of(document: &Document, name_key: &str) -> Vec<&'static str> {
+fn uses_of(document: &PrintableDesign, name_key: &str) -> Vec<&'static str> {
     let is_it = |field: &str| fold_name(field) == name_key;
     let elements = [Side::Front, Side::Back].into_iter().flat_map(|side| &document.surface(side).elements);
     let elements = elements.filter(|element| element.fields().any(is_it)).map(use_of);
@@ -156,11 +160,11 @@ fn uses_of(document: &Document, name_key: &str) -> Vec<&'static str> {
     uses.into_iter().collect()
 }
 
-const fn use_of(element: &Element) -> &'static str {
+const fn use_of(element: &DesignElement) -> &'static str {
     match &element.content {
-        Content::QrCode(_) => "link",
-        Content::Image(_) => "image",
-        Content::Text(_) | Content::Shape(_) => "text",
+        ElementContent::QrCode(_) => "link",
+        ElementContent::Image(_) => "image",
+        ElementContent::Text(_) | ElementContent::Shape(_) => "text",
     }
 }
 
@@ -180,17 +184,18 @@ mod tests {
 
     #[test]
     fn formulas_keep_the_types_with_which_they_were_saved() {
-        let saved = Column {
+        let saved = TeamColumn {
             formula_uses: Some([("x".to_owned(), ColumnType::Number)].into()),
-            ..Column::computed("Saved", ColumnType::Number, "x + 1")
+            ..TeamColumn::computed("Saved", ColumnType::Number, "x + 1")
         };
-        let custom =
-            |name| Column::new(name, ColumnType::Number, store::ColumnKind::Custom, store::ColumnSource::Api);
-        let unknown = Column::computed("Unknown", ColumnType::Number, "y + 1");
+        let custom = |name| {
+            TeamColumn::new(name, ColumnType::Number, store::ColumnKind::Custom, store::ColumnSource::Api)
+        };
+        let unknown = TeamColumn::computed("Unknown", ColumnType::Number, "y + 1");
         let columns = [custom("x"), custom("y"), custom("z"), saved, unknown];
         let uses = TypeUses { filtering: HashMap::new(), computing: computing(&columns) };
         for used in ["x", "y"] {
-            assert_eq!(uses.keeps(used, ColumnType::Text), Some(TypeKept::Formula), "{used}");
+            assert_eq!(uses.keeps(used, ColumnType::Text), Some(TypeLockReason::Formula), "{used}");
             assert_eq!(uses.keeps(used, ColumnType::Number), None, "{used}");
         }
         assert_eq!(uses.keeps("z", ColumnType::Text), None);
@@ -207,7 +212,7 @@ mod tests {
                 "fallback": {"name": "Acme", "address_1": "1 Main St", "city": "Austin", "state": "TX", "zip": "78701"},
             },
         });
-        let document = Document::parse(&document).unwrap();
+        let document = PrintableDesign::parse(&document).unwrap();
         assert_eq!(uses_of(&document, "shop"), ["return_address"]);
         assert_eq!(uses_of(&document, "tier"), [""; 0]);
     }

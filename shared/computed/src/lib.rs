@@ -5,36 +5,36 @@
 
 mod recipient;
 
-pub use recipient::{Recipient, standardise};
+pub use recipient::{StandardisedRecipient, standardise};
 
-use audience::{BuiltIn, Lookup};
+use audience::{BuiltInColumn, ValueLookup};
 use chrono::{DateTime, NaiveDate, Utc};
 use chrono_tz::Tz;
-use design::Template;
-use formula::{Computed, Definition, Prompt, Sheet};
-use store::{Column, Team};
+use design::TextTemplate;
+use formula::{ComputedRow, FormulaColumn, FormulaSheet, PromptColumn};
+use store::{Team, TeamColumn};
 
 /// Formula columns, compiled when a campaign first looks at one of them. What is stored or sent under their names
 /// is never seen.
 #[derive(Debug, Default)]
 pub struct FormulaColumns {
-    sheet: Sheet,
+    sheet: FormulaSheet,
 }
 
 impl FormulaColumns {
     /// The formula columns among a team's columns, which they may all use.
-    pub fn new(columns: &[Column]) -> Self {
-        Self { sheet: Sheet::new(offered(columns), definitions(columns)) }
+    pub fn new(columns: &[TeamColumn]) -> Self {
+        Self { sheet: FormulaSheet::new(offered(columns), definitions(columns)) }
     }
 
     /// A recipient as conditions, designs and links see it. `today` is the team's day.
-    pub fn over<'a>(&'a self, recipient: &'a dyn Lookup, today: NaiveDate) -> Seen<'a> {
-        Computed::new(&self.sheet, Recipient::new(recipient), today)
+    pub fn over<'a>(&'a self, recipient: &'a dyn ValueLookup, today: NaiveDate) -> ComputedRecipient<'a> {
+        ComputedRow::new(&self.sheet, StandardisedRecipient::new(recipient), today)
     }
 }
 
 /// A recipient with the team's formula columns.
-pub type Seen<'a> = Computed<'a, Recipient<'a>>;
+pub type ComputedRecipient<'a> = ComputedRow<'a, StandardisedRecipient<'a>>;
 
 /// The team's day. A zone that cannot be read was never stored; UTC stands in for it.
 pub fn today(team: &Team, now: DateTime<Utc>) -> NaiveDate {
@@ -42,9 +42,9 @@ pub fn today(team: &Team, now: DateTime<Utc>) -> NaiveDate {
 }
 
 /// The formula columns among a team's columns.
-pub fn definitions(columns: &[Column]) -> Vec<Definition> {
-    let definition = |column: &Column| {
-        Some(Definition {
+pub fn definitions(columns: &[TeamColumn]) -> Vec<FormulaColumn> {
+    let definition = |column: &TeamColumn| {
+        Some(FormulaColumn {
             name: column.name.clone(),
             column_type: column.column_type,
             source: column.formula.clone()?,
@@ -55,21 +55,25 @@ pub fn definitions(columns: &[Column]) -> Vec<Definition> {
 }
 
 /// The prompts among a team's columns. One that cannot be read asks nothing and uses nothing.
-pub fn prompts(columns: &[Column]) -> Vec<Prompt> {
-    let prompt = |column: &Column| {
-        let template = Template::parse(column.prompt.as_deref()?).ok()?;
-        Some(Prompt { name: column.name.clone(), fields: template.fields().map(str::to_owned).collect() })
+pub fn prompts(columns: &[TeamColumn]) -> Vec<PromptColumn> {
+    let prompt = |column: &TeamColumn| {
+        let template = TextTemplate::parse(column.prompt.as_deref()?).ok()?;
+        Some(PromptColumn {
+            name: column.name.clone(),
+            fields: template.fields().map(str::to_owned).collect(),
+        })
     };
     columns.iter().filter_map(prompt).collect()
 }
 
 /// The columns that a formula may use: the built-in ones and the team's own.
-pub fn offered(columns: &[Column]) -> impl Iterator<Item = formula::Column> {
-    let built_in = BuiltIn::ALL
-        .into_iter()
-        .map(|column| formula::Column { name: column.key().to_owned(), column_type: column.column_type() });
+pub fn offered(columns: &[TeamColumn]) -> impl Iterator<Item = formula::InputColumn> {
+    let built_in = BuiltInColumn::ALL.into_iter().map(|column| formula::InputColumn {
+        name: column.key().to_owned(),
+        column_type: column.column_type(),
+    });
     let own = columns
         .iter()
-        .map(|column| formula::Column { name: column.name.clone(), column_type: column.column_type });
+        .map(|column| formula::InputColumn { name: column.name.clone(), column_type: column.column_type });
     built_in.chain(own)
 }

@@ -3,21 +3,21 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use address::{AddressInput, Reading, part_unit};
-use audience::{BuiltIn, Lookup};
+use address::{AddressInput, CheckedAddress, part_unit};
+use audience::{BuiltInColumn, ValueLookup};
 
 /// The values of a recipient with the unit in `address_2`, where conditions look for it: `address_1` is the street line
 /// without it, `address_2` the unit and behind it whatever else the second line has. An address in its verified form has
 /// the unit on the delivery line. What has neither line costs nothing, and others are read when one is asked for.
-pub struct Recipient<'a> {
-    values: &'a dyn Lookup,
+pub struct StandardisedRecipient<'a> {
+    values: &'a dyn ValueLookup,
     /// Both, if there is a unit.
     parted: OnceCell<Option<(&'a str, String)>>,
 }
 
-impl<'a> Recipient<'a> {
+impl<'a> StandardisedRecipient<'a> {
     /// Over the values of a recipient whose address is in standard form.
-    pub fn new(values: &'a dyn Lookup) -> Self {
+    pub fn new(values: &'a dyn ValueLookup) -> Self {
         Self { values, parted: OnceCell::new() }
     }
 
@@ -26,20 +26,20 @@ impl<'a> Recipient<'a> {
     }
 }
 
-impl Lookup for Recipient<'_> {
+impl ValueLookup for StandardisedRecipient<'_> {
     fn value(&self, column: &str) -> Option<&str> {
-        let parted = match BuiltIn::from_key(column) {
-            Some(BuiltIn::Address1) => self.parted().map(|(street, _)| *street),
-            Some(BuiltIn::Address2) => self.parted().map(|(_, unit)| unit.as_str()),
+        let parted = match BuiltInColumn::from_key(column) {
+            Some(BuiltInColumn::Address1) => self.parted().map(|(street, _)| *street),
+            Some(BuiltInColumn::Address2) => self.parted().map(|(_, unit)| unit.as_str()),
             _ => None,
         };
         parted.or_else(|| self.values.value(column))
     }
 }
 
-fn part(values: &dyn Lookup) -> Option<(&str, String)> {
-    let (street, unit) = part_unit(values.value(BuiltIn::Address1.key())?);
-    let behind = values.value(BuiltIn::Address2.key()).unwrap_or_default();
+fn part(values: &dyn ValueLookup) -> Option<(&str, String)> {
+    let (street, unit) = part_unit(values.value(BuiltInColumn::Address1.key())?);
+    let behind = values.value(BuiltInColumn::Address2.key()).unwrap_or_default();
     match (unit, behind) {
         ("", _) => None,
         (_, "") => Some((street, unit.to_owned())),
@@ -50,8 +50,8 @@ fn part(values: &dyn Lookup) -> Option<(&str, String)> {
 /// Puts the address among values by folded name into the form in which a send would have it, as far as that is known
 /// without looking anywhere. One that cannot be read stays as it is, and so do parts that are not given.
 pub fn standardise(values: &mut BTreeMap<String, String>) {
-    use BuiltIn::{Address1, Address2, City, State, Zip};
-    let value = |column: BuiltIn| values.get(column.key()).map_or("", String::as_str);
+    use BuiltInColumn::{Address1, Address2, City, State, Zip};
+    let value = |column: BuiltInColumn| values.get(column.key()).map_or("", String::as_str);
     let given = AddressInput {
         address_1: value(Address1),
         address_2: value(Address2),
@@ -59,7 +59,7 @@ pub fn standardise(values: &mut BTreeMap<String, String>) {
         state: value(State),
         zip: value(Zip),
     };
-    let reading = Reading::of(given);
+    let reading = CheckedAddress::of(given);
     let read = reading.parsed();
     if read.line1.is_empty() {
         return;
@@ -88,7 +88,7 @@ mod tests {
     }
 
     fn lines(values: &BTreeMap<String, String>) -> [Option<String>; 2] {
-        let recipient = Recipient::new(values);
+        let recipient = StandardisedRecipient::new(values);
         ["address_1", "address_2"].map(|column| recipient.value(column).map(str::to_owned))
     }
 

@@ -49,7 +49,7 @@ uuid_id!(
 );
 uuid_id!(
     /// A person who can sign in.
-    UserId
+    MemberId
 );
 uuid_id!(
     /// Something that a person did.
@@ -107,7 +107,7 @@ uuid_id!(
 );
 uuid_id!(
     /// One printed card.
-    PieceId
+    MailpieceId
 );
 uuid_id!(
     /// A piece of due work.
@@ -131,7 +131,7 @@ pub struct CampaignId(String);
 /// A text that is not a campaign id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a campaign id is PA- and six characters of A-Z and 0-9")]
-pub struct NotACampaignId;
+pub struct ParseCampaignIdError;
 
 impl CampaignId {
     /// The id as it is written.
@@ -141,18 +141,18 @@ impl CampaignId {
 }
 
 impl FromStr for CampaignId {
-    type Err = NotACampaignId;
+    type Err = ParseCampaignIdError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let tail = text.strip_prefix("PA-").ok_or(NotACampaignId)?;
+        let tail = text.strip_prefix("PA-").ok_or(ParseCampaignIdError)?;
         let fits =
             tail.len() == 6 && tail.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
-        if fits { Ok(Self(text.to_owned())) } else { Err(NotACampaignId) }
+        if fits { Ok(Self(text.to_owned())) } else { Err(ParseCampaignIdError) }
     }
 }
 
 impl TryFrom<String> for CampaignId {
-    type Error = NotACampaignId;
+    type Error = ParseCampaignIdError;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
         text.parse()
@@ -195,7 +195,7 @@ mod tests {
         for wrong in
             ["", "PA-", "PA-7K2M9", "PA-7K2M9QX", "pa-7K2M9Q", "PA-7k2M9Q", "PA-7K2M9É", " PA-7K2M9Q"]
         {
-            assert_eq!(wrong.parse::<CampaignId>(), Err(NotACampaignId), "{wrong}");
+            assert_eq!(wrong.parse::<CampaignId>(), Err(ParseCampaignIdError), "{wrong}");
         }
     }
 }

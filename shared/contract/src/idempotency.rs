@@ -25,7 +25,7 @@ impl IdempotencyKey {
 
 /// A text that is no key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidIdempotencyKey {
+pub enum IdempotencyKeyError {
     /// It is empty, which is as good as none.
     #[error("an Idempotency-Key is empty")]
     Empty,
@@ -37,24 +37,24 @@ pub enum InvalidIdempotencyKey {
 }
 
 impl FromStr for IdempotencyKey {
-    type Err = InvalidIdempotencyKey;
+    type Err = IdempotencyKeyError;
 
-    fn from_str(text: &str) -> Result<Self, InvalidIdempotencyKey> {
+    fn from_str(text: &str) -> Result<Self, IdempotencyKeyError> {
         if text.is_empty() {
-            return Err(InvalidIdempotencyKey::Empty);
+            return Err(IdempotencyKeyError::Empty);
         }
         if text.chars().count() > IDEMPOTENCY_KEY_CHARS || text.contains('\0') {
-            return Err(InvalidIdempotencyKey::Unusable);
+            return Err(IdempotencyKeyError::Unusable);
         }
         Ok(Self(text.to_owned()))
     }
 }
 
-impl From<InvalidIdempotencyKey> for crate::push::PushError {
-    fn from(error: InvalidIdempotencyKey) -> Self {
+impl From<IdempotencyKeyError> for crate::push::PushError {
+    fn from(error: IdempotencyKeyError) -> Self {
         match error {
-            InvalidIdempotencyKey::Empty => Self::MissingIdempotencyKey,
-            InvalidIdempotencyKey::Unusable => Self::InvalidIdempotencyKey,
+            IdempotencyKeyError::Empty => Self::MissingIdempotencyKey,
+            IdempotencyKeyError::Unusable => Self::InvalidIdempotencyKey,
         }
     }
 }
@@ -92,10 +92,10 @@ mod tests {
     #[test]
     fn an_idempotency_key_has_1_to_200_characters() {
         let parse = |text: String| text.parse::<IdempotencyKey>();
-        assert_eq!(parse(String::new()), Err(InvalidIdempotencyKey::Empty));
+        assert_eq!(parse(String::new()), Err(IdempotencyKeyError::Empty));
         assert!(parse("k".repeat(200)).is_ok());
         assert!(parse("é".repeat(200)).is_ok());
-        assert_eq!(parse("k".repeat(201)), Err(InvalidIdempotencyKey::Unusable));
+        assert_eq!(parse("k".repeat(201)), Err(IdempotencyKeyError::Unusable));
     }
 
     #[test]

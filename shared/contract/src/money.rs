@@ -19,12 +19,12 @@ pub struct Money(i64);
 
 /// A text or number that is no amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum NotMoney {
+pub enum ParseMoneyError {
     /// Not in one of the forms.
     #[error("is not an amount of dollars such as \"$1,250.00\"")]
     Form,
     /// Zero, negative or past the largest amount.
-    #[error("must be from $0.01 to {}", Dollars(MOST_CENTS))]
+    #[error("must be from $0.01 to {}", DollarAmount(MOST_CENTS))]
     Range,
 }
 
@@ -32,9 +32,9 @@ impl Money {
     /// The amount of this many cents.
     ///
     /// # Errors
-    /// [`NotMoney::Range`] unless it is from one cent to a billion dollars.
-    pub fn from_cents(cents: i64) -> Result<Self, NotMoney> {
-        if (1..=MOST_CENTS).contains(&cents) { Ok(Self(cents)) } else { Err(NotMoney::Range) }
+    /// [`ParseMoneyError::Range`] unless it is from one cent to a billion dollars.
+    pub fn from_cents(cents: i64) -> Result<Self, ParseMoneyError> {
+        if (1..=MOST_CENTS).contains(&cents) { Ok(Self(cents)) } else { Err(ParseMoneyError::Range) }
     }
 
     /// In cents.
@@ -44,16 +44,16 @@ impl Money {
 }
 
 impl FromStr for Money {
-    type Err = NotMoney;
+    type Err = ParseMoneyError;
 
-    fn from_str(text: &str) -> Result<Self, NotMoney> {
+    fn from_str(text: &str) -> Result<Self, ParseMoneyError> {
         let text = text.trim();
         let text = text.strip_prefix('$').unwrap_or(text);
         let (whole, fraction) = text.split_once('.').unwrap_or((text, "00"));
         let is_fraction = fraction.len() == 2 && fraction.bytes().all(|byte| byte.is_ascii_digit());
-        let digits = without_commas(whole).filter(|_| is_fraction).ok_or(NotMoney::Form)? + fraction;
+        let digits = without_commas(whole).filter(|_| is_fraction).ok_or(ParseMoneyError::Form)? + fraction;
         // Digits alone that do not fit are too many.
-        Self::from_cents(digits.parse().map_err(|_| NotMoney::Range)?)
+        Self::from_cents(digits.parse().map_err(|_| ParseMoneyError::Range)?)
     }
 }
 
@@ -70,15 +70,15 @@ fn without_commas(whole: &str) -> Option<String> {
 
 impl fmt::Display for Money {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Dollars(self.0).fmt(formatter)
+        DollarAmount(self.0).fmt(formatter)
     }
 }
 
 /// Any number of cents, shown as dollars: `$1,250.00`, `-$0.79`.
 #[derive(Debug, Clone, Copy)]
-pub struct Dollars(pub i64);
+pub struct DollarAmount(pub i64);
 
-impl fmt::Display for Dollars {
+impl fmt::Display for DollarAmount {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.0 < 0 { "-" } else { "" };
         let cents = self.0.unsigned_abs();
@@ -154,10 +154,10 @@ mod tests {
         for text in
             ["", "$", "$.50", "1.5", "1.234", "1,23", "12345,678", ",100", "1,,000", "1e3", "-5", "$$5", "٣"]
         {
-            assert_eq!(text.parse::<Money>(), Err(NotMoney::Form), "{text}");
+            assert_eq!(text.parse::<Money>(), Err(ParseMoneyError::Form), "{text}");
         }
         for text in ["0", "0.00", "1,000,000,000.01", "99999999999999999999"] {
-            assert_eq!(text.parse::<Money>(), Err(NotMoney::Range), "{text}");
+            assert_eq!(text.parse::<Money>(), Err(ParseMoneyError::Range), "{text}");
         }
         for json in ["250.00", "0", "-1", "18446744073709551615", "true", "null", "[1]"] {
             assert!(serde_json::from_str::<Money>(json).is_err(), "{json}");

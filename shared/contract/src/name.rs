@@ -13,16 +13,16 @@ const EMAIL_CHARS: usize = 254;
 /// A name: trimmed, on one line, not empty, bounded.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Name(String);
+pub struct DisplayName(String);
 
-impl Name {
+impl DisplayName {
     /// The name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-impl TryFrom<String> for Name {
+impl TryFrom<String> for DisplayName {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
@@ -34,7 +34,7 @@ impl TryFrom<String> for Name {
     }
 }
 
-impl FromStr for Name {
+impl FromStr for DisplayName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -45,16 +45,16 @@ impl FromStr for Name {
 /// A person's email address, in lower case.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Email(String);
+pub struct NormalizedEmail(String);
 
-impl Email {
+impl NormalizedEmail {
     /// The address.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-impl TryFrom<String> for Email {
+impl TryFrom<String> for NormalizedEmail {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
@@ -71,7 +71,7 @@ impl TryFrom<String> for Email {
     }
 }
 
-impl FromStr for Email {
+impl FromStr for NormalizedEmail {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -85,15 +85,15 @@ mod tests {
 
     #[test]
     fn a_name_is_trimmed_bounded_and_on_one_line() {
-        assert_eq!("  Ada Marsh ".parse::<Name>().unwrap().as_str(), "Ada Marsh");
+        assert_eq!("  Ada Marsh ".parse::<DisplayName>().unwrap().as_str(), "Ada Marsh");
         for wrong in ["", "  ", "two\nlines", &"x".repeat(201)] {
-            assert!(wrong.parse::<Name>().is_err(), "{wrong:?}");
+            assert!(wrong.parse::<DisplayName>().is_err(), "{wrong:?}");
         }
     }
 
     #[test]
     fn an_email_address_is_trimmed_and_lower_case_with_one_at_sign() {
-        assert_eq!(" Ada@Example.com ".parse::<Email>().unwrap().as_str(), "ada@example.com");
+        assert_eq!(" Ada@Example.com ".parse::<NormalizedEmail>().unwrap().as_str(), "ada@example.com");
         for wrong in [
             "",
             "ada",
@@ -103,7 +103,7 @@ mod tests {
             "a da@example.com",
             &format!("{}@b", "a".repeat(253)),
         ] {
-            assert!(wrong.parse::<Email>().is_err(), "{wrong:?}");
+            assert!(wrong.parse::<NormalizedEmail>().is_err(), "{wrong:?}");
         }
     }
 }

@@ -21,19 +21,19 @@ const ELEMENTS: u8 = 9;
 
 /// A card's code: unguessable, and unique over all cards.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct CardCode(String);
+pub struct MailpieceCode(String);
 
 /// One QR code of a card, as it stands in its address. A card has one code; where its design has more than one
 /// QR code, the second one's address ends with `-2`, and so on.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ScanTarget {
     /// The card's code.
-    pub code: CardCode,
+    pub code: MailpieceCode,
     /// Which of the design's QR codes, in the order front, then back: from 1.
     pub element: u8,
 }
 
-impl CardCode {
+impl MailpieceCode {
     /// New codes for the cards of a batch, from the system-seeded generator for secrets.
     pub fn batch(cards: usize) -> Vec<Self> {
         let start = random_chars(BATCH_CHARS);
@@ -63,7 +63,7 @@ impl ScanTarget {
             None => (text, 1),
             Some((code, digits)) => (code, later_element(digits)?),
         };
-        Some(Self { code: CardCode::parse(code)?, element })
+        Some(Self { code: MailpieceCode::parse(code)?, element })
     }
 }
 
@@ -90,9 +90,9 @@ mod tests {
 
     #[test]
     fn the_codes_of_a_batch_are_read_back_begin_alike_and_differ() {
-        let codes = CardCode::batch(100);
+        let codes = MailpieceCode::batch(100);
         for code in &codes {
-            assert_eq!(CardCode::parse(code.as_str()), Some(code.clone()));
+            assert_eq!(MailpieceCode::parse(code.as_str()), Some(code.clone()));
             assert_eq!(code.as_str()[..BATCH_CHARS], codes[0].as_str()[..BATCH_CHARS]);
         }
         assert_eq!(codes.iter().collect::<HashSet<_>>().len(), codes.len());

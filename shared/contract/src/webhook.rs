@@ -102,7 +102,7 @@ pub struct EventLocation<'a> {
 // In the order and with the names of the wire.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "QrScanned")]
-struct Wire<'a> {
+struct QrScannedBody<'a> {
     /// Always `qr.scanned`.
     #[schemars(extend("const" = "qr.scanned"))]
     event: &'static str,
@@ -136,11 +136,11 @@ const fn is_false(value: &bool) -> bool {
 
 impl JsonSchema for QrScanned<'_> {
     fn schema_name() -> Cow<'static, str> {
-        Wire::schema_name()
+        QrScannedBody::schema_name()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Wire::json_schema(generator)
+        QrScannedBody::json_schema(generator)
     }
 }
 
@@ -150,7 +150,7 @@ impl QrScanned<'_> {
     /// # Errors
     /// None that this type can cause; the writer's are passed on.
     pub fn to_json(&self) -> serde_json::Result<String> {
-        serde_json::to_string(&Wire {
+        serde_json::to_string(&QrScannedBody {
             event: "qr.scanned",
             id: self.id.to_string(),
             test: self.id.is_test,

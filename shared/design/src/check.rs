@@ -4,24 +4,26 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::document::Document;
-use crate::element::{Content, Element, Image, ImageSource, Outline, Shape, TextBox};
+use crate::document::PrintableDesign;
+use crate::element::{
+    DesignElement, ElementContent, ImageElement, ImageSource, ShapeElement, ShapeOutline, TextBox,
+};
 use crate::finding::character_list;
-use crate::geometry::Frame;
+use crate::geometry::ElementFrame;
 use crate::limits::{
     FIELD_NAME_CHARS, ID_CHARS, LARGEST_LINE_HEIGHT, LARGEST_RADIUS, LARGEST_SIZE, LARGEST_STROKE,
     SMALLEST_LINE_HEIGHT, SMALLEST_QR_CODE, SMALLEST_SIZE,
 };
-use crate::problem::Problem;
+use crate::problem::DesignError;
 use crate::product::{Product, Side};
 use crate::return_address::ReturnAddress;
-use crate::text::{Face, Fit, Setting, Typesetter, Wrapping};
+use crate::text::{FittedSize, LineWrapping, ShapingFace, TextPlacement, Typesetter};
 
 /// An explanation when a rule is broken.
-type Checked = Result<(), String>;
+type CheckResult = Result<(), String>;
 
 /// Checks everything.
-pub(crate) fn document(document: &Document) -> Result<(), Problem> {
+pub(crate) fn document(document: &PrintableDesign) -> Result<(), DesignError> {
     let mut ids = HashSet::new();
     let mut typesetter = Typesetter::new();
     for side in Side::ALL {
@@ -29,14 +31,14 @@ pub(crate) fn document(document: &Document) -> Result<(), Problem> {
             let checked = unique(&mut ids, &element.id)
                 .and_then(|()| check(document, side, element))
                 .and_then(|()| check_own_text(&mut typesetter, element));
-            checked.map_err(|explanation| Problem::item(side, quoted(&element.id), explanation))?;
+            checked.map_err(|explanation| DesignError::item(side, quoted(&element.id), explanation))?;
         }
     }
     if let Some(return_address) = document.return_address() {
         let checked = check_return_address(return_address)
             .and_then(|()| check_own_address(&mut typesetter, document.product(), return_address));
         checked.map_err(|explanation| {
-            Problem::item(document.product().address_side(), "the return address".to_owned(), explanation)
+            DesignError::item(document.product().address_side(), "the return address".to_owned(), explanation)
         })?;
     }
     Ok(())
@@ -59,12 +61,12 @@ fn is_id(id: &str) -> bool {
     !id.trim().is_empty() && id.chars().nth(ID_CHARS).is_none()
 }
 
-fn unique<'a>(ids: &mut HashSet<&'a str>, id: &'a str) -> Checked {
+fn unique<'a>(ids: &mut HashSet<&'a str>, id: &'a str) -> CheckResult {
     require(is_id(id), || format!("its id must have 1 to {ID_CHARS} characters"))?;
     require(ids.insert(id), || "another item has the same id".to_owned())
 }
 
-fn check(document: &Document, side: Side, element: &Element) -> Checked {
+fn check(document: &PrintableDesign, side: Side, element: &DesignElement) -> CheckResult {
     check_frame(document.product(), element)?;
     if side == document.product().address_side() {
         let covered = document.reserved_zones().into_iter().find(|zone| element.frame.covers(zone.area));
@@ -73,14 +75,14 @@ fn check(document: &Document, side: Side, element: &Element) -> Checked {
         }
     }
     match &element.content {
-        Content::Text(text) => check_text(text, element.frame),
-        Content::Image(image) => check_image(image),
-        Content::QrCode(_) => check_qr_code(element.frame),
-        Content::Shape(shape) => check_shape(shape, element.frame),
+        ElementContent::Text(text) => check_text(text, element.frame),
+        ElementContent::Image(image) => check_image(image),
+        ElementContent::QrCode(_) => check_qr_code(element.frame),
+        ElementContent::Shape(shape) => check_shape(shape, element.frame),
     }
 }
 
-fn check_frame(product: Product, element: &Element) -> Checked {
+fn check_frame(product: Product, element: &DesignElement) -> CheckResult {
     let frame = element.frame;
     require(frame.area.width > 0.0 && frame.area.height > 0.0, || {
         "its width and height must be more than 0".to_owned()
@@ -90,11 +92,11 @@ fn check_frame(product: Product, element: &Element) -> Checked {
     })?;
     require(frame.is_within(product.bleed_area()), || "it reaches past the bleed".to_owned())?;
     // Pictures and colour may be cut, what must be read may not.
-    let is_read = matches!(element.content, Content::Text(_) | Content::QrCode(_));
+    let is_read = matches!(element.content, ElementContent::Text(_) | ElementContent::QrCode(_));
     require(!is_read || frame.is_within(product.safe_area()), || "it reaches past the safe margin".to_owned())
 }
 
-fn check_text(text: &TextBox, frame: Frame) -> Checked {
+fn check_text(text: &TextBox, frame: ElementFrame) -> CheckResult {
     let smallest_size = text.smallest_size();
     for (name, size) in [("size", text.size), ("smallest_size", smallest_size)] {
         require((SMALLEST_SIZE..=LARGEST_SIZE).contains(&size), || {
@@ -107,7 +109,7 @@ fn check_text(text: &TextBox, frame: Frame) -> Checked {
     require((SMALLEST_LINE_HEIGHT..=LARGEST_LINE_HEIGHT).contains(&text.line_height), || {
         format!("its line_height must be {SMALLEST_LINE_HEIGHT} to {LARGEST_LINE_HEIGHT} times its size")
     })?;
-    let line = Face::of(text.font).height() * smallest_size;
+    let line = ShapingFace::of(text.font).height() * smallest_size;
     require(line <= frame.area.height, || {
         format!("its area is lower than one line of its smallest size {smallest_size}")
     })?;
@@ -123,9 +125,9 @@ fn check_text(text: &TextBox, frame: Frame) -> Checked {
 }
 
 /// What the design itself brings must print: there is no recipient to blame for it.
-fn check_own_text(typesetter: &mut Typesetter, element: &Element) -> Checked {
-    let Content::Text(text) = &element.content else { return Ok(()) };
-    let setting = Setting::new(text, element.frame.area);
+fn check_own_text(typesetter: &mut Typesetter, element: &DesignElement) -> CheckResult {
+    let ElementContent::Text(text) = &element.content else { return Ok(()) };
+    let setting = TextPlacement::new(text, element.frame.area);
     for own in text.text.own_texts() {
         let unsupported = setting.analyse(typesetter, own).unsupported;
         require(unsupported.is_empty(), || {
@@ -134,14 +136,16 @@ fn check_own_text(typesetter: &mut Typesetter, element: &Element) -> Checked {
     }
     // What prints for a recipient without any values.
     let analysis = setting.analyse(typesetter, &text.text.render(|_| None).text);
-    match setting.fit(&analysis, Wrapping::AtSpaces) {
-        Fit::At(_) => Ok(()),
-        Fit::BelowSmallest(_) => Err("its text is too long for its arc at its smallest size".to_owned()),
-        Fit::Nowhere => Err("its text does not fit its area at its smallest size".to_owned()),
+    match setting.fit(&analysis, LineWrapping::AtSpaces) {
+        FittedSize::At(_) => Ok(()),
+        FittedSize::BelowSmallest(_) => {
+            Err("its text is too long for its arc at its smallest size".to_owned())
+        }
+        FittedSize::Nowhere => Err("its text does not fit its area at its smallest size".to_owned()),
     }
 }
 
-fn check_image(image: &Image) -> Checked {
+fn check_image(image: &ImageElement) -> CheckResult {
     let ImageSource::Variable { field, .. } = &image.source else { return Ok(()) };
     let is_name = !field.is_empty() && field.trim() == field && field.chars().nth(FIELD_NAME_CHARS).is_none();
     require(is_name, || {
@@ -149,17 +153,17 @@ fn check_image(image: &Image) -> Checked {
     })
 }
 
-fn check_qr_code(frame: Frame) -> Checked {
+fn check_qr_code(frame: ElementFrame) -> CheckResult {
     let side = frame.area.width.min(frame.area.height);
     require(side >= SMALLEST_QR_CODE, || {
         format!("its width and height must be {SMALLEST_QR_CODE} points at least")
     })
 }
 
-fn check_shape(shape: &Shape, frame: Frame) -> Checked {
+fn check_shape(shape: &ShapeElement, frame: ElementFrame) -> CheckResult {
     let half = frame.area.width.min(frame.area.height) / 2.0;
     require(shape.fill.is_some() || shape.stroke.is_some(), || "it has neither fill nor stroke".to_owned())?;
-    require(shape.corner_radius == 0.0 || shape.outline == Outline::Rectangle, || {
+    require(shape.corner_radius == 0.0 || shape.outline == ShapeOutline::Rectangle, || {
         "only a rectangle has a corner_radius".to_owned()
     })?;
     require((0.0..=half).contains(&shape.corner_radius), || {
@@ -174,7 +178,7 @@ fn check_shape(shape: &Shape, frame: Frame) -> Checked {
     })
 }
 
-fn check_return_address(return_address: &ReturnAddress) -> Checked {
+fn check_return_address(return_address: &ReturnAddress) -> CheckResult {
     let ReturnAddress { address, fallback } = return_address;
     let is_variable = address.fields().next().is_some();
     require(is_variable == fallback.is_some(), || {
@@ -189,7 +193,7 @@ fn check_return_address(return_address: &ReturnAddress) -> Checked {
 }
 
 /// An address without fields must print as it is.
-fn check_own_address(typesetter: &mut Typesetter, product: Product, design: &ReturnAddress) -> Checked {
+fn check_own_address(typesetter: &mut Typesetter, product: Product, design: &ReturnAddress) -> CheckResult {
     let ReturnAddress { address, fallback } = design;
     let own = fallback.as_ref().map_or(("it", address), |fallback| ("its fallback", fallback));
     let (name, lines) = (own.0, own.1.render(|_| None).lines());
@@ -200,6 +204,6 @@ fn check_own_address(typesetter: &mut Typesetter, product: Product, design: &Ret
     require(block.fits, || format!("{name} is too long for its place"))
 }
 
-fn require(holds: bool, explanation: impl FnOnce() -> String) -> Checked {
+fn require(holds: bool, explanation: impl FnOnce() -> String) -> CheckResult {
     if holds { Ok(()) } else { Err(explanation()) }
 }

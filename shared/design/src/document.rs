@@ -6,61 +6,61 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::check;
-use crate::element::{Element, read};
+use crate::element::{DesignElement, read};
 use crate::limits::ELEMENTS_PER_SURFACE;
-use crate::problem::Problem;
-use crate::product::{Product, Side, Zone};
+use crate::problem::DesignError;
+use crate::product::{Product, ReservedZone, Side};
 use crate::return_address::ReturnAddress;
 use crate::style::Colour;
 
 /// A design that can print.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Document {
+pub struct PrintableDesign {
     product: Product,
     return_address: Option<ReturnAddress>,
-    front: Surface,
-    back: Surface,
+    front: DesignSide,
+    back: DesignSide,
 }
 
 /// What is on one side of the card.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Surface {
+pub struct DesignSide {
     /// Behind everything, to the end of the bleed but not in reserved zones; `None` is the paper.
     pub background: Option<Colour>,
     /// From the lowest to the topmost.
-    pub elements: Vec<Element>,
+    pub elements: Vec<DesignElement>,
 }
 
 /// A document before its elements are read: one by one, so that a problem names its element.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Outer {
+struct RawDocument {
     /// Where the document's JSON Schema is, for editors.
     #[serde(default, rename = "$schema")]
     _schema: Option<String>,
     product: Product,
     #[serde(default)]
     return_address: Option<ReturnAddress>,
-    front: OuterSurface,
-    back: OuterSurface,
+    front: RawSide,
+    back: RawSide,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct OuterSurface {
+struct RawSide {
     #[serde(default)]
     background: Option<Colour>,
     #[serde(default)]
     elements: Vec<Value>,
 }
 
-impl Document {
+impl PrintableDesign {
     /// Reads a design and checks that it can print.
     ///
     /// # Errors
-    /// [`Problem`], the first one found.
-    pub fn parse(value: &Value) -> Result<Self, Problem> {
-        let outer: Outer = read(value).map_err(Problem::document)?;
+    /// [`DesignError`], the first one found.
+    pub fn parse(value: &Value) -> Result<Self, DesignError> {
+        let outer: RawDocument = read(value).map_err(DesignError::document)?;
         let document = Self {
             product: outer.product,
             return_address: outer.return_address,
@@ -77,7 +77,7 @@ impl Document {
     }
 
     /// One side of it.
-    pub const fn surface(&self, side: Side) -> &Surface {
+    pub const fn surface(&self, side: Side) -> &DesignSide {
         match side {
             Side::Front => &self.front,
             Side::Back => &self.back,
@@ -90,7 +90,7 @@ impl Document {
     }
 
     /// The parts of the address side that no element may cover.
-    pub fn reserved_zones(&self) -> Vec<Zone> {
+    pub fn reserved_zones(&self) -> Vec<ReservedZone> {
         let mut zones = self.product.reserved_zones();
         zones.extend(self.return_address.is_some().then(|| self.product.return_address_zone()));
         zones
@@ -99,7 +99,7 @@ impl Document {
     /// The recipient's fields that it uses, each once in the spelling met first, in alphabetical order. Case
     /// does not make two fields of one.
     pub fn fields(&self) -> Vec<&str> {
-        let elements = self.front.elements.iter().chain(&self.back.elements).flat_map(Element::fields);
+        let elements = self.front.elements.iter().chain(&self.back.elements).flat_map(DesignElement::fields);
         let address = self.return_address.iter().flat_map(|return_address| return_address.address.fields());
         let mut spelling = BTreeMap::new();
         for field in elements.chain(address) {
@@ -109,21 +109,24 @@ impl Document {
     }
 }
 
-impl OuterSurface {
-    fn read(&self, side: Side) -> Result<Surface, Problem> {
+impl RawSide {
+    fn read(&self, side: Side) -> Result<DesignSide, DesignError> {
         if self.elements.len() > ELEMENTS_PER_SURFACE {
-            return Err(Problem::surface(side, format!("it has more than {ELEMENTS_PER_SURFACE} elements")));
+            return Err(DesignError::surface(
+                side,
+                format!("it has more than {ELEMENTS_PER_SURFACE} elements"),
+            ));
         }
         let elements = self
             .elements
             .iter()
             .enumerate()
             .map(|(index, value)| {
-                Element::read(value)
-                    .map_err(|explanation| Problem::item(side, check::name(value, index), explanation))
+                DesignElement::read(value)
+                    .map_err(|explanation| DesignError::item(side, check::name(value, index), explanation))
             })
             .collect::<Result<_, _>>()?;
-        Ok(Surface { background: self.background, elements })
+        Ok(DesignSide { background: self.background, elements })
     }
 }
 

@@ -5,38 +5,38 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::font::Font;
-use crate::geometry::{Area, Frame};
-use crate::link::{Destination, SecureLink};
-use crate::style::{Alignment, Colour, VerticalAlignment};
-use crate::template::Template;
+use crate::geometry::{ElementFrame, PageRect};
+use crate::link::{HttpsLink, QrDestination};
+use crate::style::{Colour, HorizontalAlignment, VerticalAlignment};
+use crate::template::TextTemplate;
 
 /// One thing on a surface.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Element {
+pub struct DesignElement {
     /// Its name, of which there is one in the document.
     pub id: String,
     /// Where it is.
-    pub frame: Frame,
+    pub frame: ElementFrame,
     /// What it is.
-    pub content: Content,
+    pub content: ElementContent,
 }
 
 /// What an element is.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Content {
+pub enum ElementContent {
     /// `"kind": "text"`.
     Text(TextBox),
     /// `"kind": "image"`.
-    Image(Image),
+    Image(ImageElement),
     /// `"kind": "qr_code"`.
     QrCode(QrCode),
     /// `"kind": "shape"`.
-    Shape(Shape),
+    Shape(ShapeElement),
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Kind {
+enum ElementKind {
     Text,
     Image,
     QrCode,
@@ -48,7 +48,7 @@ enum Kind {
 #[serde(deny_unknown_fields)]
 pub struct TextBox {
     /// The text; a line feed begins a new line.
-    pub text: Template,
+    pub text: TextTemplate,
     /// With which letters.
     pub font: Font,
     /// Points, when the text fits.
@@ -61,7 +61,7 @@ pub struct TextBox {
     pub line_height: f64,
     /// From left to right.
     #[serde(default)]
-    pub alignment: Alignment,
+    pub alignment: HorizontalAlignment,
     /// From top to bottom; of no effect along an arc.
     #[serde(default)]
     pub vertical_alignment: VerticalAlignment,
@@ -70,16 +70,16 @@ pub struct TextBox {
     pub colour: Colour,
     /// Sets the text, in one line, along an arc; absent, lines are straight.
     #[serde(default)]
-    pub arc: Option<Arc>,
+    pub arc: Option<TextArc>,
 }
 
 /// A part of a circle from the left to the right edge of a text box, symmetric in it. Bent up it touches the
 /// box's upper edge with the tops of the letters, bent down its lower edge with the baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Arc {
+pub struct TextArc {
     /// Which way.
-    pub bend: Bend,
+    pub bend: ArcBend,
     /// Points; half the box's width at least, which gives half a circle.
     pub radius: f64,
 }
@@ -87,7 +87,7 @@ pub struct Arc {
 /// Which way an arc bends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Bend {
+pub enum ArcBend {
     /// Like a rainbow.
     Up,
     /// Like a smile.
@@ -97,12 +97,12 @@ pub enum Bend {
 /// A picture, PNG or JPEG.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Image {
+pub struct ImageElement {
     /// Which one.
     pub source: ImageSource,
     /// How it fills its area.
     #[serde(default)]
-    pub fit: Fit,
+    pub fit: ImageFit,
 }
 
 /// Where a picture is from.
@@ -112,7 +112,7 @@ pub enum ImageSource {
     /// The same for everybody.
     Fixed {
         /// Where it is.
-        link: SecureLink,
+        link: HttpsLink,
     },
     /// By recipient.
     Variable {
@@ -120,14 +120,14 @@ pub enum ImageSource {
         field: String,
         /// Prints when the recipient's cannot be used; without it the area stays blank then.
         #[serde(default)]
-        default: Option<SecureLink>,
+        default: Option<HttpsLink>,
     },
 }
 
 /// How a picture fills its area.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Fit {
+pub enum ImageFit {
     /// All of the area; what sticks out is cut off.
     #[default]
     Cover,
@@ -140,9 +140,9 @@ pub enum Fit {
 #[serde(deny_unknown_fields)]
 pub struct QrCode {
     /// Where it leads.
-    pub destination: Destination,
+    pub destination: QrDestination,
     /// Where it leads when the destination needs a field that is empty.
-    pub fallback_link: SecureLink,
+    pub fallback_link: HttpsLink,
     /// Of its modules.
     #[serde(default)]
     pub colour: Colour,
@@ -151,9 +151,9 @@ pub struct QrCode {
 /// A plain shape that fills its area. A thin rectangle is a line.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Shape {
+pub struct ShapeElement {
     /// Its form.
-    pub outline: Outline,
+    pub outline: ShapeOutline,
     /// Points by which a rectangle's corners are rounded.
     #[serde(default)]
     pub corner_radius: f64,
@@ -162,13 +162,13 @@ pub struct Shape {
     pub fill: Option<Colour>,
     /// Along its edge, inside the area; absent, there is none.
     #[serde(default)]
-    pub stroke: Option<Stroke>,
+    pub stroke: Option<ShapeStroke>,
 }
 
 /// The form of a shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outline {
+pub enum ShapeOutline {
     /// Four corners.
     Rectangle,
     /// None.
@@ -178,7 +178,7 @@ pub enum Outline {
 /// The line around a shape.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Stroke {
+pub struct ShapeStroke {
     /// Of the line.
     pub colour: Colour,
     /// Points.
@@ -196,7 +196,7 @@ impl TextBox {
     }
 }
 
-impl Arc {
+impl TextArc {
     /// How long a text may be along the arc in a box of this width. Points.
     pub fn length(self, width: f64) -> f64 {
         2.0 * self.radius * (width / (2.0 * self.radius)).clamp(0.0, 1.0).asin()
@@ -209,36 +209,36 @@ impl Arc {
     }
 }
 
-impl Element {
+impl DesignElement {
     /// Reads an element. The error is an explanation that names the setting.
     pub(crate) fn read(value: &Value) -> Result<Self, String> {
         let mut settings = value.as_object().cloned().ok_or("an element must be an object")?;
         let id = take(&mut settings, "id")?.ok_or("it has no id")?;
         let kind = take(&mut settings, "kind")?.ok_or("it has no kind: text, image, qr_code or shape")?;
-        let area: Area = take(&mut settings, "area")?.ok_or("it has no area")?;
+        let area: PageRect = take(&mut settings, "area")?.ok_or("it has no area")?;
         let rotation = take(&mut settings, "rotation")?.unwrap_or(0.0);
         let settings = Value::Object(settings);
         let content = match kind {
-            Kind::Text => read(&settings).map(Content::Text),
-            Kind::Image => read(&settings).map(Content::Image),
-            Kind::QrCode => read(&settings).map(Content::QrCode),
-            Kind::Shape => read(&settings).map(Content::Shape),
+            ElementKind::Text => read(&settings).map(ElementContent::Text),
+            ElementKind::Image => read(&settings).map(ElementContent::Image),
+            ElementKind::QrCode => read(&settings).map(ElementContent::QrCode),
+            ElementKind::Shape => read(&settings).map(ElementContent::Shape),
         };
         let content = content.map_err(|explanation| with_common_settings(&explanation))?;
-        Ok(Self { id, frame: Frame { area, rotation }, content })
+        Ok(Self { id, frame: ElementFrame { area, rotation }, content })
     }
 
     /// The names of its fields, repeats included.
     pub fn fields(&self) -> impl Iterator<Item = &str> {
         let (template, field) = match &self.content {
-            Content::Text(text) => (Some(&text.text), None),
-            Content::QrCode(code) => (Some(code.destination.template()), None),
-            Content::Image(Image { source: ImageSource::Variable { field, .. }, .. }) => {
+            ElementContent::Text(text) => (Some(&text.text), None),
+            ElementContent::QrCode(code) => (Some(code.destination.template()), None),
+            ElementContent::Image(ImageElement { source: ImageSource::Variable { field, .. }, .. }) => {
                 (None, Some(field.as_str()))
             }
-            Content::Image(_) | Content::Shape(_) => (None, None),
+            ElementContent::Image(_) | ElementContent::Shape(_) => (None, None),
         };
-        template.into_iter().flat_map(Template::fields).chain(field)
+        template.into_iter().flat_map(TextTemplate::fields).chain(field)
     }
 }
 

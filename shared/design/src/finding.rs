@@ -3,13 +3,13 @@
 use crate::limits::{CARD_CHARS, LISTED_CHARACTERS};
 
 /// What becomes of a card: it mails with these warnings, none as a rule, or it does not.
-pub type Decision = Result<Vec<Warning>, Refusal>;
+pub type LayoutDecision = Result<Vec<LayoutWarning>, LayoutError>;
 
 /// Why no card is made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct LayoutError {
     /// The reason.
-    pub reason: RefusalReason,
+    pub reason: LayoutErrorReason,
     /// The id of the text box, or the field of the picture.
     pub field: String,
     /// A sentence for a person.
@@ -19,7 +19,7 @@ pub struct Refusal {
 /// The reasons of the API contract that a design gives, in the order in which they count: of several that hold the
 /// first is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum RefusalReason {
+pub enum LayoutErrorReason {
     /// A text has characters that no font prints.
     UnsupportedCharacters,
     /// A text does not fit its box at its smallest size.
@@ -30,9 +30,9 @@ pub enum RefusalReason {
 
 /// A card that mails with a fallback.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Warning {
+pub struct LayoutWarning {
     /// What it is about.
-    pub code: WarningCode,
+    pub code: LayoutWarningCode,
     /// The recipient's field for pictures and links, the id of the text box for texts.
     pub field: String,
     /// A sentence for a person.
@@ -41,7 +41,7 @@ pub struct Warning {
 
 /// The warning codes of the API contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum WarningCode {
+pub enum LayoutWarningCode {
     /// The design's default picture prints.
     VariableImageFallback,
     /// No picture prints.
@@ -56,7 +56,7 @@ pub enum WarningCode {
     TextCurveTooLong,
 }
 
-impl RefusalReason {
+impl LayoutErrorReason {
     /// Every reason.
     pub const ALL: [Self; 3] = [Self::UnsupportedCharacters, Self::TextOverflow, Self::VariableImageMissing];
 
@@ -70,7 +70,7 @@ impl RefusalReason {
     }
 }
 
-impl WarningCode {
+impl LayoutWarningCode {
     /// Every code.
     pub const ALL: [Self; 6] = [
         Self::VariableImageFallback,
@@ -94,81 +94,81 @@ impl WarningCode {
     }
 }
 
-impl Refusal {
+impl LayoutError {
     pub(crate) fn unsupported(text_box: &str, font: &str, characters: &[String]) -> Self {
         let detail = format!(
             "The font {font} cannot print {} in the text box \"{text_box}\".",
             character_list(characters)
         );
-        Self { reason: RefusalReason::UnsupportedCharacters, field: text_box.to_owned(), detail }
+        Self { reason: LayoutErrorReason::UnsupportedCharacters, field: text_box.to_owned(), detail }
     }
 
     pub(crate) fn overflow(text_box: &str, smallest_size: f64) -> Self {
         let detail = format!(
             "The text does not fit the text box \"{text_box}\", even at its smallest size of {smallest_size} points."
         );
-        Self { reason: RefusalReason::TextOverflow, field: text_box.to_owned(), detail }
+        Self { reason: LayoutErrorReason::TextOverflow, field: text_box.to_owned(), detail }
     }
 
     pub(crate) fn too_long(text_box: &str) -> Self {
         let detail = format!(
             "With the text box \"{text_box}\" the texts of the card have more than {CARD_CHARS} characters."
         );
-        Self { reason: RefusalReason::TextOverflow, field: text_box.to_owned(), detail }
+        Self { reason: LayoutErrorReason::TextOverflow, field: text_box.to_owned(), detail }
     }
 
     pub(crate) fn image_missing(field: &str, has_link: bool) -> Self {
         let detail = format!("{}, and the request wants every picture.", no_picture(field, has_link));
-        Self { reason: RefusalReason::VariableImageMissing, field: field.to_owned(), detail }
+        Self { reason: LayoutErrorReason::VariableImageMissing, field: field.to_owned(), detail }
     }
 }
 
-impl Warning {
-    fn new(code: WarningCode, field: &str, detail: String) -> Self {
+impl LayoutWarning {
+    fn new(code: LayoutWarningCode, field: &str, detail: String) -> Self {
         Self { code, field: field.to_owned(), detail }
     }
 
     pub(crate) fn image_fallback(field: &str, has_link: bool) -> Self {
         let detail = format!("{}, so the design's default picture prints.", no_picture(field, has_link));
-        Self::new(WarningCode::VariableImageFallback, field, detail)
+        Self::new(LayoutWarningCode::VariableImageFallback, field, detail)
     }
 
     pub(crate) fn image_blank(field: &str, has_link: bool) -> Self {
         let detail = format!("{}, so its place stays blank.", no_picture(field, has_link));
-        Self::new(WarningCode::VariableImageBlank, field, detail)
+        Self::new(LayoutWarningCode::VariableImageBlank, field, detail)
     }
 
     pub(crate) fn link_needs(field: &str, code: &str) -> Self {
         let detail =
             format!("\"{field}\" is empty, so the QR code \"{code}\" leads to the design's fallback link.");
-        Self::new(WarningCode::QrFallbackLink, field, detail)
+        Self::new(LayoutWarningCode::QrFallbackLink, field, detail)
     }
 
     pub(crate) fn link_cut(field: &str, code: &str) -> Self {
         let detail = format!(
             "The value of \"{field}\" is too long for a link, so the QR code \"{code}\" leads to the design's fallback link."
         );
-        Self::new(WarningCode::QrFallbackLink, field, detail)
+        Self::new(LayoutWarningCode::QrFallbackLink, field, detail)
     }
 
     pub(crate) fn link_is_none(field: &str, code: &str) -> Self {
         let detail = format!(
             "What \"{field}\" gives is not a web link, so the QR code \"{code}\" leads to the design's fallback link."
         );
-        Self::new(WarningCode::QrFallbackLink, field, detail)
+        Self::new(LayoutWarningCode::QrFallbackLink, field, detail)
     }
 
     pub(crate) fn overlap(text_box: &str, other: &str) -> Self {
         let detail =
             format!("The text in \"{text_box}\" meets \"{other}\", which it does not in the design.");
-        Self::new(WarningCode::TextOverlap, text_box, detail)
+        Self::new(LayoutWarningCode::TextOverlap, text_box, detail)
     }
 
     pub(crate) fn unmeasurable(text_box: &str) -> Self {
         let detail = format!(
             "The text in \"{text_box}\" is in a script without spaces between words, so its lines may end within a word."
         );
-        Self::new(WarningCode::TextUnmeasurable, text_box, detail)
+        Self::new(LayoutWarningCode::TextUnmeasurable, text_box, detail)
     }
 
     pub(crate) fn curve_too_long(text_box: &str, smallest_size: f64, size: f64) -> Self {
@@ -177,7 +177,7 @@ impl Warning {
             // Rounded down: what does not fit at a size prints at a smaller one.
             (size * 10.0).floor() / 10.0
         );
-        Self::new(WarningCode::TextCurveTooLong, text_box, detail)
+        Self::new(LayoutWarningCode::TextCurveTooLong, text_box, detail)
     }
 }
 
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_text_too_long_for_its_curve_prints_smaller_than_its_smallest_size() {
-        let warning = Warning::curve_too_long("seal", 6.0, 5.999);
+        let warning = LayoutWarning::curve_too_long("seal", 6.0, 5.999);
         assert!(
             warning.detail.ends_with("smallest size of 6 points, so it prints at 5.9."),
             "{}",

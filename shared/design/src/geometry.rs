@@ -8,7 +8,7 @@ const TOLERANCE: f64 = 0.01;
 /// An upright rectangle. Points from the trimmed card's upper left corner.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Area {
+pub struct PageRect {
     /// Left edge; negative in the bleed.
     pub x: f64,
     /// Upper edge; negative in the bleed.
@@ -21,17 +21,17 @@ pub struct Area {
 
 /// Where an element is.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Frame {
+pub struct ElementFrame {
     /// Its rectangle before it is turned.
-    pub area: Area,
+    pub area: PageRect,
     /// Degrees clockwise about the middle of the area.
     pub rotation: f64,
 }
 
 /// x and y.
-pub(crate) type Point = (f64, f64);
+pub(crate) type PagePoint = (f64, f64);
 
-impl Area {
+impl PageRect {
     /// An area by its upper left corner and its size.
     pub(crate) const fn new(x: f64, y: f64, width: f64, height: f64) -> Self {
         Self { x, y, width, height }
@@ -49,13 +49,13 @@ impl Area {
     }
 
     /// The corners: upper left, upper right, lower right, lower left.
-    pub(crate) const fn corners(self) -> [Point; 4] {
+    pub(crate) const fn corners(self) -> [PagePoint; 4] {
         let (right, bottom) = (self.x + self.width, self.y + self.height);
         [(self.x, self.y), (right, self.y), (right, bottom), (self.x, bottom)]
     }
 
     /// The point in its middle.
-    pub(crate) const fn middle(self) -> Point {
+    pub(crate) const fn middle(self) -> PagePoint {
         (self.x + self.width / 2.0, self.y + self.height / 2.0)
     }
 
@@ -65,19 +65,19 @@ impl Area {
         Self::new(x - side / 2.0, y - side / 2.0, side, side)
     }
 
-    fn holds(self, point: Point) -> bool {
+    fn holds(self, point: PagePoint) -> bool {
         self.grown(TOLERANCE).contains(point)
     }
 
     /// Whether the point is in it or on its edge.
-    pub(crate) fn contains(self, (x, y): Point) -> bool {
+    pub(crate) fn contains(self, (x, y): PagePoint) -> bool {
         x >= self.x && x <= self.x + self.width && y >= self.y && y <= self.y + self.height
     }
 }
 
-impl Frame {
+impl ElementFrame {
     /// A point of its area, turned with it.
-    pub(crate) fn turned(self, (x, y): Point) -> Point {
+    pub(crate) fn turned(self, (x, y): PagePoint) -> PagePoint {
         let middle = self.area.middle();
         let (sine, cosine) = self.rotation.to_radians().sin_cos();
         let (right, down) = (x - middle.0, y - middle.1);
@@ -85,17 +85,17 @@ impl Frame {
     }
 
     /// The corners after turning: upper left, upper right, lower right, lower left of the area before it.
-    pub fn corners(self) -> [Point; 4] {
+    pub fn corners(self) -> [PagePoint; 4] {
         self.area.corners().map(|corner| self.turned(corner))
     }
 
     /// Whether no corner lies outside the area.
-    pub fn is_within(self, area: Area) -> bool {
+    pub fn is_within(self, area: PageRect) -> bool {
         self.corners().into_iter().all(|corner| area.holds(corner))
     }
 
     /// Whether the two share more than an edge.
-    pub fn covers(self, area: Area) -> bool {
+    pub fn covers(self, area: PageRect) -> bool {
         overlap(&self.corners(), &area.corners())
     }
 
@@ -113,7 +113,7 @@ impl Frame {
 
 /// Whether two convex shapes share more than an edge. They are apart when they are along the normal of one of their
 /// edges.
-pub(crate) fn overlap(first: &[Point], second: &[Point]) -> bool {
+pub(crate) fn overlap(first: &[PagePoint], second: &[PagePoint]) -> bool {
     normals(first).chain(normals(second)).all(|direction| {
         let (first, second) = (span(first, direction), span(second, direction));
         first.0 + TOLERANCE < second.1 && second.0 + TOLERANCE < first.1
@@ -121,7 +121,7 @@ pub(crate) fn overlap(first: &[Point], second: &[Point]) -> bool {
 }
 
 /// The directions across the edges of a shape, of length 1.
-fn normals(corners: &[Point]) -> impl Iterator<Item = Point> {
+fn normals(corners: &[PagePoint]) -> impl Iterator<Item = PagePoint> {
     let next = corners.iter().cycle().skip(1);
     corners.iter().zip(next).filter_map(|(from, to)| {
         let (right, down) = (to.0 - from.0, to.1 - from.1);
@@ -131,7 +131,7 @@ fn normals(corners: &[Point]) -> impl Iterator<Item = Point> {
 }
 
 /// From where to where the corners reach along a direction.
-fn span(corners: &[Point], (x, y): Point) -> Point {
+fn span(corners: &[PagePoint], (x, y): PagePoint) -> PagePoint {
     corners
         .iter()
         .map(|corner| corner.0 * x + corner.1 * y)
@@ -144,10 +144,10 @@ mod tests {
 
     use super::*;
 
-    const PAGE: Area = Area::new(0.0, 0.0, 100.0, 60.0);
+    const PAGE: PageRect = PageRect::new(0.0, 0.0, 100.0, 60.0);
 
-    fn frame(x: f64, y: f64, width: f64, height: f64, rotation: f64) -> Frame {
-        Frame { area: Area::new(x, y, width, height), rotation }
+    fn frame(x: f64, y: f64, width: f64, height: f64, rotation: f64) -> ElementFrame {
+        ElementFrame { area: PageRect::new(x, y, width, height), rotation }
     }
 
     #[test]

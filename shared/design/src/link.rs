@@ -6,7 +6,7 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::limits::LINK_CHARS;
-use crate::template::{Rendered, Template};
+use crate::template::{RenderedTemplate, TextTemplate};
 
 /// What is encoded in a value that stands within a link: all but the unreserved characters (RFC 3986 §2.3), as simple
 /// expansion in URI templates does (RFC 6570 §3.2.2).
@@ -15,23 +15,23 @@ const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b
 /// An https link, for what prints and what a QR code falls back to.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub struct SecureLink(Url);
+pub struct HttpsLink(Url);
 
 /// Where a QR code leads: a template that becomes an http or https link.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Destination(Template);
+pub struct QrDestination(TextTemplate);
 
-impl SecureLink {
+impl HttpsLink {
     /// The link.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 }
 
-impl Destination {
+impl QrDestination {
     /// The template.
-    pub const fn template(&self) -> &Template {
+    pub const fn template(&self) -> &TextTemplate {
         &self.0
     }
 
@@ -44,7 +44,7 @@ impl Destination {
         // No encoding keeps these from leading up the path.
         let is_usable = |value: &&str| !matches!(value.trim(), "." | "..") && !may_be_cut(value);
         let value = |name: &str| lookup(name).filter(is_usable);
-        let Rendered { text, empty_fields } = self.0.render_with(value, push_value);
+        let RenderedTemplate { text, empty_fields } = self.0.render_with(value, push_value);
         (empty_fields.is_empty() && web_link(&text).is_ok()).then_some(text)
     }
 }
@@ -74,7 +74,7 @@ fn web_link(text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-impl TryFrom<String> for SecureLink {
+impl TryFrom<String> for HttpsLink {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
@@ -91,11 +91,11 @@ impl TryFrom<String> for SecureLink {
     }
 }
 
-impl TryFrom<String> for Destination {
+impl TryFrom<String> for QrDestination {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let template = Template::parse(&text).map_err(|error| error.to_string())?;
+        let template = TextTemplate::parse(&text).map_err(|error| error.to_string())?;
         // A destination that begins with a field is whatever the recipient's value is; any other is tried
         // with a value that can stand everywhere in a link, even for a port.
         if template.fields().next().is_none() || !template.leading_text().is_empty() {
@@ -111,13 +111,13 @@ mod tests {
 
     use super::*;
 
-    fn destination(text: &str) -> Result<Destination, String> {
-        Destination::try_from(text.to_owned())
+    fn destination(text: &str) -> Result<QrDestination, String> {
+        QrDestination::try_from(text.to_owned())
     }
 
     #[test]
     fn a_fallback_link_is_https_with_a_host() {
-        assert!(SecureLink::try_from("https://example.com/a?b=c#d".to_owned()).is_ok());
+        assert!(HttpsLink::try_from("https://example.com/a?b=c#d".to_owned()).is_ok());
         for text in [
             "",
             "example.com",
@@ -128,7 +128,7 @@ mod tests {
             "https://example.com/{{x}}",
             "https://{{domain}}/",
         ] {
-            assert!(SecureLink::try_from(text.to_owned()).is_err(), "{text}");
+            assert!(HttpsLink::try_from(text.to_owned()).is_err(), "{text}");
         }
     }
 

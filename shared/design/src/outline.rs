@@ -1,29 +1,29 @@
 //! What an element covers of its surface.
 
-use crate::element::{Content, Element, Outline as Form, Shape};
-use crate::geometry::{Area, Frame, Point, overlap};
+use crate::element::{DesignElement, ElementContent, ShapeElement, ShapeOutline as Form};
+use crate::geometry::{ElementFrame, PagePoint, PageRect, overlap};
 
 /// Corners of the polygon that stands for an ellipse.
 const ELLIPSE_CORNERS: usize = 32;
 
 /// Convex polygons, by their corners on the card.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Outline(Vec<Vec<Point>>);
+pub(crate) struct ElementOutline(Vec<Vec<PagePoint>>);
 
-impl Outline {
+impl ElementOutline {
     /// Of an element that is no text.
-    pub(crate) fn of(element: &Element) -> Self {
-        let Frame { area, .. } = element.frame;
+    pub(crate) fn of(element: &DesignElement) -> Self {
+        let ElementFrame { area, .. } = element.frame;
         let polygons = match &element.content {
-            Content::Shape(shape) => of_shape(shape, area),
-            Content::QrCode(_) => vec![area.middle_square().corners().to_vec()],
-            Content::Image(_) | Content::Text(_) => vec![area.corners().to_vec()],
+            ElementContent::Shape(shape) => of_shape(shape, area),
+            ElementContent::QrCode(_) => vec![area.middle_square().corners().to_vec()],
+            ElementContent::Image(_) | ElementContent::Text(_) => vec![area.corners().to_vec()],
         };
         Self(polygons).turned(element.frame)
     }
 
     /// Of a text: the corners of rectangles in its area before that is turned.
-    pub(crate) fn of_text(frame: Frame, rectangles: &[[Point; 4]]) -> Self {
+    pub(crate) fn of_text(frame: ElementFrame, rectangles: &[[PagePoint; 4]]) -> Self {
         Self(rectangles.iter().map(|corners| corners.to_vec()).collect()).turned(frame)
     }
 
@@ -32,14 +32,14 @@ impl Outline {
         self.0.iter().any(|own| other.0.iter().any(|other| overlap(own, other)))
     }
 
-    fn turned(mut self, frame: Frame) -> Self {
+    fn turned(mut self, frame: ElementFrame) -> Self {
         self.0.iter_mut().flatten().for_each(|corner| *corner = frame.turned(*corner));
         self
     }
 }
 
 /// A filled shape covers all inside, an empty one its stroke.
-fn of_shape(shape: &Shape, area: Area) -> Vec<Vec<Point>> {
+fn of_shape(shape: &ShapeElement, area: PageRect) -> Vec<Vec<PagePoint>> {
     let outer = form(shape.outline, area);
     let Some(stroke) = shape.stroke.filter(|_| shape.fill.is_none()) else { return vec![outer] };
     let inner = form(shape.outline, area.grown(-stroke.width));
@@ -49,7 +49,7 @@ fn of_shape(shape: &Shape, area: Area) -> Vec<Vec<Point>> {
         .collect()
 }
 
-fn form(form: Form, area: Area) -> Vec<Point> {
+fn form(form: Form, area: PageRect) -> Vec<PagePoint> {
     match form {
         Form::Rectangle => area.corners().to_vec(),
         Form::Ellipse => {

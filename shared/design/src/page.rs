@@ -2,44 +2,44 @@
 //! are resolved. A renderer draws it as it stands.
 //!
 //! Positions are points from the trimmed card's upper left corner, x to the right and y down. An item's are those
-//! before it is turned: its rotation is about the middle of its area ([`Frame`]).
+//! before it is turned: its rotation is about the middle of its area ([`ElementFrame`]).
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::element::{Fit, Shape};
+use crate::element::{ImageFit, ShapeElement};
 use crate::font::Font;
-use crate::geometry::Frame;
+use crate::geometry::ElementFrame;
 use crate::product::Side;
 use crate::style::Colour;
 
 /// One surface of one card.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Page {
+pub struct LaidOutPage {
     /// Which one.
     pub side: Side,
     /// Behind everything, to the end of the bleed but not in reserved zones; `None` is the paper.
     pub background: Option<Colour>,
     /// From the lowest to the topmost. An element that prints nothing for this recipient is not among them.
-    pub items: Vec<Item>,
+    pub items: Vec<PageItem>,
 }
 
 /// What an element prints.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Item {
+pub struct PageItem {
     /// The element's id.
     pub element: Arc<str>,
     /// Its area, and how it is turned.
-    pub frame: Frame,
+    pub frame: ElementFrame,
     /// Whether another recipient's can differ. What does not differ can be drawn once and shared by all cards.
     pub varies: bool,
     /// What is drawn.
-    pub drawing: Drawing,
+    pub drawing: ItemDrawing,
 }
 
 /// What is drawn in an item's area.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Drawing {
+pub enum ItemDrawing {
     /// Letters.
     Text(Arc<[GlyphRun]>),
     /// A picture.
@@ -47,7 +47,7 @@ pub enum Drawing {
         /// Under which it was fetched: the recipient's as it was sent, or the design's.
         link: Arc<str>,
         /// How it fills the area.
-        fit: Fit,
+        fit: ImageFit,
     },
     /// A QR code, the largest square in the middle of the area.
     Code {
@@ -57,7 +57,7 @@ pub enum Drawing {
         colour: Colour,
     },
     /// A shape that fills the area.
-    Shape(Shape),
+    Shape(ShapeElement),
 }
 
 /// Letters of one font, size and colour, in the order in which they stand on the line from left to right.

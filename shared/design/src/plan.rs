@@ -3,40 +3,40 @@
 use audience::column::may_be_cut;
 use std::sync::Arc;
 
-use crate::document::Document;
-use crate::element::{Content, Element, Image, ImageSource, QrCode, TextBox};
-use crate::finding::{Decision, Refusal, Warning};
+use crate::document::PrintableDesign;
+use crate::element::{DesignElement, ElementContent, ImageElement, ImageSource, QrCode, TextBox};
+use crate::finding::{LayoutDecision, LayoutError, LayoutWarning};
 use crate::limits::CARD_CHARS;
-use crate::outline::Outline;
-use crate::page::{Drawing, Item, Page};
+use crate::outline::ElementOutline;
+use crate::page::{ItemDrawing, LaidOutPage, PageItem};
 use crate::product::Side;
-use crate::recipient::Recipient;
-use crate::text::{Analysis, Fit, Setting, Typesetter, Wrapping};
+use crate::recipient::RecipientValues;
+use crate::text::{FittedSize, LineWrapping, TextAnalysis, TextPlacement, Typesetter};
 
 mod overlap;
 mod picture;
 
 /// Decides and lays out the cards of one document. The same recipient always gets the same card.
 #[derive(Debug)]
-pub struct Plan {
-    document: Document,
-    front: Vec<Part>,
-    back: Vec<Part>,
+pub struct LayoutPlan {
+    document: PrintableDesign,
+    front: Vec<ElementPlan>,
+    back: Vec<ElementPlan>,
 }
 
 /// What is known of an element beforehand; there is one for each element, in the same order.
 #[derive(Debug)]
-struct Part {
+struct ElementPlan {
     id: Arc<str>,
-    kind: Kind,
+    kind: ElementPlanKind,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum ElementPlanKind {
     /// The same for everybody. A text without letters draws nothing.
-    Fixed { drawing: Option<Drawing>, outline: Outline },
+    Fixed { drawing: Option<ItemDrawing>, outline: ElementOutline },
     /// A text with fields. It is to stay clear of these elements of its surface.
-    Text { setting: Setting, clear_of: Vec<usize> },
+    Text { setting: TextPlacement, clear_of: Vec<usize> },
     /// A picture by recipient.
     Picture,
     /// A QR code at its position in the document.
@@ -45,24 +45,24 @@ enum Kind {
 
 /// A recipient's text that is ready to be placed.
 #[derive(Debug)]
-struct SetText<'p> {
+struct FittedText<'p> {
     side: Side,
     index: usize,
-    setting: &'p Setting,
+    setting: &'p TextPlacement,
     clear_of: &'p [usize],
     /// `None` for a text with which the card has more than [`CARD_CHARS`]; it is not looked into.
-    analysis: Option<Analysis>,
-    fit: Fit,
+    analysis: Option<TextAnalysis>,
+    fit: FittedSize,
 }
 
-impl Plan {
+impl LayoutPlan {
     /// Prepares a document.
-    pub fn new(document: Document) -> Self {
+    pub fn new(document: PrintableDesign) -> Self {
         let mut typesetter = Typesetter::new();
         let mut codes = 0;
-        let mut parts = |side| -> Vec<Part> {
+        let mut parts = |side| -> Vec<ElementPlan> {
             let elements = &document.surface(side).elements;
-            elements.iter().map(|element| Part::of(&mut typesetter, element, &mut codes)).collect()
+            elements.iter().map(|element| ElementPlan::of(&mut typesetter, element, &mut codes)).collect()
         };
         let (front, back) = (parts(Side::Front), parts(Side::Back));
         let mut plan = Self { document, front, back };
@@ -71,15 +71,15 @@ impl Plan {
     }
 
     /// The document.
-    pub const fn document(&self) -> &Document {
+    pub const fn document(&self) -> &PrintableDesign {
         &self.document
     }
 
     /// Decides a recipient's card.
     ///
     /// # Errors
-    /// [`Refusal`] when no card is to be made; of several reasons the first in the order of [`RefusalReason`](crate::RefusalReason).
-    pub fn decide(&self, typesetter: &mut Typesetter, recipient: &impl Recipient) -> Decision {
+    /// [`LayoutError`] when no card is to be made; of several reasons the first in the order of [`LayoutErrorReason`](crate::RefusalReason).
+    pub fn decide(&self, typesetter: &mut Typesetter, recipient: &impl RecipientValues) -> LayoutDecision {
         let texts = self.set_texts(typesetter, recipient);
         let refused =
             texts.iter().filter_map(|text| self.refusal(text)).chain(self.missing_picture(recipient));
@@ -90,13 +90,15 @@ impl Plan {
         for side in Side::ALL {
             for (index, (part, element)) in self.elements(side).enumerate() {
                 match (&part.kind, &element.content) {
-                    (Kind::Text { .. }, Content::Text(text_box)) => {
+                    (ElementPlanKind::Text { .. }, ElementContent::Text(text_box)) => {
                         let text = texts.iter().find(|text| (text.side, text.index) == (side, index));
                         warnings.extend(text.and_then(|text| text.warning(&part.id, text_box)));
                         warnings.extend(text.and_then(|text| self.overlap(text, &texts, recipient)));
                     }
-                    (_, Content::Image(image)) => warnings.extend(picture::warning(image, recipient)),
-                    (_, Content::QrCode(code)) => warnings.extend(link_warning(&part.id, code, recipient)),
+                    (_, ElementContent::Image(image)) => warnings.extend(picture::warning(image, recipient)),
+                    (_, ElementContent::QrCode(code)) => {
+                        warnings.extend(link_warning(&part.id, code, recipient))
+                    }
                     _ => {}
                 }
             }
@@ -104,58 +106,64 @@ impl Plan {
         Ok(warnings)
     }
 
-    /// Lays out a recipient's card: the front and the back. A card that [`Plan::decide`] refuses is laid out as far
+    /// Lays out a recipient's card: the front and the back. A card that [`LayoutPlan::decide`] refuses is laid out as far
     /// as it goes: text that does not fit at its smallest size, without characters that no font prints.
-    pub fn pages(&self, typesetter: &mut Typesetter, recipient: &impl Recipient) -> [Page; 2] {
+    pub fn pages(&self, typesetter: &mut Typesetter, recipient: &impl RecipientValues) -> [LaidOutPage; 2] {
         let texts = self.set_texts(typesetter, recipient);
         Side::ALL.map(|side| {
             let elements = self.elements(side).enumerate();
             let items = elements.filter_map(|(index, (part, element))| {
                 let drawing = match (&part.kind, &element.content) {
-                    (Kind::Fixed { drawing, .. }, _) => drawing.clone(),
-                    (Kind::Picture, Content::Image(image)) => picture::drawing(image, recipient),
-                    (Kind::Code { position }, Content::QrCode(code)) => {
-                        Some(Drawing::Code { position: *position, colour: code.colour })
+                    (ElementPlanKind::Fixed { drawing, .. }, _) => drawing.clone(),
+                    (ElementPlanKind::Picture, ElementContent::Image(image)) => {
+                        picture::drawing(image, recipient)
+                    }
+                    (ElementPlanKind::Code { position }, ElementContent::QrCode(code)) => {
+                        Some(ItemDrawing::Code { position: *position, colour: code.colour })
                     }
                     _ => {
                         let text = texts.iter().find(|text| (text.side, text.index) == (side, index));
-                        text.and_then(SetText::drawing)
+                        text.and_then(FittedText::drawing)
                     }
                 };
-                let varies = !matches!(part.kind, Kind::Fixed { .. });
+                let varies = !matches!(part.kind, ElementPlanKind::Fixed { .. });
                 let element = Arc::clone(&part.id);
-                drawing.map(|drawing| Item {
+                drawing.map(|drawing| PageItem {
                     element,
                     frame: self.element(side, index).frame,
                     varies,
                     drawing,
                 })
             });
-            Page { side, background: self.document.surface(side).background, items: items.collect() }
+            LaidOutPage { side, background: self.document.surface(side).background, items: items.collect() }
         })
     }
 
-    fn parts(&self, side: Side) -> &[Part] {
+    fn parts(&self, side: Side) -> &[ElementPlan] {
         match side {
             Side::Front => &self.front,
             Side::Back => &self.back,
         }
     }
 
-    fn element(&self, side: Side, index: usize) -> &Element {
+    fn element(&self, side: Side, index: usize) -> &DesignElement {
         &self.document.surface(side).elements[index]
     }
 
-    fn elements(&self, side: Side) -> impl Iterator<Item = (&Part, &Element)> {
+    fn elements(&self, side: Side) -> impl Iterator<Item = (&ElementPlan, &DesignElement)> {
         self.parts(side).iter().zip(&self.document.surface(side).elements)
     }
 
     /// All texts with fields, fitted to their boxes.
-    fn set_texts(&self, typesetter: &mut Typesetter, recipient: &impl Recipient) -> Vec<SetText<'_>> {
+    fn set_texts(
+        &self,
+        typesetter: &mut Typesetter,
+        recipient: &impl RecipientValues,
+    ) -> Vec<FittedText<'_>> {
         let (mut texts, mut room) = (Vec::new(), CARD_CHARS);
         for side in Side::ALL {
             for (index, (part, element)) in self.elements(side).enumerate() {
-                if let (Kind::Text { setting, clear_of }, Content::Text(text_box)) =
+                if let (ElementPlanKind::Text { setting, clear_of }, ElementContent::Text(text_box)) =
                     (&part.kind, &element.content)
                 {
                     let text = text_box.text.render(|field| recipient.value(field)).text;
@@ -163,114 +171,122 @@ impl Plan {
                     room = rest.unwrap_or(room);
                     let (analysis, fit) = match rest {
                         Some(_) => set(typesetter, setting, &text),
-                        None => (None, Fit::Nowhere),
+                        None => (None, FittedSize::Nowhere),
                     };
-                    texts.push(SetText { side, index, setting, clear_of, analysis, fit });
+                    texts.push(FittedText { side, index, setting, clear_of, analysis, fit });
                 }
             }
         }
         texts
     }
 
-    fn refusal(&self, text: &SetText<'_>) -> Option<Refusal> {
+    fn refusal(&self, text: &FittedText<'_>) -> Option<LayoutError> {
         let id = &self.parts(text.side)[text.index].id;
         let unsupported = text.analysis.as_ref().map_or(&[][..], |analysis| &analysis.unsupported);
         if !unsupported.is_empty() {
-            return Some(Refusal::unsupported(id, text.setting.style.font.name(), unsupported));
+            return Some(LayoutError::unsupported(id, text.setting.style.font.name(), unsupported));
         }
         if text.analysis.is_none() {
-            return Some(Refusal::too_long(id));
+            return Some(LayoutError::too_long(id));
         }
-        (text.fit == Fit::Nowhere).then(|| Refusal::overflow(id, text.setting.style.smallest_size))
+        (text.fit == FittedSize::Nowhere).then(|| LayoutError::overflow(id, text.setting.style.smallest_size))
     }
 
     /// The first picture that cannot be used, of a card that is wanted with all of them only.
-    fn missing_picture(&self, recipient: &impl Recipient) -> Option<Refusal> {
+    fn missing_picture(&self, recipient: &impl RecipientValues) -> Option<LayoutError> {
         let all = Side::ALL.into_iter().filter(|_| recipient.requires_pictures());
         let mut elements = all.flat_map(|side| &self.document.surface(side).elements);
         elements.find_map(|element| match &element.content {
-            Content::Image(image) => picture::missing(image, recipient),
+            ElementContent::Image(image) => picture::missing(image, recipient),
             _ => None,
         })
     }
 }
 
-impl Part {
-    fn of(typesetter: &mut Typesetter, element: &Element, codes: &mut usize) -> Self {
+impl ElementPlan {
+    fn of(typesetter: &mut Typesetter, element: &DesignElement, codes: &mut usize) -> Self {
         let id = Arc::from(element.id.as_str());
-        let fixed = |drawing| Kind::Fixed { drawing, outline: Outline::of(element) };
+        let fixed = |drawing| ElementPlanKind::Fixed { drawing, outline: ElementOutline::of(element) };
         let kind = match &element.content {
-            Content::Text(text) if text.text.fields().next().is_none() => {
-                let setting = Setting::new(text, element.frame.area);
+            ElementContent::Text(text) if text.text.fields().next().is_none() => {
+                let setting = TextPlacement::new(text, element.frame.area);
                 let (analysis, fit) = set(typesetter, &setting, &text.text.as_drawn());
                 let placed = analysis
                     .map(|analysis| setting.place(&analysis, size(&setting, fit)))
                     .unwrap_or_default();
-                let drawing = (!placed.runs.is_empty()).then(|| Drawing::Text(placed.runs.into()));
-                Kind::Fixed { drawing, outline: Outline::of_text(element.frame, &placed.outline) }
+                let drawing = (!placed.runs.is_empty()).then(|| ItemDrawing::Text(placed.runs.into()));
+                ElementPlanKind::Fixed {
+                    drawing,
+                    outline: ElementOutline::of_text(element.frame, &placed.outline),
+                }
             }
-            Content::Text(text) => {
-                Kind::Text { setting: Setting::new(text, element.frame.area), clear_of: Vec::new() }
+            ElementContent::Text(text) => ElementPlanKind::Text {
+                setting: TextPlacement::new(text, element.frame.area),
+                clear_of: Vec::new(),
+            },
+            ElementContent::Image(ImageElement { source: ImageSource::Fixed { link }, fit }) => {
+                fixed(Some(ItemDrawing::Picture { link: link.as_str().into(), fit: *fit }))
             }
-            Content::Image(Image { source: ImageSource::Fixed { link }, fit }) => {
-                fixed(Some(Drawing::Picture { link: link.as_str().into(), fit: *fit }))
-            }
-            Content::Image(_) => Kind::Picture,
-            Content::QrCode(_) => {
+            ElementContent::Image(_) => ElementPlanKind::Picture,
+            ElementContent::QrCode(_) => {
                 *codes += 1;
-                Kind::Code { position: *codes - 1 }
+                ElementPlanKind::Code { position: *codes - 1 }
             }
-            Content::Shape(shape) => fixed(Some(Drawing::Shape(shape.clone()))),
+            ElementContent::Shape(shape) => fixed(Some(ItemDrawing::Shape(shape.clone()))),
         };
         Self { id, kind }
     }
 }
 
-impl SetText<'_> {
-    fn drawing(&self) -> Option<Drawing> {
+impl FittedText<'_> {
+    fn drawing(&self) -> Option<ItemDrawing> {
         let analysis = self.analysis.as_ref()?;
         let runs = self.setting.place(analysis, size(self.setting, self.fit)).runs;
-        (!runs.is_empty()).then(|| Drawing::Text(runs.into()))
+        (!runs.is_empty()).then(|| ItemDrawing::Text(runs.into()))
     }
 
     /// How it prints otherwise than it was designed.
-    fn warning(&self, id: &str, text_box: &TextBox) -> Option<Warning> {
-        if let Fit::BelowSmallest(size) = self.fit {
-            return Some(Warning::curve_too_long(id, text_box.smallest_size(), size));
+    fn warning(&self, id: &str, text_box: &TextBox) -> Option<LayoutWarning> {
+        if let FittedSize::BelowSmallest(size) = self.fit {
+            return Some(LayoutWarning::curve_too_long(id, text_box.smallest_size(), size));
         }
         let analysis = self.analysis.as_ref().filter(|analysis| analysis.needs_dictionary)?;
-        let is_wrapped = self.setting.fit(analysis, Wrapping::Never) != self.fit;
-        is_wrapped.then(|| Warning::unmeasurable(id))
+        let is_wrapped = self.setting.fit(analysis, LineWrapping::Never) != self.fit;
+        is_wrapped.then(|| LayoutWarning::unmeasurable(id))
     }
 }
 
 /// Finds the size of a text in its setting.
-fn set(typesetter: &mut Typesetter, setting: &Setting, text: &str) -> (Option<Analysis>, Fit) {
+fn set(
+    typesetter: &mut Typesetter,
+    setting: &TextPlacement,
+    text: &str,
+) -> (Option<TextAnalysis>, FittedSize) {
     let analysis = setting.analyse(typesetter, text);
-    let fit = setting.fit(&analysis, Wrapping::AtSpaces);
+    let fit = setting.fit(&analysis, LineWrapping::AtSpaces);
     (Some(analysis), fit)
 }
 
 /// At which a text prints.
-fn size(setting: &Setting, fit: Fit) -> f64 {
+fn size(setting: &TextPlacement, fit: FittedSize) -> f64 {
     match fit {
-        Fit::At(size) | Fit::BelowSmallest(size) => size,
-        Fit::Nowhere => setting.style.smallest_size,
+        FittedSize::At(size) | FittedSize::BelowSmallest(size) => size,
+        FittedSize::Nowhere => setting.style.smallest_size,
     }
 }
 
-fn link_warning(id: &str, code: &QrCode, recipient: &impl Recipient) -> Option<Warning> {
+fn link_warning(id: &str, code: &QrCode, recipient: &impl RecipientValues) -> Option<LayoutWarning> {
     let template = code.destination.template();
     let rendered = template.render(|field| recipient.value(field));
     if let Some(field) = rendered.empty_fields.first() {
-        return Some(Warning::link_needs(field, id));
+        return Some(LayoutWarning::link_needs(field, id));
     }
     if let Some(field) = template.fields().find(|field| recipient.value(field).is_some_and(may_be_cut)) {
-        return Some(Warning::link_cut(field, id));
+        return Some(LayoutWarning::link_cut(field, id));
     }
     let is_link = code.destination.render(|field| recipient.value(field)).is_some();
     let field = template.fields().next()?;
-    (!is_link).then(|| Warning::link_is_none(field, id))
+    (!is_link).then(|| LayoutWarning::link_is_none(field, id))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ const EXPLANATION_CHARS: usize = 300;
 /// The first setting found that cannot print (the API contract: `design_cannot_render`). Displayed it is one
 /// sentence that names the item, its surface and what is wrong; the design's name is the caller's to add.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub struct Problem {
+pub struct DesignError {
     /// The surface it is on; `None` when it is about the whole document.
     pub surface: Option<Side>,
     /// The item, such as `item "headline"` or `the return address`; `None` when it is about all of the
@@ -20,7 +20,7 @@ pub struct Problem {
     pub explanation: String,
 }
 
-impl Problem {
+impl DesignError {
     /// About the whole document.
     pub(crate) fn document(explanation: impl Into<String>) -> Self {
         Self { surface: None, item: None, explanation: shortened(worded(&explanation.into())) }
@@ -68,7 +68,7 @@ fn shortened(text: String) -> String {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for DesignError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.surface, &self.item) {
             (Some(surface), Some(item)) => write!(formatter, "On the {surface}, {item} cannot print: ")?,

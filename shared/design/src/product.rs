@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::geometry::Area;
+use crate::geometry::PageRect;
 
 /// Points of an inch.
 const INCH: f64 = 72.0;
@@ -42,7 +42,7 @@ pub enum Side {
 
 /// What a reserved zone is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Purpose {
+pub enum ZonePurpose {
     /// The recipient's address.
     Address,
     /// The Intelligent Mail barcode.
@@ -55,17 +55,17 @@ pub enum Purpose {
 
 /// A part of the address side that no element may cover. It prints white.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Zone {
+pub struct ReservedZone {
     /// What prints there.
-    pub purpose: Purpose,
+    pub purpose: ZonePurpose,
     /// Where.
-    pub area: Area,
+    pub area: PageRect,
 }
 
 /// A name that is no product's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown product {0:?}: use postcard_4x6, postcard_6x9, postcard_6x11 or letter")]
-pub struct UnknownProduct(pub String);
+pub struct ParseProductError(pub String);
 
 impl Product {
     /// Every product.
@@ -82,23 +82,23 @@ impl Product {
     }
 
     /// The card as it is cut.
-    pub const fn trim_area(self) -> Area {
+    pub const fn trim_area(self) -> PageRect {
         let (width, height) = match self {
             Self::Postcard4x6 => (6.0, 4.0),
             Self::Postcard6x9 => (9.0, 6.0),
             Self::Postcard6x11 => (11.0, 6.0),
             Self::Letter => (8.5, 11.0),
         };
-        Area::new(0.0, 0.0, width * INCH, height * INCH)
+        PageRect::new(0.0, 0.0, width * INCH, height * INCH)
     }
 
     /// The card with what is cut off: where colour must reach to reach the edge.
-    pub fn bleed_area(self) -> Area {
+    pub fn bleed_area(self) -> PageRect {
         self.trim_area().grown(BLEED)
     }
 
     /// Where nothing is lost when the cut is a little off. What must be read lies inside.
-    pub fn safe_area(self) -> Area {
+    pub fn safe_area(self) -> PageRect {
         let margin = match self {
             Self::Postcard4x6 | Self::Postcard6x9 | Self::Postcard6x11 => 0.125 * INCH,
             Self::Letter => 0.25 * INCH,
@@ -115,35 +115,38 @@ impl Product {
     }
 
     /// Where the recipient's address, the barcode and the postage print on the address side.
-    pub fn reserved_zones(self) -> Vec<Zone> {
-        let zone = |purpose, area| Zone { purpose, area };
+    pub fn reserved_zones(self) -> Vec<ReservedZone> {
+        let zone = |purpose, area| ReservedZone { purpose, area };
         if self == Self::Letter {
             // All that the window of a #10 envelope can show, however the sheet lies in it. The postage
             // is on the envelope.
             return vec![
-                zone(Purpose::Barcode, Area::new(0.0, 144.0, 387.0, 50.0)),
-                zone(Purpose::Address, Area::new(0.0, 194.0, 387.0, 70.0)),
+                zone(ZonePurpose::Barcode, PageRect::new(0.0, 144.0, 387.0, 50.0)),
+                zone(ZonePurpose::Address, PageRect::new(0.0, 194.0, 387.0, 70.0)),
             ];
         }
-        let Area { width, height, .. } = self.trim_area();
+        let PageRect { width, height, .. } = self.trim_area();
         // The barcode clear zone of the Domestic Mail Manual 202: 4 3/4 by 5/8 inches in the lower right
         // corner. The address lies above it, below 2 3/4 inches from the lower edge, where sorting machines
         // look.
         let (clear_width, clear_height) = (4.75 * INCH, 0.625 * INCH);
         vec![
-            zone(Purpose::Address, Area::new(width - 252.0, height - clear_height - 90.0, 234.0, 90.0)),
             zone(
-                Purpose::Barcode,
-                Area::new(width - clear_width, height - clear_height, clear_width, clear_height),
+                ZonePurpose::Address,
+                PageRect::new(width - 252.0, height - clear_height - 90.0, 234.0, 90.0),
             ),
-            zone(Purpose::Indicia, Area::new(width - 99.0, 9.0, 90.0, 72.0)),
+            zone(
+                ZonePurpose::Barcode,
+                PageRect::new(width - clear_width, height - clear_height, clear_width, clear_height),
+            ),
+            zone(ZonePurpose::Indicia, PageRect::new(width - 99.0, 9.0, 90.0, 72.0)),
         ]
     }
 
     /// Where the return address prints on the address side, in the upper left corner.
-    pub fn return_address_zone(self) -> Zone {
+    pub fn return_address_zone(self) -> ReservedZone {
         let safe = self.safe_area();
-        Zone { purpose: Purpose::ReturnAddress, area: Area::new(safe.x, safe.y, 180.0, 54.0) }
+        ReservedZone { purpose: ZonePurpose::ReturnAddress, area: PageRect::new(safe.x, safe.y, 180.0, 54.0) }
     }
 }
 
@@ -153,11 +156,11 @@ impl Side {
 }
 
 impl FromStr for Product {
-    type Err = UnknownProduct;
+    type Err = ParseProductError;
 
-    fn from_str(name: &str) -> Result<Self, UnknownProduct> {
+    fn from_str(name: &str) -> Result<Self, ParseProductError> {
         let found = Self::ALL.into_iter().find(|product| product.as_str() == name);
-        found.ok_or_else(|| UnknownProduct(name.to_owned()))
+        found.ok_or_else(|| ParseProductError(name.to_owned()))
     }
 }
 
@@ -176,7 +179,7 @@ impl fmt::Display for Side {
     }
 }
 
-impl fmt::Display for Purpose {
+impl fmt::Display for ZonePurpose {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Address => "address block",
@@ -190,7 +193,7 @@ impl fmt::Display for Purpose {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::geometry::Frame;
+    use crate::geometry::ElementFrame;
 
     #[test]
     fn names_are_those_of_the_contract_and_of_documents() {
@@ -207,7 +210,7 @@ mod tests {
             let mut zones = product.reserved_zones();
             zones.push(product.return_address_zone());
             for (index, zone) in zones.iter().enumerate() {
-                let frame = Frame { area: zone.area, rotation: 0.0 };
+                let frame = ElementFrame { area: zone.area, rotation: 0.0 };
                 assert!(frame.is_within(product.trim_area()), "{product} {}", zone.purpose);
                 for other in &zones[index + 1..] {
                     assert!(!frame.covers(other.area), "{product} {} {}", zone.purpose, other.purpose);
@@ -219,7 +222,7 @@ mod tests {
     #[test]
     fn the_barcode_clear_zone_is_as_the_post_office_says() {
         let zones = Product::Postcard4x6.reserved_zones();
-        let barcode = zones.iter().find(|zone| zone.purpose == Purpose::Barcode).unwrap();
-        assert_eq!(barcode.area, Area::new(90.0, 243.0, 342.0, 45.0));
+        let barcode = zones.iter().find(|zone| zone.purpose == ZonePurpose::Barcode).unwrap();
+        assert_eq!(barcode.area, PageRect::new(90.0, 243.0, 342.0, 45.0));
     }
 }

@@ -1,7 +1,7 @@
 //! What a design needs to know of a recipient.
 
 /// A recipient's values and pictures.
-pub trait Recipient {
+pub trait RecipientValues {
     /// The value of a field, by the name that the design gives it. Which spellings of a name are one field is for
     /// the implementation to say. A blank value is as good as none.
     fn value(&self, field: &str) -> Option<&str>;

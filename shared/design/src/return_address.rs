@@ -4,9 +4,9 @@ use serde::Deserialize;
 
 use crate::font::Font;
 use crate::product::Product;
-use crate::style::{Alignment, Colour, VerticalAlignment};
-use crate::template::{Rendered, Template};
-use crate::text::{Block, BlockStyle, Typesetter};
+use crate::style::{Colour, HorizontalAlignment, VerticalAlignment};
+use crate::template::{RenderedTemplate, TextTemplate};
+use crate::text::{BlockStyle, TextBlock, Typesetter};
 
 /// How it prints.
 const STYLE: BlockStyle = BlockStyle {
@@ -14,7 +14,7 @@ const STYLE: BlockStyle = BlockStyle {
     size: 7.5,
     smallest_size: 5.0,
     line_height: 1.2,
-    alignment: Alignment::Left,
+    alignment: HorizontalAlignment::Left,
     vertical_alignment: VerticalAlignment::Top,
     colour: Colour::BLACK,
 };
@@ -36,18 +36,18 @@ pub struct ReturnAddress {
 #[serde(deny_unknown_fields)]
 pub struct PostalAddress {
     /// A person or company.
-    pub name: Template,
+    pub name: TextTemplate,
     /// Street and number, or a box.
-    pub address_1: Template,
+    pub address_1: TextTemplate,
     /// The unit.
     #[serde(default)]
-    pub address_2: Option<Template>,
+    pub address_2: Option<TextTemplate>,
     /// City.
-    pub city: Template,
+    pub city: TextTemplate,
     /// State, as a rule two letters.
-    pub state: Template,
+    pub state: TextTemplate,
     /// ZIP or ZIP+4.
-    pub zip: Template,
+    pub zip: TextTemplate,
 }
 
 /// An address with somebody's values in it. No part has more than one space between two words, or a line feed.
@@ -80,7 +80,7 @@ impl FilledAddress {
 
 impl Product {
     /// Sets the lines of a return address in its zone: smaller if they are long, cut off if they are still too long.
-    pub fn set_return_address<L: AsRef<str>>(self, typesetter: &mut Typesetter, lines: &[L]) -> Block {
+    pub fn set_return_address<L: AsRef<str>>(self, typesetter: &mut Typesetter, lines: &[L]) -> TextBlock {
         typesetter.block(lines, &STYLE, self.return_address_zone().area)
     }
 }
@@ -89,8 +89,8 @@ impl PostalAddress {
     /// The address with the values that `lookup` gives by field name.
     pub fn render<'v>(&self, lookup: impl Fn(&str) -> Option<&'v str>) -> FilledAddress {
         let mut is_whole = true;
-        let mut fill = |template: &Template| {
-            let Rendered { text, empty_fields } = template.render(&lookup);
+        let mut fill = |template: &TextTemplate| {
+            let RenderedTemplate { text, empty_fields } = template.render(&lookup);
             is_whole &= empty_fields.is_empty();
             // One line of the address each: nobody's value makes a further one.
             text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -102,7 +102,7 @@ impl PostalAddress {
     }
 
     /// Its lines' templates, as they print.
-    pub fn templates(&self) -> impl Iterator<Item = &Template> {
+    pub fn templates(&self) -> impl Iterator<Item = &TextTemplate> {
         [&self.name, &self.address_1].into_iter().chain(&self.address_2).chain([
             &self.city,
             &self.state,
@@ -112,7 +112,7 @@ impl PostalAddress {
 
     /// The names of its fields, repeats included.
     pub fn fields(&self) -> impl Iterator<Item = &str> {
-        self.templates().flat_map(Template::fields)
+        self.templates().flat_map(TextTemplate::fields)
     }
 
     /// Whether a part that every address has is always blank.

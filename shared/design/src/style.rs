@@ -17,7 +17,7 @@ pub struct Colour {
 /// Where lines stand between the left and the right edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Alignment {
+pub enum HorizontalAlignment {
     /// At the left edge.
     #[default]
     Left,

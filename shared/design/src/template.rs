@@ -15,19 +15,19 @@ const CLOSING: &str = "}}";
 /// A text with fields, read once and rendered for each recipient.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Template {
-    parts: Vec<Part>,
+pub struct TextTemplate {
+    parts: Vec<TemplatePart>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+enum TemplatePart {
     Text(String),
     Field { name: String, default: Option<String> },
 }
 
 /// A template with a recipient's values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rendered<'t> {
+pub struct RenderedTemplate<'t> {
     /// The text.
     pub text: String,
     /// Fields that had neither a value nor a default, once each, in order. They printed as nothing.
@@ -60,7 +60,7 @@ pub enum TemplateError {
     NameTooLong,
 }
 
-impl Template {
+impl TextTemplate {
     /// Reads a template.
     ///
     /// # Errors
@@ -74,7 +74,7 @@ impl Template {
         while let Some((text, after)) = rest.split_once(OPENING) {
             let (field, after) = after.split_once(CLOSING).ok_or(TemplateError::NotClosed)?;
             push_text(&mut parts, text)?;
-            parts.push(Part::field(field)?);
+            parts.push(TemplatePart::field(field)?);
             rest = after;
         }
         push_text(&mut parts, rest)?;
@@ -88,36 +88,36 @@ impl Template {
     /// The names of its fields as written, in order, repeats included.
     pub fn fields(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Field { name, .. } => Some(name.as_str()),
-            Part::Text(_) => None,
+            TemplatePart::Field { name, .. } => Some(name.as_str()),
+            TemplatePart::Text(_) => None,
         })
     }
 
     /// The text before its first field.
     pub(crate) fn leading_text(&self) -> &str {
         match self.parts.first() {
-            Some(Part::Text(text)) => text,
+            Some(TemplatePart::Text(text)) => text,
             _ => "",
         }
     }
 
     /// The text with the values that `lookup` gives by field name. A value that is absent or blank gives way
     /// to the default; without one the field is listed as empty.
-    pub fn render<'v>(&self, lookup: impl Fn(&str) -> Option<&'v str>) -> Rendered<'_> {
+    pub fn render<'v>(&self, lookup: impl Fn(&str) -> Option<&'v str>) -> RenderedTemplate<'_> {
         self.render_with(lookup, |text, value| text.push_str(value))
     }
 
-    /// As [`Template::render`], where `push` adds each value or default to the text before it.
+    /// As [`TextTemplate::render`], where `push` adds each value or default to the text before it.
     pub(crate) fn render_with<'v>(
         &self,
         lookup: impl Fn(&str) -> Option<&'v str>,
         push: impl Fn(&mut String, &str),
-    ) -> Rendered<'_> {
-        let mut rendered = Rendered { text: String::new(), empty_fields: Vec::new() };
+    ) -> RenderedTemplate<'_> {
+        let mut rendered = RenderedTemplate { text: String::new(), empty_fields: Vec::new() };
         for part in &self.parts {
             match part {
-                Part::Text(text) => rendered.text.push_str(text),
-                Part::Field { name, default } => {
+                TemplatePart::Text(text) => rendered.text.push_str(text),
+                TemplatePart::Field { name, default } => {
                     match (lookup(name).filter(|value| !is_blank(value)), default) {
                         (Some(value), _) => push(&mut rendered.text, value),
                         (None, Some(default)) => push(&mut rendered.text, default),
@@ -131,12 +131,12 @@ impl Template {
     }
 }
 
-impl Template {
+impl TextTemplate {
     /// The text as it is drawn in the design: with defaults for fields, or their names where they have none.
     pub(crate) fn as_drawn(&self) -> String {
         let parts = self.parts.iter().map(|part| match part {
-            Part::Text(text) | Part::Field { default: Some(text), .. } => text.as_str(),
-            Part::Field { name, default: None } => name,
+            TemplatePart::Text(text) | TemplatePart::Field { default: Some(text), .. } => text.as_str(),
+            TemplatePart::Field { name, default: None } => name,
         });
         parts.collect()
     }
@@ -144,13 +144,13 @@ impl Template {
     /// What it may print of itself: its texts and its defaults.
     pub(crate) fn own_texts(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Text(text) | Part::Field { default: Some(text), .. } => Some(text.as_str()),
-            Part::Field { default: None, .. } => None,
+            TemplatePart::Text(text) | TemplatePart::Field { default: Some(text), .. } => Some(text.as_str()),
+            TemplatePart::Field { default: None, .. } => None,
         })
     }
 }
 
-impl Part {
+impl TemplatePart {
     fn field(source: &str) -> Result<Self, TemplateError> {
         if source.contains(['{', '}']) {
             return Err(TemplateError::Brace(source.to_owned()));
@@ -169,12 +169,12 @@ impl Part {
     }
 }
 
-fn push_text(parts: &mut Vec<Part>, text: &str) -> Result<(), TemplateError> {
+fn push_text(parts: &mut Vec<TemplatePart>, text: &str) -> Result<(), TemplateError> {
     if text.contains(CLOSING) {
         return Err(TemplateError::NotOpened);
     }
     if !text.is_empty() {
-        parts.push(Part::Text(text.to_owned()));
+        parts.push(TemplatePart::Text(text.to_owned()));
     }
     Ok(())
 }
@@ -183,7 +183,7 @@ fn is_blank(value: &str) -> bool {
     value.trim().is_empty()
 }
 
-impl TryFrom<String> for Template {
+impl TryFrom<String> for TextTemplate {
     type Error = TemplateError;
 
     fn try_from(source: String) -> Result<Self, TemplateError> {
@@ -192,15 +192,15 @@ impl TryFrom<String> for Template {
 }
 
 /// The template as it could have been written.
-impl fmt::Display for Template {
+impl fmt::Display for TextTemplate {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for part in &self.parts {
             match part {
-                Part::Text(text) => formatter.write_str(text)?,
-                Part::Field { name, default: Some(default) } => {
+                TemplatePart::Text(text) => formatter.write_str(text)?,
+                TemplatePart::Field { name, default: Some(default) } => {
                     write!(formatter, "{OPENING}{name}|{default}{CLOSING}")?;
                 }
-                Part::Field { name, default: None } => write!(formatter, "{OPENING}{name}{CLOSING}")?,
+                TemplatePart::Field { name, default: None } => write!(formatter, "{OPENING}{name}{CLOSING}")?,
             }
         }
         Ok(())

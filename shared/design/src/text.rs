@@ -15,10 +15,10 @@ mod place;
 mod typesetter;
 mod word;
 
-pub(crate) use analysis::Analysis;
-pub(crate) use face::Face;
-pub(crate) use fit::{Fit, Setting, Wrapping};
-pub use typesetter::{Block, BlockStyle, Typesetter};
+pub(crate) use analysis::TextAnalysis;
+pub(crate) use face::ShapingFace;
+pub(crate) use fit::{FittedSize, LineWrapping, TextPlacement};
+pub use typesetter::{BlockStyle, TextBlock, Typesetter};
 
 #[cfg(test)]
 mod tests;

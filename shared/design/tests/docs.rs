@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use design::{Document, Font, Product, Purpose, Zone};
+use design::{Font, PrintableDesign, Product, ReservedZone, ZonePurpose};
 use serde_json::{Value, json};
 
 const PAGE: &str = include_str!("../../../docs/designs.md");
@@ -29,13 +29,13 @@ fn every_example_prints() {
             Some(_) => example,
             None => json!({ "product": "postcard_4x6", "front": { "elements": [example] }, "back": {} }),
         };
-        Document::parse(&document).unwrap();
+        PrintableDesign::parse(&document).unwrap();
     }
 }
 
 #[test]
 fn the_zones_are_those_of_the_products() {
-    let place = |zone: &Zone| {
+    let place = |zone: &ReservedZone| {
         let area = zone.area;
         format!("{}, {}, {} × {}", area.x, area.y, area.width, area.height)
     };
@@ -48,9 +48,9 @@ fn the_zones_are_those_of_the_products() {
         assert_eq!(row("return address, if there is one")[column], place(&product.return_address_zone()));
         let zones = product.reserved_zones();
         for (name, purpose) in [
-            ("address block", Purpose::Address),
-            ("barcode", Purpose::Barcode),
-            ("postage", Purpose::Indicia),
+            ("address block", ZonePurpose::Address),
+            ("barcode", ZonePurpose::Barcode),
+            ("postage", ZonePurpose::Indicia),
         ] {
             let zone = zones.iter().find(|zone| zone.purpose == purpose);
             assert_eq!(row(name)[column], zone.map_or("on the envelope".to_owned(), place));
@@ -63,8 +63,8 @@ fn every_font_and_finding_is_named() {
     for font in Font::ALL {
         assert!(PAGE.contains(&format!("`{}`", font.name())), "{}", font.name());
     }
-    let reasons = design::RefusalReason::ALL.iter().map(|reason| reason.as_str());
-    for code in design::WarningCode::ALL.iter().map(|code| code.as_str()).chain(reasons) {
+    let reasons = design::LayoutErrorReason::ALL.iter().map(|reason| reason.as_str());
+    for code in design::LayoutWarningCode::ALL.iter().map(|code| code.as_str()).chain(reasons) {
         assert!(PAGE.contains(&format!("| `{code}` |")), "{code}");
     }
 }

@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use design::{Document, Drawing, GlyphRun, Item, Plan, Recipient, Typesetter};
+use design::{GlyphRun, ItemDrawing, LayoutPlan, PageItem, PrintableDesign, RecipientValues, Typesetter};
 use serde_json::{Value, json};
 
-struct Person(BTreeMap<String, String>);
+struct GoldenRecipient(BTreeMap<String, String>);
 
-impl Recipient for Person {
+impl RecipientValues for GoldenRecipient {
     fn value(&self, field: &str) -> Option<&str> {
         self.0.get(field).map(String::as_str)
     }
@@ -25,10 +25,10 @@ fn folder(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-fn people() -> BTreeMap<String, Person> {
+fn people() -> BTreeMap<String, GoldenRecipient> {
     let people: BTreeMap<String, BTreeMap<String, String>> =
         serde_json::from_str(include_str!("recipients.json")).unwrap();
-    people.into_iter().map(|(name, values)| (name, Person(values))).collect()
+    people.into_iter().map(|(name, values)| (name, GoldenRecipient(values))).collect()
 }
 
 /// To a hundredth of a point: finer differences are of the processor, not of the layout.
@@ -44,17 +44,17 @@ fn run(run: &GlyphRun) -> Value {
     })
 }
 
-fn item(item: &Item) -> Value {
+fn item(item: &PageItem) -> Value {
     let drawn = match &item.drawing {
-        Drawing::Text(runs) => json!(runs.iter().map(run).collect::<Vec<_>>()),
-        Drawing::Picture { link, .. } => json!({ "picture": **link }),
-        Drawing::Code { position, .. } => json!({ "code": position }),
-        Drawing::Shape(_) => json!("shape"),
+        ItemDrawing::Text(runs) => json!(runs.iter().map(run).collect::<Vec<_>>()),
+        ItemDrawing::Picture { link, .. } => json!({ "picture": **link }),
+        ItemDrawing::Code { position, .. } => json!({ "code": position }),
+        ItemDrawing::Shape(_) => json!("shape"),
     };
     json!({ "element": *item.element, "varies": item.varies, "draws": drawn })
 }
 
-fn decided(plan: &Plan, person: &Person) -> Value {
+fn decided(plan: &LayoutPlan, person: &GoldenRecipient) -> Value {
     let mut typesetter = Typesetter::new();
     match plan.decide(&mut typesetter, person) {
         Err(refusal) => {
@@ -76,7 +76,7 @@ fn decided(plan: &Plan, person: &Person) -> Value {
 fn layout_decisions_are_those_of_the_files() {
     for name in ["postcard", "postcard_large", "letter"] {
         let example = std::fs::read_to_string(folder("examples").join(format!("{name}.json"))).unwrap();
-        let plan = Plan::new(Document::parse(&serde_json::from_str(&example).unwrap()).unwrap());
+        let plan = LayoutPlan::new(PrintableDesign::parse(&serde_json::from_str(&example).unwrap()).unwrap());
         let decided: BTreeMap<String, Value> =
             people().iter().map(|(person, values)| (person.clone(), decided(&plan, values))).collect();
         let decided = serde_json::to_string_pretty(&decided).unwrap() + "\n";

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use design::{Document, Font, Product, SCHEMA};
+use design::{Font, PrintableDesign, Product, SCHEMA};
 use jsonschema::Validator;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -51,7 +51,7 @@ fn the_schema_is_one() {
 fn every_example_passes_both() {
     assert!(examples().len() > 1);
     for example in examples() {
-        Document::parse(&example).unwrap();
+        PrintableDesign::parse(&example).unwrap();
         validator().validate(&example).unwrap();
     }
 }
@@ -83,14 +83,14 @@ fn settings_may_be_left_out_or_null_in_both() {
         ("/return_address/fallback/address_2", Value::Null),
     ] {
         let document = with(pointer, value);
-        Document::parse(&document).unwrap();
+        PrintableDesign::parse(&document).unwrap();
         validator().validate(&document).unwrap();
     }
     let mut document = with("/front/elements/2/size", json!(14));
     for pointer in ["/front/background", "/front/elements/2/smallest_size", "/front/elements/3/arc"] {
         *document.pointer_mut(pointer).unwrap() = Value::Null;
     }
-    Document::parse(&document).unwrap();
+    PrintableDesign::parse(&document).unwrap();
     validator().validate(&document).unwrap();
 }
 
@@ -149,7 +149,7 @@ fn what_both_refuse() {
         ("/return_address/fallback", json!("here")),
     ] {
         let document = with(pointer, value.clone());
-        assert!(Document::parse(&document).is_err(), "the parser takes {pointer} = {value}");
+        assert!(PrintableDesign::parse(&document).is_err(), "the parser takes {pointer} = {value}");
         assert!(!validator().is_valid(&document), "the schema takes {pointer} = {value}");
     }
 }
@@ -172,7 +172,7 @@ fn what_only_the_parser_refuses() {
         ("/return_address/fallback/zip", json!("{{zip}}")),
     ] {
         let document = with(pointer, value.clone());
-        assert!(Document::parse(&document).is_err(), "the parser takes {pointer} = {value}");
+        assert!(PrintableDesign::parse(&document).is_err(), "the parser takes {pointer} = {value}");
         assert!(validator().is_valid(&document), "the schema refuses {pointer} = {value}");
     }
 }
@@ -211,6 +211,6 @@ proptest! {
         let mut found = Vec::new();
         places(&postcard(), "", &mut found);
         let document = with(&found[place.index(found.len())], value);
-        prop_assert!(Document::parse(&document).is_err() || validator().is_valid(&document), "{}", document);
+        prop_assert!(PrintableDesign::parse(&document).is_err() || validator().is_valid(&document), "{}", document);
     }
 }

@@ -7,41 +7,45 @@ mod operator;
 use std::collections::HashMap;
 
 use audience::fold_name;
-use blank::Overlooked;
+use blank::IgnoredBlank;
 use cel::common::ast::{CallExpr, Expr, IdedExpr, LiteralValue};
 
 use crate::limits::{MAX_DEPTH, MAX_PROBLEMS};
 use crate::nearest::nearest;
-use crate::node::{ColumnUse, Node};
-use crate::parse::Syntax;
-use crate::problem::{Problem, Span};
-use crate::scan::Kind;
-use crate::value::Type;
-use crate::{Column, function};
+use crate::node::{ColumnUse, ExpressionNode};
+use crate::parse::CelSyntaxTree;
+use crate::problem::{FormulaDiagnostic, SourceSpan};
+use crate::scan::TokenKind;
+use crate::value::ValueType;
+use crate::{InputColumn, function};
 
 /// An expression with its type and place.
-pub(crate) struct Built {
-    pub(crate) node: Node,
-    pub(crate) of: Type,
-    pub(crate) span: Span,
+pub(crate) struct TypedNode {
+    pub(crate) node: ExpressionNode,
+    pub(crate) of: ValueType,
+    pub(crate) span: SourceSpan,
 }
 
 /// A tree and the folded names of its columns, in the order of their first use.
-pub(crate) struct Tree {
-    pub(crate) root: Node,
-    pub(crate) of: Type,
+pub(crate) struct ExpressionTree {
+    pub(crate) root: ExpressionNode,
+    pub(crate) of: ValueType,
     pub(crate) columns: Vec<String>,
     /// What its writer is told of a formula that stands.
-    pub(crate) warnings: Vec<Problem>,
+    pub(crate) warnings: Vec<FormulaDiagnostic>,
 }
 
 /// Columns by folded name.
-pub(crate) type Columns<'a> = HashMap<String, &'a Column>;
+pub(crate) type ColumnsByName<'a> = HashMap<String, &'a InputColumn>;
 
 /// Builds the tree, on a thread whose stack holds the recursion over a formula's chains.
-pub(crate) fn build(syntax: &Syntax<'_>, source: &str, columns: &Columns<'_>) -> Result<Tree, Vec<Problem>> {
+pub(crate) fn build(
+    syntax: &CelSyntaxTree<'_>,
+    source: &str,
+    columns: &ColumnsByName<'_>,
+) -> Result<ExpressionTree, Vec<FormulaDiagnostic>> {
     let chars: Vec<char> = source.chars().collect();
-    let mut builder = Builder {
+    let mut builder = TreeBuilder {
         syntax,
         source: &chars,
         columns,
@@ -60,34 +64,34 @@ pub(crate) fn build(syntax: &Syntax<'_>, source: &str, columns: &Columns<'_>) ->
     }
     if builder.problems.is_empty() {
         let warnings = builder.take_warnings();
-        return Ok(Tree { root: built.node, of: built.of, columns: builder.used, warnings });
+        return Ok(ExpressionTree { root: built.node, of: built.of, columns: builder.used, warnings });
     }
     Err(builder.problems)
 }
 
-struct Builder<'a> {
-    syntax: &'a Syntax<'a>,
+struct TreeBuilder<'a> {
+    syntax: &'a CelSyntaxTree<'a>,
     source: &'a [char],
-    columns: &'a Columns<'a>,
+    columns: &'a ColumnsByName<'a>,
     used: Vec<String>,
     /// How many regular expressions there are.
     patterns: usize,
-    problems: Vec<Problem>,
+    problems: Vec<FormulaDiagnostic>,
     /// Blanks that are passed over so far.
-    overlooked: Vec<Overlooked>,
+    overlooked: Vec<IgnoredBlank>,
     /// What else is likely to be meant otherwise.
-    warnings: Vec<Problem>,
+    warnings: Vec<FormulaDiagnostic>,
 }
 
-impl Builder<'_> {
-    fn warn(&mut self, warning: Problem) {
+impl TreeBuilder<'_> {
+    fn warn(&mut self, warning: FormulaDiagnostic) {
         if self.warnings.len() < MAX_PROBLEMS {
             self.warnings.push(warning);
         }
     }
 
     /// An expression that is looked at only where these columns are not blank.
-    fn expression_where(&mut self, known: &[String], expression: &IdedExpr) -> Built {
+    fn expression_where(&mut self, known: &[String], expression: &IdedExpr) -> TypedNode {
         let before = self.overlooked.len();
         let built = self.expression(expression);
         let mut inside = self.overlooked.split_off(before);
@@ -97,34 +101,34 @@ impl Builder<'_> {
     }
 
     /// All warnings in the order of their places.
-    fn take_warnings(&mut self) -> Vec<Problem> {
+    fn take_warnings(&mut self) -> Vec<FormulaDiagnostic> {
         let mut warnings = std::mem::take(&mut self.warnings);
-        warnings.extend(self.overlooked.iter().map(Overlooked::warning));
+        warnings.extend(self.overlooked.iter().map(IgnoredBlank::warning));
         warnings.sort_by_key(|warning| warning.offset);
         warnings.truncate(MAX_PROBLEMS);
         warnings
     }
 
-    fn report(&mut self, problem: Problem) {
+    fn report(&mut self, problem: FormulaDiagnostic) {
         if self.problems.len() < MAX_PROBLEMS {
             self.problems.push(problem);
         }
     }
 
     /// Reports a problem; what stands in for the expression fits everywhere, so that nothing follows from it.
-    fn refuse(&mut self, problem: Problem) -> Built {
-        let span = Span { offset: problem.offset, length: problem.length };
+    fn refuse(&mut self, problem: FormulaDiagnostic) -> TypedNode {
+        let span = SourceSpan { offset: problem.offset, length: problem.length };
         self.report(problem);
-        Built { node: Node::Blank, of: Type::Blank, span }
+        TypedNode { node: ExpressionNode::Blank, of: ValueType::Blank, span }
     }
 
     /// As it stands in the formula.
-    fn written(&self, span: Span) -> String {
+    fn written(&self, span: SourceSpan) -> String {
         let end = (span.offset + span.length).min(self.source.len());
         self.source.get(span.offset..end).unwrap_or_default().iter().collect()
     }
 
-    fn expression(&mut self, expression: &IdedExpr) -> Built {
+    fn expression(&mut self, expression: &IdedExpr) -> TypedNode {
         let span = self.syntax.span(expression.id);
         match &expression.expr {
             Expr::Literal(literal) => self.literal(literal, span),
@@ -142,27 +146,27 @@ impl Builder<'_> {
         }
     }
 
-    fn literal(&mut self, literal: &LiteralValue, span: Span) -> Built {
+    fn literal(&mut self, literal: &LiteralValue, span: SourceSpan) -> TypedNode {
         let (node, of) = match literal {
-            LiteralValue::Boolean(yes) => (Node::yes_no(*yes.inner()), Type::YesNo),
-            LiteralValue::Double(number) => (Node::number(*number.inner()), Type::Number),
+            LiteralValue::Boolean(yes) => (ExpressionNode::yes_no(*yes.inner()), ValueType::YesNo),
+            LiteralValue::Double(number) => (ExpressionNode::number(*number.inner()), ValueType::Number),
             // All numbers are of one kind, exact up to 2^53.
-            LiteralValue::Int(number) => (Node::number(*number.inner() as f64), Type::Number),
-            LiteralValue::UInt(number) => (Node::number(*number.inner() as f64), Type::Number),
-            LiteralValue::String(text) => (Node::text(text.inner()), Type::Text),
-            LiteralValue::Null => (Node::Blank, Type::Blank),
+            LiteralValue::Int(number) => (ExpressionNode::number(*number.inner() as f64), ValueType::Number),
+            LiteralValue::UInt(number) => (ExpressionNode::number(*number.inner() as f64), ValueType::Number),
+            LiteralValue::String(text) => (ExpressionNode::text(text.inner()), ValueType::Text),
+            LiteralValue::Null => (ExpressionNode::Blank, ValueType::Blank),
             LiteralValue::Bytes(_) => return self.refuse(span.problem("This has no meaning in a formula.")),
         };
-        Built { node, of, span }
+        TypedNode { node, of, span }
     }
 
-    fn column(&mut self, placeholder: &str) -> Built {
+    fn column(&mut self, placeholder: &str) -> TypedNode {
         let Some(token) = self.syntax.token(placeholder) else {
-            return self.refuse(Span::at(0).problem("This has no meaning in a formula."));
+            return self.refuse(SourceSpan::at(0).problem("This has no meaning in a formula."));
         };
-        let (span, is_braced) = (token.span, matches!(token.kind, Kind::Braced(_)));
+        let (span, is_braced) = (token.span, matches!(token.kind, TokenKind::Braced(_)));
         let name = match &token.kind {
-            Kind::Braced(name) => name.trim().to_owned(),
+            TokenKind::Braced(name) => name.trim().to_owned(),
             _ => token.source.clone(),
         };
         let folded = fold_name(&name);
@@ -175,10 +179,10 @@ impl Builder<'_> {
             self.used.push(folded.clone());
         }
         let column = ColumnUse { key: folded, name: column.name.trim().to_owned(), of };
-        Built { node: Node::Column(column.into()), of, span }
+        TypedNode { node: ExpressionNode::Column(column.into()), of, span }
     }
 
-    fn unknown_column(&self, name: &str, span: Span, is_braced: bool) -> Problem {
+    fn unknown_column(&self, name: &str, span: SourceSpan, is_braced: bool) -> FormulaDiagnostic {
         if !is_braced && function::find(name).is_some() {
             let call = format!("{}()", name.to_uppercase());
             let message = format!("The function {} is written with brackets.", name.to_uppercase());
@@ -194,7 +198,7 @@ impl Builder<'_> {
         }
     }
 
-    fn call(&mut self, call: &CallExpr, span: Span) -> Built {
+    fn call(&mut self, call: &CallExpr, span: SourceSpan) -> TypedNode {
         match call.func_name.strip_prefix('f') {
             Some(position) if position.bytes().all(|digit| digit.is_ascii_digit()) => self.function(call),
             _ => self.operator(call, span),

@@ -13,9 +13,9 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::FunctionHelp;
-use crate::machine::{Answer, Machine};
-use crate::node::Node;
-use crate::value::Type;
+use crate::machine::{EvaluationResult, FormulaEvaluator};
+use crate::node::ExpressionNode;
+use crate::value::ValueType;
 
 pub(crate) use format::check as check_format;
 pub(crate) use regular::{compile as compile_pattern, group_warning};
@@ -25,25 +25,25 @@ const ANY_NUMBER: usize = usize::MAX;
 
 /// A function.
 #[derive(Debug)]
-pub(crate) struct Definition {
+pub(crate) struct FunctionDefinition {
     pub(crate) help: FunctionHelp,
-    pub(crate) takes: Takes,
-    pub(crate) gives: Gives,
-    pub(crate) run: for<'a> fn(&mut Machine<'a>, &'a [Node]) -> Answer<'a>,
+    pub(crate) takes: FunctionParameters,
+    pub(crate) gives: FunctionReturn,
+    pub(crate) run: for<'a> fn(&mut FormulaEvaluator<'a>, &'a [ExpressionNode]) -> EvaluationResult<'a>,
 }
 
 /// What a function takes.
 #[derive(Debug)]
-pub(crate) struct Takes {
+pub(crate) struct FunctionParameters {
     pub(crate) least: usize,
     pub(crate) most: usize,
     /// By the argument's position and the number of arguments.
-    pub(crate) parameter: fn(usize, usize) -> Parameter,
+    pub(crate) parameter: fn(usize, usize) -> ParameterKind,
 }
 
 /// What an argument must be.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Parameter {
+pub(crate) enum ParameterKind {
     Any,
     /// Everything can be text.
     Text,
@@ -69,18 +69,18 @@ pub(crate) enum Parameter {
 
 /// The type of a function's values.
 #[derive(Debug)]
-pub(crate) enum Gives {
-    Always(Type),
+pub(crate) enum FunctionReturn {
+    Always(ValueType),
     /// That of the arguments for which this holds, by position and number of arguments.
     Argument(fn(usize, usize) -> bool),
 }
 
-impl Takes {
-    const fn exactly(count: usize, parameter: fn(usize, usize) -> Parameter) -> Self {
+impl FunctionParameters {
+    const fn exactly(count: usize, parameter: fn(usize, usize) -> ParameterKind) -> Self {
         Self { least: count, most: count, parameter }
     }
 
-    const fn between(least: usize, most: usize, parameter: fn(usize, usize) -> Parameter) -> Self {
+    const fn between(least: usize, most: usize, parameter: fn(usize, usize) -> ParameterKind) -> Self {
         Self { least, most, parameter }
     }
 }
@@ -98,7 +98,7 @@ const ALIASES: [(&str, &str); 9] = [
     ("COALESCE", "IFBLANK"),
 ];
 
-static SORTED: LazyLock<Vec<&'static Definition>> = LazyLock::new(|| {
+static SORTED: LazyLock<Vec<&'static FunctionDefinition>> = LazyLock::new(|| {
     let mut all: Vec<_> =
         [&logic::FUNCTIONS[..], &text::FUNCTIONS, &regular::FUNCTIONS, &number::FUNCTIONS, &date::FUNCTIONS]
             .into_iter()
@@ -111,7 +111,7 @@ static SORTED: LazyLock<Vec<&'static Definition>> = LazyLock::new(|| {
 static HELP: LazyLock<Vec<FunctionHelp>> =
     LazyLock::new(|| SORTED.iter().map(|function| function.help).collect());
 
-static BY_NAME: LazyLock<HashMap<&'static str, &'static Definition>> = LazyLock::new(|| {
+static BY_NAME: LazyLock<HashMap<&'static str, &'static FunctionDefinition>> = LazyLock::new(|| {
     let mut by_name: HashMap<_, _> = SORTED.iter().map(|function| (function.help.name, *function)).collect();
     for (alias, name) in ALIASES {
         if let Some(function) = by_name.get(name).copied() {
@@ -122,7 +122,7 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static Definition>> = LazyLock:
 });
 
 /// The function of this name, in any case.
-pub(crate) fn find(name: &str) -> Option<&'static Definition> {
+pub(crate) fn find(name: &str) -> Option<&'static FunctionDefinition> {
     BY_NAME.get(name.to_uppercase().as_str()).copied()
 }
 

@@ -3,7 +3,7 @@
 //! The language is CEL (Common Expression Language) in its operators and literals, read by the
 //! `cel` crate's parser, with functions under the names that spreadsheets made familiar. A formula
 //! is [compiled](compile) once against the team's columns and then asked once per row. It is
-//! total: what goes wrong in a row is a blank with a [`Reason`]. It is bounded: see [`limits`].
+//! total: what goes wrong in a row is a blank with a [`BlankReason`]. It is bounded: see [`limits`].
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
@@ -22,25 +22,28 @@ mod shape;
 mod sheet;
 mod value;
 
-pub use outcome::{Outcome, Reason};
-pub use problem::Problem;
-pub use sheet::{Checked, ColumnProblem, Computed, Definition, Prompt, Sheet, Uses, check, name_problem};
+pub use outcome::{BlankReason, EvaluatedCell};
+pub use problem::FormulaDiagnostic;
+pub use sheet::{
+    CheckedColumn, ColumnDiagnostic, ComputedRow, FormulaColumn, FormulaSheet, PromptColumn, UsedColumnTypes,
+    check, name_problem,
+};
 
 use std::sync::Arc;
 
 use audience::column::cut_value;
-use audience::{ColumnType, Lookup, Value, fold_name};
+use audience::{ColumnType, ColumnValue, ValueLookup, fold_name};
 use chrono::NaiveDate;
 use serde::Serialize;
 
-use crate::machine::Machine;
-use crate::node::Node;
-use crate::row::{Row, Stored};
-use crate::value::Cell;
+use crate::machine::FormulaEvaluator;
+use crate::node::ExpressionNode;
+use crate::row::{FormulaRow, StoredRow};
+use crate::value::CellValue;
 
 /// A column that formulas may use.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
+pub struct InputColumn {
     /// Its name as people write it. Case and outer white space do not matter.
     pub name: String,
     /// How its values are read. What does not read as this counts as blank.
@@ -67,10 +70,10 @@ pub struct FunctionHelp {
 /// A formula that compiled. A clone shares the tree.
 #[derive(Clone, Debug)]
 pub struct Formula {
-    root: Arc<Node>,
+    root: Arc<ExpressionNode>,
     columns: Vec<String>,
     result_type: ColumnType,
-    warnings: Vec<Problem>,
+    warnings: Vec<FormulaDiagnostic>,
 }
 
 impl Formula {
@@ -80,7 +83,7 @@ impl Formula {
     }
 
     /// Where it is likely to give something else than its writer means, in the order of the places.
-    pub fn warnings(&self) -> &[Problem] {
+    pub fn warnings(&self) -> &[FormulaDiagnostic] {
         &self.warnings
     }
 
@@ -90,38 +93,40 @@ impl Formula {
     }
 
     /// The result for one row; `today` is the day in the team's time zone.
-    pub fn evaluate(&self, row: &dyn Lookup, today: NaiveDate) -> Outcome {
-        self.evaluate_on(&Stored(row), today)
+    pub fn evaluate(&self, row: &dyn ValueLookup, today: NaiveDate) -> EvaluatedCell {
+        self.evaluate_on(&StoredRow(row), today)
     }
 
-    fn evaluate_on(&self, row: &dyn Row, today: NaiveDate) -> Outcome {
-        match Machine::new(row, today).value(&self.root) {
+    fn evaluate_on(&self, row: &dyn FormulaRow, today: NaiveDate) -> EvaluatedCell {
+        match FormulaEvaluator::new(row, today).value(&self.root) {
             Ok(cell) => self.outcome(cell),
-            Err(halt) => Outcome::Blank(halt.into_reason()),
+            Err(halt) => EvaluatedCell::Blank(halt.into_reason()),
         }
     }
 
-    fn outcome(&self, cell: Cell<'_>) -> Outcome {
+    fn outcome(&self, cell: CellValue<'_>) -> EvaluatedCell {
         let value = match cell {
-            Cell::Text(text) => Value::Text(cut_value(&text).trim().to_owned()),
+            CellValue::Text(text) => ColumnValue::Text(cut_value(&text).trim().to_owned()),
             // Branches of different types meet as text.
-            other if self.result_type == ColumnType::Text => Value::Text(other.into_text().into_owned()),
+            other if self.result_type == ColumnType::Text => {
+                ColumnValue::Text(other.into_text().into_owned())
+            }
             other => other.into_value(),
         };
         match value {
-            Value::Text(text) if text.is_empty() => Outcome::Blank(Reason::Empty),
+            ColumnValue::Text(text) if text.is_empty() => EvaluatedCell::Blank(BlankReason::Empty),
             // The database keeps every other character, and what prints a value keeps it.
-            Value::Text(text) if text.contains('\0') => {
-                Outcome::Blank(Reason::Error("the result holds the character U+0000".to_owned()))
+            ColumnValue::Text(text) if text.contains('\0') => {
+                EvaluatedCell::Blank(BlankReason::Error("the result holds the character U+0000".to_owned()))
             }
-            value => Outcome::Value(value),
+            value => EvaluatedCell::Value(value),
         }
     }
 }
 
 /// Compiles a formula against the columns that there are. Never an empty list of problems; they
 /// are in the order of their places.
-pub fn compile(source: &str, columns: &[Column]) -> Result<Formula, Vec<Problem>> {
+pub fn compile(source: &str, columns: &[InputColumn]) -> Result<Formula, Vec<FormulaDiagnostic>> {
     let columns = columns.iter().map(|column| (fold_name(&column.name), column)).collect();
     compile_among(source, &columns).map_err(|mut problems| {
         problems.sort_by_key(|problem| problem.offset);
@@ -130,10 +135,13 @@ pub fn compile(source: &str, columns: &[Column]) -> Result<Formula, Vec<Problem>
     })
 }
 
-fn compile_among(source: &str, columns: &build::Columns<'_>) -> Result<Formula, Vec<Problem>> {
+fn compile_among(
+    source: &str,
+    columns: &build::ColumnsByName<'_>,
+) -> Result<Formula, Vec<FormulaDiagnostic>> {
     let tokens = scan::scan(source)?;
     shape::check(&tokens, &|name| columns.contains_key(&fold_name(name)))?;
-    let rewritten = parse::Rewritten::new(&tokens);
+    let rewritten = parse::CelSource::new(&tokens);
     let tree = rewritten.parse(|syntax| build::build(syntax, source, columns))?;
     Ok(Formula {
         root: Arc::new(tree.root),

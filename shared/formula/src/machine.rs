@@ -7,17 +7,19 @@ use audience::value;
 use chrono::{Datelike, Days, NaiveDate};
 
 use crate::limits::{BYTES_PER_STEP, MAX_STEPS, MAX_TEXT_BYTES, PATTERN_BYTES_PER_STEPS};
-use crate::node::{ColumnUse, Comparison, Factor, Node, Pattern, Sign};
-use crate::outcome::Reason;
-use crate::row::Row;
-use crate::value::{Cell, Type, order_numbers, remainder, settled, tidy};
+use crate::node::{
+    AdditiveOperator, ColumnUse, ComparisonOperator, ExpressionNode, MultiplicativeOperator, RegexPattern,
+};
+use crate::outcome::BlankReason;
+use crate::row::FormulaRow;
+use crate::value::{CellValue, ValueType, order_numbers, remainder, settled, tidy};
 
 /// A value, or why there is none.
-pub(crate) type Answer<'a, T = Cell<'a>> = Result<T, Halt<'a>>;
+pub(crate) type EvaluationResult<'a, T = CellValue<'a>> = Result<T, EvaluationError<'a>>;
 
 /// Why an expression has no value.
 #[derive(Debug)]
-pub(crate) enum Halt<'a> {
+pub(crate) enum EvaluationError<'a> {
     /// `null`, or a function's own blank, with the reason.
     Nothing(&'static str),
     /// The column has no value.
@@ -30,7 +32,7 @@ pub(crate) enum Halt<'a> {
     Stopped(&'static str),
 }
 
-impl Halt<'_> {
+impl EvaluationError<'_> {
     pub(crate) const fn is_blank(&self) -> bool {
         matches!(self, Self::Nothing(_) | Self::BlankColumn(_) | Self::UnreadableColumn(_))
     }
@@ -39,35 +41,36 @@ impl Halt<'_> {
         matches!(self, Self::Stopped(_))
     }
 
-    pub(crate) fn into_reason(self) -> Reason {
+    pub(crate) fn into_reason(self) -> BlankReason {
         match self {
-            Self::Nothing(sentence) => Reason::Nothing(sentence),
-            Self::BlankColumn(column) => Reason::BlankColumn(column.name.clone()),
+            Self::Nothing(sentence) => BlankReason::Nothing(sentence),
+            Self::BlankColumn(column) => BlankReason::BlankColumn(column.name.clone()),
             Self::UnreadableColumn(column) => {
-                Reason::UnreadableColumn(column.name.clone(), column.of.column_type())
+                BlankReason::UnreadableColumn(column.name.clone(), column.of.column_type())
             }
-            Self::Error(sentence) => Reason::Error(sentence),
-            Self::Stopped(sentence) => Reason::Stopped(sentence.to_owned()),
+            Self::Error(sentence) => BlankReason::Error(sentence),
+            Self::Stopped(sentence) => BlankReason::Stopped(sentence.to_owned()),
         }
     }
 }
 
-const TOO_LONG: Halt<'static> = Halt::Stopped("a text within the formula gets too long here");
+const TOO_LONG: EvaluationError<'static> =
+    EvaluationError::Stopped("a text within the formula gets too long here");
 
 /// An error with this sentence.
-pub(crate) fn error<'a, T>(sentence: impl Into<String>) -> Answer<'a, T> {
-    Err(Halt::Error(sentence.into()))
+pub(crate) fn error<'a, T>(sentence: impl Into<String>) -> EvaluationResult<'a, T> {
+    Err(EvaluationError::Error(sentence.into()))
 }
 
 /// A row and what is left of the steps.
-pub(crate) struct Machine<'a> {
-    row: &'a dyn Row,
+pub(crate) struct FormulaEvaluator<'a> {
+    row: &'a dyn FormulaRow,
     today: NaiveDate,
     steps_left: u32,
 }
 
-impl<'a> Machine<'a> {
-    pub(crate) fn new(row: &'a dyn Row, today: NaiveDate) -> Self {
+impl<'a> FormulaEvaluator<'a> {
+    pub(crate) fn new(row: &'a dyn FormulaRow, today: NaiveDate) -> Self {
         Self { row, today, steps_left: MAX_STEPS }
     }
 
@@ -76,7 +79,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Takes steps, or stops.
-    pub(crate) fn spend(&mut self, steps: u32) -> Answer<'a, ()> {
+    pub(crate) fn spend(&mut self, steps: u32) -> EvaluationResult<'a, ()> {
         match self.steps_left.checked_sub(steps) {
             Some(left) => {
                 self.steps_left = left;
@@ -84,13 +87,13 @@ impl<'a> Machine<'a> {
             }
             None => {
                 self.steps_left = 0;
-                Err(Halt::Stopped("the formula takes too many steps here"))
+                Err(EvaluationError::Stopped("the formula takes too many steps here"))
             }
         }
     }
 
     /// Takes the steps for making or searching a text of so many bytes, before it is done.
-    pub(crate) fn spend_text(&mut self, bytes: usize) -> Answer<'a, ()> {
+    pub(crate) fn spend_text(&mut self, bytes: usize) -> EvaluationResult<'a, ()> {
         if bytes > MAX_TEXT_BYTES {
             return Err(TOO_LONG);
         }
@@ -99,38 +102,43 @@ impl<'a> Machine<'a> {
     }
 
     /// The value of an expression.
-    pub(crate) fn value(&mut self, node: &'a Node) -> Answer<'a> {
+    pub(crate) fn value(&mut self, node: &'a ExpressionNode) -> EvaluationResult<'a> {
         self.spend(1)?;
         match node {
-            Node::Blank | Node::Pattern(_) => Err(Halt::Nothing("null is blank")),
-            Node::Constant(cell) => Ok(borrowed(cell)),
-            Node::Column(column) => self.column(column),
-            Node::Join(parts) => self.join(parts),
-            Node::Sum(first, rest) => self.sum(first, rest),
-            Node::Product(first, rest) => self.product(first, rest),
-            Node::Negate(node) => Ok(Cell::Number(-self.number(node)?)),
-            Node::Shift(date, sign, days) => self.shift(date, *sign, days),
-            Node::DaysBetween(later, earlier) => {
-                let days = (self.date(later)? - self.date(earlier)?).num_days();
-                Ok(Cell::Number(days as f64))
+            ExpressionNode::Blank | ExpressionNode::Pattern(_) => {
+                Err(EvaluationError::Nothing("null is blank"))
             }
-            Node::Compare(comparison, left, right) => self.compare(*comparison, left, right),
-            Node::All(nodes) => self.first_that_is(false, nodes),
-            Node::Any(nodes) => self.first_that_is(true, nodes),
-            Node::Not(node) => Ok(Cell::YesNo(!self.yes(node)?)),
-            Node::Choose(branches) => {
+            ExpressionNode::Constant(cell) => Ok(borrowed(cell)),
+            ExpressionNode::Column(column) => self.column(column),
+            ExpressionNode::Join(parts) => self.join(parts),
+            ExpressionNode::Sum(first, rest) => self.sum(first, rest),
+            ExpressionNode::Product(first, rest) => self.product(first, rest),
+            ExpressionNode::Negate(node) => Ok(CellValue::Number(-self.number(node)?)),
+            ExpressionNode::Shift(date, sign, days) => self.shift(date, *sign, days),
+            ExpressionNode::DaysBetween(later, earlier) => {
+                let days = (self.date(later)? - self.date(earlier)?).num_days();
+                Ok(CellValue::Number(days as f64))
+            }
+            ExpressionNode::Compare(comparison, left, right) => self.compare(*comparison, left, right),
+            ExpressionNode::All(nodes) => self.first_that_is(false, nodes),
+            ExpressionNode::Any(nodes) => self.first_that_is(true, nodes),
+            ExpressionNode::Not(node) => Ok(CellValue::YesNo(!self.yes(node)?)),
+            ExpressionNode::Choose(branches) => {
                 let [condition, yes, no] = branches.as_ref();
                 if self.yes(condition)? { self.value(yes) } else { self.value(no) }
             }
-            Node::OneOf(needle, list) => self.one_of(needle, list),
-            Node::Call(function, arguments) => (function.run)(self, arguments),
+            ExpressionNode::OneOf(needle, list) => self.one_of(needle, list),
+            ExpressionNode::Call(function, arguments) => (function.run)(self, arguments),
         }
     }
 
     /// The value, `None` when it is blank.
-    pub(crate) fn blankable(&mut self, node: &'a Node) -> Answer<'a, Option<Cell<'a>>> {
+    pub(crate) fn blankable(
+        &mut self,
+        node: &'a ExpressionNode,
+    ) -> EvaluationResult<'a, Option<CellValue<'a>>> {
         match self.value(node) {
-            Ok(Cell::Text(text)) if text.is_empty() => Ok(None),
+            Ok(CellValue::Text(text)) if text.is_empty() => Ok(None),
             Ok(cell) => Ok(Some(cell)),
             Err(halt) if halt.is_blank() => Ok(None),
             Err(halt) => Err(halt),
@@ -138,41 +146,45 @@ impl<'a> Machine<'a> {
     }
 
     /// The value as text; blank is empty.
-    pub(crate) fn text(&mut self, node: &'a Node) -> Answer<'a, Cow<'a, str>> {
-        Ok(self.blankable(node)?.map_or(Cow::Borrowed(""), Cell::into_text))
+    pub(crate) fn text(&mut self, node: &'a ExpressionNode) -> EvaluationResult<'a, Cow<'a, str>> {
+        Ok(self.blankable(node)?.map_or(Cow::Borrowed(""), CellValue::into_text))
     }
 
     /// The value of an expression that gives a number. Blank halts.
-    pub(crate) fn number(&mut self, node: &'a Node) -> Answer<'a, f64> {
+    pub(crate) fn number(&mut self, node: &'a ExpressionNode) -> EvaluationResult<'a, f64> {
         match self.value(node)? {
-            Cell::Number(number) => Ok(number),
+            CellValue::Number(number) => Ok(number),
             _ => error("a number is needed"),
         }
     }
 
     /// The number without what is behind the point, within the range of a count.
-    pub(crate) fn whole(&mut self, node: &'a Node) -> Answer<'a, i32> {
+    pub(crate) fn whole(&mut self, node: &'a ExpressionNode) -> EvaluationResult<'a, i32> {
         // The cast saturates.
         Ok(tidy(self.number(node)?) as i32)
     }
 
     /// The value of an expression that gives a date. Blank halts.
-    pub(crate) fn date(&mut self, node: &'a Node) -> Answer<'a, NaiveDate> {
+    pub(crate) fn date(&mut self, node: &'a ExpressionNode) -> EvaluationResult<'a, NaiveDate> {
         match self.value(node)? {
-            Cell::Date(date) => Ok(date),
+            CellValue::Date(date) => Ok(date),
             _ => error("a date is needed"),
         }
     }
 
     /// Whether a condition holds. Blank does not.
-    pub(crate) fn yes(&mut self, node: &'a Node) -> Answer<'a, bool> {
-        Ok(matches!(self.blankable(node)?, Some(Cell::YesNo(true))))
+    pub(crate) fn yes(&mut self, node: &'a ExpressionNode) -> EvaluationResult<'a, bool> {
+        Ok(matches!(self.blankable(node)?, Some(CellValue::YesNo(true))))
     }
 
     /// The regular expression that an argument is, with the steps taken for searching a text of so many bytes once.
-    pub(crate) fn pattern(&mut self, node: &'a Node, bytes: usize) -> Answer<'a, &'a Pattern> {
+    pub(crate) fn pattern(
+        &mut self,
+        node: &'a ExpressionNode,
+        bytes: usize,
+    ) -> EvaluationResult<'a, &'a RegexPattern> {
         match node {
-            Node::Pattern(pattern) => {
+            ExpressionNode::Pattern(pattern) => {
                 self.spend_text(bytes)?;
                 self.spend_search(pattern, bytes)?;
                 Ok(pattern)
@@ -183,41 +195,41 @@ impl<'a> Machine<'a> {
 
     /// Takes the steps for a search through so many bytes. A search may look at all that is left of a text before it
     /// finds the match that ends first, so each one costs what is left, not what it found.
-    pub(crate) fn spend_search(&mut self, pattern: &Pattern, bytes: usize) -> Answer<'a, ()> {
+    pub(crate) fn spend_search(&mut self, pattern: &RegexPattern, bytes: usize) -> EvaluationResult<'a, ()> {
         // Texts are bounded, at 2^13 bytes.
         let steps = pattern.steps.saturating_mul(bytes as u32) / PATTERN_BYTES_PER_STEPS;
         self.spend(steps.max(1))
     }
 
-    fn column(&mut self, column: &'a ColumnUse) -> Answer<'a> {
+    fn column(&mut self, column: &'a ColumnUse) -> EvaluationResult<'a> {
         let stored = match self.row.text(&column.key) {
             Ok(stored) => stored.map(str::trim).filter(|text| !text.is_empty()),
             Err(sentence) => return error(format!("{}: {sentence}", column.name)),
         };
         let Some(text) = stored else {
-            return Err(Halt::BlankColumn(column));
+            return Err(EvaluationError::BlankColumn(column));
         };
         let cell = match column.of {
-            Type::Text | Type::Blank => Some(Cell::Text(Cow::Borrowed(text))),
-            Type::Number => value::read_number(text).map(Cell::Number),
-            Type::Date => value::read_date(text).map(Cell::Date),
-            Type::YesNo => value::read_yes_no(text).map(Cell::YesNo),
+            ValueType::Text | ValueType::Blank => Some(CellValue::Text(Cow::Borrowed(text))),
+            ValueType::Number => value::read_number(text).map(CellValue::Number),
+            ValueType::Date => value::read_date(text).map(CellValue::Date),
+            ValueType::YesNo => value::read_yes_no(text).map(CellValue::YesNo),
         };
-        cell.ok_or(Halt::UnreadableColumn(column))
+        cell.ok_or(EvaluationError::UnreadableColumn(column))
     }
 
     /// One text after the other.
-    pub(crate) fn join(&mut self, parts: &'a [Node]) -> Answer<'a> {
+    pub(crate) fn join(&mut self, parts: &'a [ExpressionNode]) -> EvaluationResult<'a> {
         let mut joined = String::new();
         for part in parts {
             let text = self.text(part)?;
             self.append(&mut joined, &text)?;
         }
-        Ok(Cell::Text(Cow::Owned(joined)))
+        Ok(CellValue::Text(Cow::Owned(joined)))
     }
 
     /// Adds to a text that is being made.
-    pub(crate) fn append(&mut self, made: &mut String, text: &str) -> Answer<'a, ()> {
+    pub(crate) fn append(&mut self, made: &mut String, text: &str) -> EvaluationResult<'a, ()> {
         self.spend_text(text.len())?;
         if made.len() + text.len() > MAX_TEXT_BYTES {
             return Err(TOO_LONG);
@@ -226,46 +238,64 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    fn sum(&mut self, first: &'a Node, rest: &'a [(Sign, Node)]) -> Answer<'a> {
+    fn sum(
+        &mut self,
+        first: &'a ExpressionNode,
+        rest: &'a [(AdditiveOperator, ExpressionNode)],
+    ) -> EvaluationResult<'a> {
         let mut sum = self.number(first)?;
         let mut largest = sum.abs();
         for (sign, node) in rest {
             let number = self.number(node)?;
             largest = largest.max(number.abs());
             match sign {
-                Sign::Plus => sum += number,
-                Sign::Minus => sum -= number,
+                AdditiveOperator::Plus => sum += number,
+                AdditiveOperator::Minus => sum -= number,
             }
         }
         finite(settled(sum, largest))
     }
 
-    fn product(&mut self, first: &'a Node, rest: &'a [(Factor, Node)]) -> Answer<'a> {
+    fn product(
+        &mut self,
+        first: &'a ExpressionNode,
+        rest: &'a [(MultiplicativeOperator, ExpressionNode)],
+    ) -> EvaluationResult<'a> {
         let mut product = self.number(first)?;
         for (factor, node) in rest {
             let number = self.number(node)?;
-            if number == 0.0 && *factor != Factor::Times {
+            if number == 0.0 && *factor != MultiplicativeOperator::Times {
                 return error("division by zero");
             }
             match factor {
-                Factor::Times => product *= number,
-                Factor::Over => product /= number,
-                Factor::Modulo => product = remainder(product, number),
+                MultiplicativeOperator::Times => product *= number,
+                MultiplicativeOperator::Over => product /= number,
+                MultiplicativeOperator::Modulo => product = remainder(product, number),
             }
         }
         finite(product)
     }
 
-    fn shift(&mut self, date: &'a Node, sign: Sign, days: &'a Node) -> Answer<'a> {
+    fn shift(
+        &mut self,
+        date: &'a ExpressionNode,
+        sign: AdditiveOperator,
+        days: &'a ExpressionNode,
+    ) -> EvaluationResult<'a> {
         let date = self.date(date)?;
         let days = self.whole(days)?;
-        let days = if sign == Sign::Plus { i64::from(days) } else { -i64::from(days) };
+        let days = if sign == AdditiveOperator::Plus { i64::from(days) } else { -i64::from(days) };
         let count = Days::new(days.unsigned_abs());
         let moved = if days < 0 { date.checked_sub_days(count) } else { date.checked_add_days(count) };
         calendar_date(moved)
     }
 
-    fn compare(&mut self, comparison: Comparison, left: &'a Node, right: &'a Node) -> Answer<'a> {
+    fn compare(
+        &mut self,
+        comparison: ComparisonOperator,
+        left: &'a ExpressionNode,
+        right: &'a ExpressionNode,
+    ) -> EvaluationResult<'a> {
         let (left, right) = (self.blankable(left)?, self.blankable(right)?);
         let is_equal = match (&left, &right) {
             (None, None) => true,
@@ -274,32 +304,36 @@ impl<'a> Machine<'a> {
         };
         // A blank is neither less nor greater than anything.
         let ordering = left.as_ref().zip(right.as_ref()).map(|(left, right)| order(left, right));
-        Ok(Cell::YesNo(match comparison {
-            Comparison::Equal => is_equal,
-            Comparison::NotEqual => !is_equal,
-            Comparison::Less => ordering.is_some_and(Ordering::is_lt),
-            Comparison::LessOrEqual => ordering.is_some_and(Ordering::is_le),
-            Comparison::Greater => ordering.is_some_and(Ordering::is_gt),
-            Comparison::GreaterOrEqual => ordering.is_some_and(Ordering::is_ge),
+        Ok(CellValue::YesNo(match comparison {
+            ComparisonOperator::Equal => is_equal,
+            ComparisonOperator::NotEqual => !is_equal,
+            ComparisonOperator::Less => ordering.is_some_and(Ordering::is_lt),
+            ComparisonOperator::LessOrEqual => ordering.is_some_and(Ordering::is_le),
+            ComparisonOperator::Greater => ordering.is_some_and(Ordering::is_gt),
+            ComparisonOperator::GreaterOrEqual => ordering.is_some_and(Ordering::is_ge),
         }))
     }
 
     /// Whether one of the conditions is `wanted`: the answer of "any" for yes, turned round that of "all" for
     /// no. As in CEL an error gives way to a condition that decides.
-    pub(crate) fn first_that_is(&mut self, wanted: bool, nodes: &'a [Node]) -> Answer<'a> {
+    pub(crate) fn first_that_is(
+        &mut self,
+        wanted: bool,
+        nodes: &'a [ExpressionNode],
+    ) -> EvaluationResult<'a> {
         let mut first_error = None;
         for node in nodes {
             match self.yes(node) {
-                Ok(yes) if yes == wanted => return Ok(Cell::YesNo(wanted)),
+                Ok(yes) if yes == wanted => return Ok(CellValue::YesNo(wanted)),
                 Ok(_) => {}
                 Err(halt) if halt.is_stopped() => return Err(halt),
                 Err(halt) => first_error = first_error.or(Some(halt)),
             }
         }
-        first_error.map_or(Ok(Cell::YesNo(!wanted)), Err)
+        first_error.map_or(Ok(CellValue::YesNo(!wanted)), Err)
     }
 
-    fn one_of(&mut self, needle: &'a Node, list: &'a [Node]) -> Answer<'a> {
+    fn one_of(&mut self, needle: &'a ExpressionNode, list: &'a [ExpressionNode]) -> EvaluationResult<'a> {
         let needle = self.blankable(needle)?;
         for node in list {
             let one = self.blankable(node)?;
@@ -309,42 +343,42 @@ impl<'a> Machine<'a> {
                 _ => false,
             };
             if is_equal {
-                return Ok(Cell::YesNo(true));
+                return Ok(CellValue::YesNo(true));
             }
         }
-        Ok(Cell::YesNo(false))
+        Ok(CellValue::YesNo(false))
     }
 }
 
-fn borrowed<'a>(cell: &'a Cell<'static>) -> Cell<'a> {
+fn borrowed<'a>(cell: &'a CellValue<'static>) -> CellValue<'a> {
     match cell {
-        Cell::Text(text) => Cell::Text(Cow::Borrowed(text)),
-        Cell::Number(number) => Cell::Number(*number),
-        Cell::Date(date) => Cell::Date(*date),
-        Cell::YesNo(yes) => Cell::YesNo(*yes),
+        CellValue::Text(text) => CellValue::Text(Cow::Borrowed(text)),
+        CellValue::Number(number) => CellValue::Number(*number),
+        CellValue::Date(date) => CellValue::Date(*date),
+        CellValue::YesNo(yes) => CellValue::YesNo(*yes),
     }
 }
 
 /// How two values stand: numbers, dates, no before yes, and everything else as text, by code point as in CEL.
-pub(crate) fn order(left: &Cell<'_>, right: &Cell<'_>) -> Ordering {
+pub(crate) fn order(left: &CellValue<'_>, right: &CellValue<'_>) -> Ordering {
     match (left, right) {
-        (Cell::Number(left), Cell::Number(right)) => order_numbers(*left, *right),
-        (Cell::Date(left), Cell::Date(right)) => left.cmp(right),
-        (Cell::YesNo(left), Cell::YesNo(right)) => left.cmp(right),
-        (Cell::Text(left), Cell::Text(right)) => left.cmp(right),
+        (CellValue::Number(left), CellValue::Number(right)) => order_numbers(*left, *right),
+        (CellValue::Date(left), CellValue::Date(right)) => left.cmp(right),
+        (CellValue::YesNo(left), CellValue::YesNo(right)) => left.cmp(right),
+        (CellValue::Text(left), CellValue::Text(right)) => left.cmp(right),
         _ => left.clone().into_text().cmp(&right.clone().into_text()),
     }
 }
 
 /// The number, unless it went beyond all bounds.
-pub(crate) fn finite<'a>(number: f64) -> Answer<'a> {
-    if number.is_finite() { Ok(Cell::Number(number)) } else { error("the number gets too large") }
+pub(crate) fn finite<'a>(number: f64) -> EvaluationResult<'a> {
+    if number.is_finite() { Ok(CellValue::Number(number)) } else { error("the number gets too large") }
 }
 
 /// The date, unless it is beyond the years 1 to 9999.
-pub(crate) fn calendar_date<'a>(date: Option<NaiveDate>) -> Answer<'a> {
+pub(crate) fn calendar_date<'a>(date: Option<NaiveDate>) -> EvaluationResult<'a> {
     match date.filter(|date| (1..=9999).contains(&date.year())) {
-        Some(date) => Ok(Cell::Date(date)),
+        Some(date) => Ok(CellValue::Date(date)),
         None => error("there is no such date"),
     }
 }

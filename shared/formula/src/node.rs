@@ -7,55 +7,55 @@
 use chrono::NaiveDate;
 use regex::Regex;
 
-use crate::function::Definition;
-use crate::value::{Cell, Type};
+use crate::function::FunctionDefinition;
+use crate::value::{CellValue, ValueType};
 
 /// An expression.
 #[derive(Clone, Debug)]
-pub(crate) enum Node {
+pub(crate) enum ExpressionNode {
     /// `null`, and what stands in for an expression with a problem.
     Blank,
-    Constant(Cell<'static>),
+    Constant(CellValue<'static>),
     Column(Box<ColumnUse>),
     /// `+` with texts.
-    Join(Vec<Node>),
+    Join(Vec<ExpressionNode>),
     /// `+` and `-` with numbers.
-    Sum(Box<Node>, Vec<(Sign, Node)>),
+    Sum(Box<ExpressionNode>, Vec<(AdditiveOperator, ExpressionNode)>),
     /// `*`, `/` and `%`.
-    Product(Box<Node>, Vec<(Factor, Node)>),
-    Negate(Box<Node>),
+    Product(Box<ExpressionNode>, Vec<(MultiplicativeOperator, ExpressionNode)>),
+    Negate(Box<ExpressionNode>),
     /// A date so many days later or earlier.
-    Shift(Box<Node>, Sign, Box<Node>),
+    Shift(Box<ExpressionNode>, AdditiveOperator, Box<ExpressionNode>),
     /// Days from the second date to the first.
-    DaysBetween(Box<Node>, Box<Node>),
-    Compare(Comparison, Box<Node>, Box<Node>),
-    All(Vec<Node>),
-    Any(Vec<Node>),
-    Not(Box<Node>),
+    DaysBetween(Box<ExpressionNode>, Box<ExpressionNode>),
+    Compare(ComparisonOperator, Box<ExpressionNode>, Box<ExpressionNode>),
+    All(Vec<ExpressionNode>),
+    Any(Vec<ExpressionNode>),
+    Not(Box<ExpressionNode>),
     /// Condition, value, other value.
-    Choose(Box<[Node; 3]>),
+    Choose(Box<[ExpressionNode; 3]>),
     /// `in`.
-    OneOf(Box<Node>, Vec<Node>),
-    Call(&'static Definition, Vec<Node>),
+    OneOf(Box<ExpressionNode>, Vec<ExpressionNode>),
+    Call(&'static FunctionDefinition, Vec<ExpressionNode>),
     /// A regular expression, only as an argument.
-    Pattern(Box<Pattern>),
+    Pattern(Box<RegexPattern>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sign {
+pub(crate) enum AdditiveOperator {
     Plus,
     Minus,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Factor {
+pub(crate) enum MultiplicativeOperator {
     Times,
     Over,
     Modulo,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Comparison {
+pub(crate) enum ComparisonOperator {
     Equal,
     NotEqual,
     Less,
@@ -72,38 +72,38 @@ pub(crate) struct ColumnUse {
     /// Its name as people write it.
     pub(crate) name: String,
     /// How the value is read.
-    pub(crate) of: Type,
+    pub(crate) of: ValueType,
 }
 
 /// A regular expression with what a search costs.
 #[derive(Clone, Debug)]
-pub(crate) struct Pattern {
+pub(crate) struct RegexPattern {
     pub(crate) regex: Regex,
     /// Steps for [`PATTERN_BYTES_PER_STEPS`](crate::limits::PATTERN_BYTES_PER_STEPS) of text.
     pub(crate) steps: u32,
 }
 
-impl Node {
+impl ExpressionNode {
     pub(crate) fn text(text: &str) -> Self {
-        Self::Constant(Cell::Text(text.to_owned().into()))
+        Self::Constant(CellValue::Text(text.to_owned().into()))
     }
 
     pub(crate) const fn number(number: f64) -> Self {
-        Self::Constant(Cell::Number(number))
+        Self::Constant(CellValue::Number(number))
     }
 
     pub(crate) const fn date(date: NaiveDate) -> Self {
-        Self::Constant(Cell::Date(date))
+        Self::Constant(CellValue::Date(date))
     }
 
     pub(crate) const fn yes_no(yes: bool) -> Self {
-        Self::Constant(Cell::YesNo(yes))
+        Self::Constant(CellValue::YesNo(yes))
     }
 
     /// The text, when this is one as it stands in the formula.
     pub(crate) fn constant_text(&self) -> Option<&str> {
         match self {
-            Self::Constant(Cell::Text(text)) => Some(text),
+            Self::Constant(CellValue::Text(text)) => Some(text),
             _ => None,
         }
     }

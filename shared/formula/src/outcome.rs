@@ -2,22 +2,22 @@
 
 use std::fmt;
 
-use audience::{ColumnType, Value};
+use audience::{ColumnType, ColumnValue};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
-use crate::value::Type;
+use crate::value::ValueType;
 
 /// The result of a formula for one row. As JSON: `{"value": "..."}`, the value as text, or
 /// `{"value": null, "reason": "..."}`.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
+pub enum EvaluatedCell {
     /// A value of the formula's result type, at most [`audience::column::MAX_VALUE_CHARS`] long.
-    Value(Value),
+    Value(ColumnValue),
     /// No value.
-    Blank(Reason),
+    Blank(BlankReason),
 }
 
-impl Outcome {
+impl EvaluatedCell {
     /// The value as text, as it is printed, compared and shown; `None` for blank.
     pub fn text(&self) -> Option<String> {
         match self {
@@ -27,7 +27,7 @@ impl Outcome {
     }
 }
 
-impl Serialize for Outcome {
+impl Serialize for EvaluatedCell {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("value", &self.text())?;
@@ -40,7 +40,7 @@ impl Serialize for Outcome {
 
 /// Why a formula gave no value. Displays as a sentence without a full stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub enum BlankReason {
     /// Nothing went wrong: the formula's own answer is an empty text.
     Empty,
     /// Nothing went wrong: a function of the formula has nothing to give; the sentence says why.
@@ -55,14 +55,14 @@ pub enum Reason {
     Stopped(String),
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for BlankReason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => formatter.write_str("the formula gives an empty text here"),
             Self::Nothing(sentence) => formatter.write_str(sentence),
             Self::BlankColumn(column) => write!(formatter, "{column} is blank"),
             Self::UnreadableColumn(column, column_type) => {
-                let wanted = Type::from(*column_type).in_words();
+                let wanted = ValueType::from(*column_type).in_words();
                 write!(formatter, "the value of {column} does not read as {wanted}")
             }
             Self::Error(sentence) | Self::Stopped(sentence) => formatter.write_str(sentence),

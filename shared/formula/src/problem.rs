@@ -7,7 +7,7 @@ use serde::Serialize;
 /// A mistake in a formula. As JSON: `{"offset": 3, "length": 5, "message": "...", "suggestion": "..."}`,
 /// the suggestion only when there is one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Problem {
+pub struct FormulaDiagnostic {
     /// Where it begins, in characters (Unicode scalar values) from the start of the formula, from 0.
     pub offset: usize,
     /// How many characters it covers; 0 is a place between two characters.
@@ -19,14 +19,14 @@ pub struct Problem {
     pub suggestion: Option<String>,
 }
 
-impl Problem {
+impl FormulaDiagnostic {
     pub(crate) fn suggesting(mut self, suggestion: impl Into<String>) -> Self {
         self.suggestion = Some(suggestion.into());
         self
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for FormulaDiagnostic {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "at character {}: {}", self.offset + 1, self.message)
     }
@@ -34,12 +34,12 @@ impl fmt::Display for Problem {
 
 /// A part of the source, in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Span {
+pub(crate) struct SourceSpan {
     pub(crate) offset: usize,
     pub(crate) length: usize,
 }
 
-impl Span {
+impl SourceSpan {
     /// The place before a character.
     pub(crate) const fn at(offset: usize) -> Self {
         Self { offset, length: 0 }
@@ -52,7 +52,12 @@ impl Span {
         Self { offset, length: end - offset }
     }
 
-    pub(crate) fn problem(self, message: impl Into<String>) -> Problem {
-        Problem { offset: self.offset, length: self.length, message: message.into(), suggestion: None }
+    pub(crate) fn problem(self, message: impl Into<String>) -> FormulaDiagnostic {
+        FormulaDiagnostic {
+            offset: self.offset,
+            length: self.length,
+            message: message.into(),
+            suggestion: None,
+        }
     }
 }

@@ -7,11 +7,11 @@ mod literal;
 mod symbol;
 
 use crate::limits::{MAX_PROBLEMS, MAX_SOURCE_CHARS, MAX_TOKENS};
-use crate::problem::{Problem, Span};
+use crate::problem::{FormulaDiagnostic, SourceSpan};
 
 /// What a token is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     /// A number, as CEL writes it.
     Number,
     /// A text with its quotes, as CEL writes it, in ASCII on one line.
@@ -26,39 +26,39 @@ pub(crate) enum Kind {
 
 /// A token and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Token {
-    pub(crate) kind: Kind,
-    pub(crate) span: Span,
+pub(crate) struct FormulaToken {
+    pub(crate) kind: TokenKind,
+    pub(crate) span: SourceSpan,
     /// As it stands in the source.
     pub(crate) source: String,
 }
 
-impl Token {
+impl FormulaToken {
     pub(crate) fn is(&self, symbol: &str) -> bool {
-        matches!(self.kind, Kind::Symbol(own) if own == symbol)
+        matches!(self.kind, TokenKind::Symbol(own) if own == symbol)
     }
 }
 
 /// Cuts a source into tokens, or says what no token can be.
-pub(crate) fn scan(source: &str) -> Result<Vec<Token>, Vec<Problem>> {
+pub(crate) fn scan(source: &str) -> Result<Vec<FormulaToken>, Vec<FormulaDiagnostic>> {
     let chars: Vec<char> = source.chars().take(MAX_SOURCE_CHARS + 1).collect();
     if chars.len() > MAX_SOURCE_CHARS {
         let message = format!("A formula has at most {MAX_SOURCE_CHARS} characters.");
-        return Err(vec![Span::at(MAX_SOURCE_CHARS).problem(message)]);
+        return Err(vec![SourceSpan::at(MAX_SOURCE_CHARS).problem(message)]);
     }
-    let mut scanner = Scanner { chars: &chars, at: 0, tokens: Vec::new(), problems: Vec::new() };
+    let mut scanner = TokenScanner { chars: &chars, at: 0, tokens: Vec::new(), problems: Vec::new() };
     scanner.run();
     if scanner.problems.is_empty() { Ok(scanner.tokens) } else { Err(scanner.problems) }
 }
 
-struct Scanner<'a> {
+struct TokenScanner<'a> {
     chars: &'a [char],
     at: usize,
-    tokens: Vec<Token>,
-    problems: Vec<Problem>,
+    tokens: Vec<FormulaToken>,
+    problems: Vec<FormulaDiagnostic>,
 }
 
-impl Scanner<'_> {
+impl TokenScanner<'_> {
     fn run(&mut self) {
         while let Some(first) = self.peek(0) {
             if self.problems.len() >= MAX_PROBLEMS {
@@ -66,7 +66,7 @@ impl Scanner<'_> {
             }
             if self.tokens.len() >= MAX_TOKENS {
                 let message = format!("A formula has at most {MAX_TOKENS} words, numbers and signs.");
-                self.problems.push(Span::at(self.at).problem(message));
+                self.problems.push(SourceSpan::at(self.at).problem(message));
                 return;
             }
             match first {
@@ -93,16 +93,16 @@ impl Scanner<'_> {
         }
     }
 
-    fn span_from(&self, start: usize) -> Span {
-        Span { offset: start, length: self.at - start }
+    fn span_from(&self, start: usize) -> SourceSpan {
+        SourceSpan { offset: start, length: self.at - start }
     }
 
     fn source_from(&self, start: usize) -> String {
         self.chars[start..self.at].iter().collect()
     }
 
-    fn push(&mut self, kind: Kind, start: usize) {
-        self.tokens.push(Token { kind, span: self.span_from(start), source: self.source_from(start) });
+    fn push(&mut self, kind: TokenKind, start: usize) {
+        self.tokens.push(FormulaToken { kind, span: self.span_from(start), source: self.source_from(start) });
     }
 
     fn report(&mut self, start: usize, message: impl Into<String>) {
@@ -123,7 +123,7 @@ impl Scanner<'_> {
             "b" | "B" | "br" | "bR" | "Br" | "BR" if is_quote_next => {
                 self.report(start, format!("A text has no {word} before it."));
             }
-            _ => self.push(Kind::Word, start),
+            _ => self.push(TokenKind::Word, start),
         }
     }
 
@@ -158,7 +158,7 @@ impl Scanner<'_> {
         if name.trim().is_empty() {
             return self.report(start, "Between { and } stands the name of a column.");
         }
-        self.push(Kind::Braced(name), start);
+        self.push(TokenKind::Braced(name), start);
     }
 
     /// `{{field}}` is how designs write it.

@@ -3,12 +3,16 @@
 //! CEL's parser would find the same, but its messages speak of grammar rules.
 
 use crate::limits::{MAX_NESTING, MAX_PROBLEMS};
-use crate::problem::{Problem, Span};
-use crate::scan::{Kind, Token};
+use crate::problem::{FormulaDiagnostic, SourceSpan};
+use crate::scan::{FormulaToken, TokenKind};
 
 /// Checks the order of the tokens. `is_column` says whether there is a column of a name.
-pub(crate) fn check(tokens: &[Token], is_column: &dyn Fn(&str) -> bool) -> Result<(), Vec<Problem>> {
-    let mut shape = Shape { tokens, is_column, open: Vec::new(), wants_value: true, problems: Vec::new() };
+pub(crate) fn check(
+    tokens: &[FormulaToken],
+    is_column: &dyn Fn(&str) -> bool,
+) -> Result<(), Vec<FormulaDiagnostic>> {
+    let mut shape =
+        TokenOrderChecker { tokens, is_column, open: Vec::new(), wants_value: true, problems: Vec::new() };
     for at in 0..tokens.len() {
         shape.step(at);
         if shape.problems.len() >= MAX_PROBLEMS || shape.open.len() > MAX_NESTING {
@@ -20,42 +24,42 @@ pub(crate) fn check(tokens: &[Token], is_column: &dyn Fn(&str) -> bool) -> Resul
 }
 
 /// Whether the word at this place is the name of a function that is called.
-pub(crate) fn is_called(tokens: &[Token], at: usize) -> bool {
-    tokens[at].kind == Kind::Word
+pub(crate) fn is_called(tokens: &[FormulaToken], at: usize) -> bool {
+    tokens[at].kind == TokenKind::Word
         && !is_in(&tokens[at])
         && tokens.get(at + 1).is_some_and(|next| next.is("("))
 }
 
 /// Whether the token is the operator `in`, in any case.
-pub(crate) fn is_in(token: &Token) -> bool {
-    token.kind == Kind::Word && token.source.eq_ignore_ascii_case("in")
+pub(crate) fn is_in(token: &FormulaToken) -> bool {
+    token.kind == TokenKind::Word && token.source.eq_ignore_ascii_case("in")
 }
 
-struct Shape<'a> {
-    tokens: &'a [Token],
+struct TokenOrderChecker<'a> {
+    tokens: &'a [FormulaToken],
     is_column: &'a dyn Fn(&str) -> bool,
     /// Positions of the brackets that are open.
     open: Vec<usize>,
     /// Whether a value must come next, and not an operator.
     wants_value: bool,
-    problems: Vec<Problem>,
+    problems: Vec<FormulaDiagnostic>,
 }
 
-impl Shape<'_> {
+impl TokenOrderChecker<'_> {
     fn step(&mut self, at: usize) {
         let token = &self.tokens[at];
         match &token.kind {
-            Kind::Symbol("(") => self.open_round(at),
-            Kind::Symbol("[") => self.open_square(at),
-            Kind::Symbol(closing @ (")" | "]")) => self.close(at, closing),
-            Kind::Symbol(",") => self.comma(at),
-            Kind::Symbol("-" | "!") if self.wants_value => {}
-            Kind::Symbol(_) => self.operator(at),
-            Kind::Word if is_in(token) => self.operator(at),
-            Kind::Word if self.is_not_in(at) => {
+            TokenKind::Symbol("(") => self.open_round(at),
+            TokenKind::Symbol("[") => self.open_square(at),
+            TokenKind::Symbol(closing @ (")" | "]")) => self.close(at, closing),
+            TokenKind::Symbol(",") => self.comma(at),
+            TokenKind::Symbol("-" | "!") if self.wants_value => {}
+            TokenKind::Symbol(_) => self.operator(at),
+            TokenKind::Word if is_in(token) => self.operator(at),
+            TokenKind::Word if self.is_not_in(at) => {
                 self.report(at, "Not in a list is written !(value in [...]).")
             }
-            Kind::Word if self.is_spelled_out(at) => self.wants_value = true,
+            TokenKind::Word if self.is_spelled_out(at) => self.wants_value = true,
             _ => self.value(at),
         }
     }
@@ -101,7 +105,7 @@ impl Shape<'_> {
         let comma = self.tokens[at].span.offset;
         let is_joined = before.span.offset + before.span.length == comma && behind.span.offset == comma + 1;
         let is_group = behind.source.len() == 3 && behind.source.bytes().all(|digit| digit.is_ascii_digit());
-        before.kind == Kind::Number && behind.kind == Kind::Number && is_joined && is_group
+        before.kind == TokenKind::Number && behind.kind == TokenKind::Number && is_joined && is_group
     }
 
     fn open_round(&mut self, at: usize) {
@@ -144,7 +148,7 @@ impl Shape<'_> {
 
     fn end(&mut self) {
         if self.tokens.is_empty() {
-            return self.problems.push(Span::at(0).problem("The formula is empty."));
+            return self.problems.push(SourceSpan::at(0).problem("The formula is empty."));
         }
         if let Some(opening) = self.open.last() {
             let bracket = &self.tokens[*opening].source;
@@ -179,14 +183,14 @@ impl Shape<'_> {
     }
 
     fn is_value_next(&self, at: usize) -> bool {
-        self.tokens.get(at + 1).is_some_and(|next| !matches!(next.kind, Kind::Symbol(_)))
+        self.tokens.get(at + 1).is_some_and(|next| !matches!(next.kind, TokenKind::Symbol(_)))
     }
 
     fn missing_operator(&mut self, at: usize) {
         let (before, token) = (&self.tokens[at.saturating_sub(1)], &self.tokens[at]);
         let both = format!("{} {}", before.source, token.source);
         let problem = match (&before.kind, &token.kind) {
-            (Kind::Word, Kind::Word) if (self.is_column)(&both) => before
+            (TokenKind::Word, TokenKind::Word) if (self.is_column)(&both) => before
                 .span
                 .to(token.span)
                 .problem("The name of a column with a space stands in braces.")
@@ -204,7 +208,7 @@ impl Shape<'_> {
 
     fn missing_behind(&mut self, at: usize) {
         match at.checked_sub(1).map(|before| &self.tokens[before]) {
-            Some(number) if self.tokens[at].is("%") && number.kind == Kind::Number => {
+            Some(number) if self.tokens[at].is("%") && number.kind == TokenKind::Number => {
                 let problem = number.span.to(self.tokens[at].span).problem("A percentage is divided by 100.");
                 self.problems.push(problem.suggesting(format!("{} / 100", number.source)));
             }
@@ -213,7 +217,7 @@ impl Shape<'_> {
     }
 
     fn missing_value(&mut self, at: usize) {
-        if at > 1 && self.tokens[at - 1].is("%") && self.tokens[at - 2].kind == Kind::Number {
+        if at > 1 && self.tokens[at - 1].is("%") && self.tokens[at - 2].kind == TokenKind::Number {
             return self.missing_behind(at - 1);
         }
         let token = &self.tokens[at];

@@ -9,15 +9,15 @@ use std::sync::OnceLock;
 
 use audience::{ColumnType, fold_name};
 
-pub use check::{Checked, ColumnProblem, Prompt, check};
-pub use computed::Computed;
+pub use check::{CheckedColumn, ColumnDiagnostic, PromptColumn, check};
+pub use computed::ComputedRow;
 pub use names::name_problem;
 
-use crate::{Column, Formula, Problem, build, compile_among};
+use crate::{Formula, FormulaDiagnostic, InputColumn, build, compile_among};
 
 /// A formula column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Definition {
+pub struct FormulaColumn {
     /// Its name as people write it.
     pub name: String,
     /// The type of its values, as it was when it was saved.
@@ -26,30 +26,31 @@ pub struct Definition {
     pub source: String,
     /// The types of the columns that it uses, by folded name, as they were when it was saved. A formula means something
     /// else over other types, so it is not computed over them. `None` takes the columns as they are.
-    pub uses: Option<Uses>,
+    pub uses: Option<UsedColumnTypes>,
 }
 
 /// Types of columns by folded name.
-pub type Uses = BTreeMap<String, ColumnType>;
+pub type UsedColumnTypes = BTreeMap<String, ColumnType>;
 
 /// A team's formula columns. Each is compiled when it is first asked for: what a campaign does not use
 /// costs it nothing.
 #[derive(Debug, Default)]
-pub struct Sheet {
-    columns: HashMap<String, Column>,
-    definitions: Vec<Definition>,
+pub struct FormulaSheet {
+    columns: HashMap<String, InputColumn>,
+    definitions: Vec<FormulaColumn>,
     /// Positions by folded name.
     positions: HashMap<String, usize>,
-    compiled: Vec<OnceLock<Result<Formula, Vec<Problem>>>>,
+    compiled: Vec<OnceLock<Result<Formula, Vec<FormulaDiagnostic>>>>,
 }
 
-impl Sheet {
+impl FormulaSheet {
     /// Puts them together with the other columns that they may use. A definition stands before another column of
     /// its name.
-    pub fn new(columns: impl IntoIterator<Item = Column>, definitions: Vec<Definition>) -> Self {
-        let own = definitions
-            .iter()
-            .map(|definition| Column { name: definition.name.clone(), column_type: definition.column_type });
+    pub fn new(columns: impl IntoIterator<Item = InputColumn>, definitions: Vec<FormulaColumn>) -> Self {
+        let own = definitions.iter().map(|definition| InputColumn {
+            name: definition.name.clone(),
+            column_type: definition.column_type,
+        });
         let columns = if definitions.is_empty() {
             // Nobody will ask for them.
             HashMap::new()
@@ -71,7 +72,7 @@ impl Sheet {
     }
 
     /// The formula columns, in the order in which they were given.
-    pub fn definitions(&self) -> &[Definition] {
+    pub fn definitions(&self) -> &[FormulaColumn] {
         &self.definitions
     }
 
@@ -82,18 +83,18 @@ impl Sheet {
 
     /// The formula at a position, or what is wrong with it: a column that it used may be gone or be of another
     /// type now. `None` beyond the end.
-    pub fn formula(&self, position: usize) -> Option<Result<&Formula, &[Problem]>> {
+    pub fn formula(&self, position: usize) -> Option<Result<&Formula, &[FormulaDiagnostic]>> {
         let definition = self.definitions.get(position)?;
         let compiled = self.compiled[position].get_or_init(|| self.compile(definition));
         Some(compiled.as_ref().map_err(Vec::as_slice))
     }
 
-    fn compile(&self, definition: &Definition) -> Result<Formula, Vec<Problem>> {
+    fn compile(&self, definition: &FormulaColumn) -> Result<Formula, Vec<FormulaDiagnostic>> {
         let changed = names::changed_types(definition, |key| self.columns.get(key));
         if !changed.is_empty() {
             return Err(changed);
         }
-        let columns: build::Columns<'_> =
+        let columns: build::ColumnsByName<'_> =
             self.columns.iter().map(|(key, column)| (key.clone(), column)).collect();
         compile_among(&definition.source, &columns)
     }

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use audience::{ColumnType, Value};
+use audience::{ColumnType, ColumnValue};
 use chrono::NaiveDate;
 
 /// What is known of a value before any row is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Type {
+pub(crate) enum ValueType {
     Text,
     Number,
     Date,
@@ -17,7 +17,7 @@ pub(crate) enum Type {
     Blank,
 }
 
-impl Type {
+impl ValueType {
     /// The type of an expression that gives one or the other. Different ones meet as text.
     pub(crate) fn or(self, other: Self) -> Self {
         match (self, other) {
@@ -49,7 +49,7 @@ impl Type {
     }
 }
 
-impl From<ColumnType> for Type {
+impl From<ColumnType> for ValueType {
     fn from(column_type: ColumnType) -> Self {
         match column_type {
             ColumnType::Text => Self::Text,
@@ -62,14 +62,14 @@ impl From<ColumnType> for Type {
 
 /// A value that is not blank, but for an empty text.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Cell<'a> {
+pub(crate) enum CellValue<'a> {
     Text(Cow<'a, str>),
     Number(f64),
     Date(NaiveDate),
     YesNo(bool),
 }
 
-impl<'a> Cell<'a> {
+impl<'a> CellValue<'a> {
     /// As it is joined to texts and printed.
     pub(crate) fn into_text(self) -> Cow<'a, str> {
         match self {
@@ -79,12 +79,12 @@ impl<'a> Cell<'a> {
     }
 
     /// The value by itself, with its number [tidied](tidy).
-    pub(crate) fn into_value(self) -> Value {
+    pub(crate) fn into_value(self) -> ColumnValue {
         match self {
-            Self::Text(text) => Value::Text(text.into_owned()),
-            Self::Number(number) => Value::Number(tidy(number)),
-            Self::Date(date) => Value::Date(date),
-            Self::YesNo(yes) => Value::YesNo(yes),
+            Self::Text(text) => ColumnValue::Text(text.into_owned()),
+            Self::Number(number) => ColumnValue::Number(tidy(number)),
+            Self::Date(date) => ColumnValue::Date(date),
+            Self::YesNo(yes) => ColumnValue::YesNo(yes),
         }
     }
 }

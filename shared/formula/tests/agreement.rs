@@ -7,9 +7,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-use audience::{ColumnType, Value};
+use audience::{ColumnType, ColumnValue};
 use chrono::NaiveDate;
-use formula::{Column, Outcome, compile};
+use formula::{EvaluatedCell, InputColumn, compile};
 use proptest::prelude::*;
 
 static ENVIRONMENT: LazyLock<Arc<cel::Env>> = LazyLock::new(|| Arc::new(cel::Env::default().with_stdlib()));
@@ -23,8 +23,8 @@ fn cel_value(source: &str) -> Option<cel::Value> {
     program.execute(&context).ok()
 }
 
-fn our_value(source: &str) -> Outcome {
-    let column = |name: &str, column_type| Column { name: name.to_owned(), column_type };
+fn our_value(source: &str) -> EvaluatedCell {
+    let column = |name: &str, column_type| InputColumn { name: name.to_owned(), column_type };
     let columns = [
         column("name", ColumnType::Text),
         column("amount", ColumnType::Number),
@@ -40,25 +40,25 @@ fn our_value(source: &str) -> Outcome {
 fn agree(source: &str) {
     let ours = our_value(source);
     match (cel_value(source), &ours) {
-        (Some(cel::Value::Bool(theirs)), Outcome::Value(Value::YesNo(ours))) => {
+        (Some(cel::Value::Bool(theirs)), EvaluatedCell::Value(ColumnValue::YesNo(ours))) => {
             assert_eq!(*ours, theirs, "{source}")
         }
-        (Some(cel::Value::String(theirs)), Outcome::Value(Value::Text(ours))) => {
+        (Some(cel::Value::String(theirs)), EvaluatedCell::Value(ColumnValue::Text(ours))) => {
             assert_eq!(*ours, theirs.trim(), "{source}");
         }
-        (Some(cel::Value::String(theirs)), Outcome::Blank(formula::Reason::Empty)) => {
+        (Some(cel::Value::String(theirs)), EvaluatedCell::Blank(formula::BlankReason::Empty)) => {
             assert_eq!(theirs.trim(), "", "{source}");
         }
-        (Some(cel::Value::Float(theirs)), Outcome::Value(Value::Number(ours))) => {
+        (Some(cel::Value::Float(theirs)), EvaluatedCell::Value(ColumnValue::Number(ours))) => {
             // Results are shown with 15 digits.
             assert!((ours - theirs).abs() <= theirs.abs() * 1e-14, "{source}: {ours} and {theirs}");
         }
         // CEL counts in whole numbers.
-        (Some(cel::Value::Int(theirs)), Outcome::Value(Value::Number(ours))) => {
+        (Some(cel::Value::Int(theirs)), EvaluatedCell::Value(ColumnValue::Number(ours))) => {
             assert_eq!(*ours, theirs as f64, "{source}")
         }
         // CEL divides by zero and goes to infinity where ours has no result.
-        (Some(cel::Value::Float(theirs)), Outcome::Blank(_)) => {
+        (Some(cel::Value::Float(theirs)), EvaluatedCell::Blank(_)) => {
             assert!(!theirs.is_finite(), "{source}: {ours:?}")
         }
         (None, _) => {}

@@ -6,12 +6,12 @@ mod common;
 use std::collections::HashSet;
 
 use common::{outcome, shown, today};
-use formula::{Column, compile, functions};
+use formula::{InputColumn, compile, functions};
 
 #[test]
 fn every_example_gives_its_result() {
     for help in functions() {
-        let formula = compile(help.example, &[] as &[Column])
+        let formula = compile(help.example, &[] as &[InputColumn])
             .unwrap_or_else(|problems| panic!("{}: {problems:?}", help.example));
         let outcome = formula.evaluate(&std::collections::HashMap::new(), today());
         assert_eq!(outcome.text().as_deref(), Some(help.result), "{}", help.example);

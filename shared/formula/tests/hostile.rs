@@ -6,15 +6,15 @@ mod common;
 
 use std::cell::Cell;
 
-use audience::Lookup;
+use audience::ValueLookup;
 use common::{columns, row, today};
-use formula::{Outcome, Problem, compile, functions, limits};
+use formula::{EvaluatedCell, FormulaDiagnostic, compile, functions, limits};
 use proptest::prelude::*;
 
 /// A row that counts how often it is asked.
-struct Counting(Cell<u32>);
+struct CountingLookup(Cell<u32>);
 
-impl Lookup for Counting {
+impl ValueLookup for CountingLookup {
     fn value(&self, _: &str) -> Option<&str> {
         self.0.set(self.0.get() + 1);
         Some("1234567890")
@@ -22,7 +22,7 @@ impl Lookup for Counting {
 }
 
 /// Compiles and runs; a result is within the bounds of values, and problems are within the source.
-fn survives(source: &str) -> Result<Outcome, Vec<Problem>> {
+fn survives(source: &str) -> Result<EvaluatedCell, Vec<FormulaDiagnostic>> {
     let formula = match compile(source, &columns()) {
         Ok(formula) => formula,
         Err(problems) => {
@@ -33,7 +33,7 @@ fn survives(source: &str) -> Result<Outcome, Vec<Problem>> {
             return Err(problems);
         }
     };
-    let counting = Counting(Cell::new(0));
+    let counting = CountingLookup(Cell::new(0));
     formula.evaluate(&counting, today());
     assert!(counting.0.get() <= limits::MAX_STEPS);
     let outcome = formula.evaluate(&row(), today());
@@ -83,7 +83,7 @@ fn long_deep_and_wide_formulas_are_refused_or_run() {
 #[test]
 fn a_text_that_grows_is_stopped_at_its_bound() {
     let stopped = |source: &str| match survives(source).unwrap() {
-        Outcome::Blank(formula::Reason::Stopped(sentence)) => sentence,
+        EvaluatedCell::Blank(formula::BlankReason::Stopped(sentence)) => sentence,
         other => panic!("{source}: {other:?}"),
     };
     let doubling = format!("{}\"ab\"{}", "SUBSTITUTE(".repeat(30), ", \"a\", \"aaaa\")".repeat(30));

@@ -185,7 +185,7 @@ fn a_reason_names_the_column_as_it_is_written_and_what_is_blank() {
         ("1 + null", "[null is blank]"),
         ("Größe + VISITS", "[the value of visits does not read as a number]"),
     ]);
-    let columns = [formula::Column { name: "Last Gift".to_owned(), column_type: ColumnType::Number }];
+    let columns = [formula::InputColumn { name: "Last Gift".to_owned(), column_type: ColumnType::Number }];
     let gift = formula::compile("{last gift} + 1", &columns).unwrap();
     let blank = gift.evaluate(&std::collections::HashMap::new(), common::today());
     assert_eq!(serde_json::to_value(blank).unwrap()["reason"], "Last Gift is blank");

@@ -4,12 +4,12 @@
 mod common;
 
 use common::{columns, compiled, problems};
-use formula::{Problem, compile, limits};
+use formula::{FormulaDiagnostic, compile, limits};
 
 /// The problems of a formula as `place|message|suggestion`, the place as it stands in the formula.
 fn told(source: &str) -> Vec<String> {
     let chars: Vec<char> = source.chars().collect();
-    let place = |problem: &Problem| -> String {
+    let place = |problem: &FormulaDiagnostic| -> String {
         chars[problem.offset..problem.offset + problem.length].iter().collect()
     };
     problems(source)
@@ -169,7 +169,7 @@ fn arguments_are_checked_by_number_and_type() {
 /// The warnings of a formula as `place|first words`.
 fn warned(source: &str) -> Vec<String> {
     let chars: Vec<char> = source.chars().collect();
-    let told = |warning: &Problem| {
+    let told = |warning: &FormulaDiagnostic| {
         let place: String = chars[warning.offset..warning.offset + warning.length].iter().collect();
         format!("{place}|{}", warning.message.split([':', '.']).next().unwrap_or_default())
     };

@@ -5,12 +5,15 @@ mod common;
 
 use std::collections::HashMap;
 
-use audience::{ColumnType, Lookup};
+use audience::{ColumnType, ValueLookup};
 use common::{columns, row, today};
-use formula::{Column, Computed, Definition, Outcome, Prompt, Sheet, check, limits, name_problem};
+use formula::{
+    ComputedRow, EvaluatedCell, FormulaColumn, FormulaSheet, InputColumn, PromptColumn, check, limits,
+    name_problem,
+};
 
-fn definitions(formulas: &[(&str, &str)]) -> Vec<Definition> {
-    let definition = |(name, source): &(&str, &str)| Definition {
+fn definitions(formulas: &[(&str, &str)]) -> Vec<FormulaColumn> {
+    let definition = |(name, source): &(&str, &str)| FormulaColumn {
         name: (*name).to_owned(),
         column_type: ColumnType::Text,
         source: (*source).to_owned(),
@@ -26,13 +29,13 @@ fn refused(formulas: &[(&str, &str)]) -> Vec<String> {
 }
 
 /// Each with the type that it was found to have.
-fn sheet(formulas: &[(&str, &str)]) -> Sheet {
+fn sheet(formulas: &[(&str, &str)]) -> FormulaSheet {
     let mut definitions = definitions(formulas);
     let types = check(&columns(), &definitions, &[]).unwrap();
     for (definition, checked) in definitions.iter_mut().zip(types) {
         (definition.column_type, definition.uses) = (checked.column_type, checked.uses);
     }
-    Sheet::new(columns(), definitions)
+    FormulaSheet::new(columns(), definitions)
 }
 
 #[test]
@@ -47,7 +50,7 @@ fn a_column_may_build_on_others_in_any_order() {
     let types: Vec<_> = checked.iter().map(|checked| checked.column_type).collect();
     assert_eq!(types, [ColumnType::Text, ColumnType::YesNo, ColumnType::Number, ColumnType::Text]);
     let (sheet, row) = (sheet(&formulas), row());
-    let computed = Computed::new(&sheet, &row, today());
+    let computed = ComputedRow::new(&sheet, &row, today());
     assert_eq!(computed.value("greeting"), Some("Dear Ada Lovelace!"));
     assert_eq!(computed.value("is_big"), Some("yes"));
     assert_eq!(computed.value("doubled"), Some("2501"));
@@ -97,9 +100,9 @@ fn chains_of_columns_are_bounded() {
 fn what_was_never_checked_is_blank_with_a_reason_and_no_harm_is_done() {
     let deep = format!("{}b{}", "UPPER(".repeat(31), ")".repeat(31));
     let sheet =
-        Sheet::new(columns(), definitions(&[("a", "b"), ("b", &deep), ("c", "gone + 1"), ("d", "c")]));
+        FormulaSheet::new(columns(), definitions(&[("a", "b"), ("b", &deep), ("c", "gone + 1"), ("d", "c")]));
     let row = row();
-    let computed = Computed::new(&sheet, &row, today());
+    let computed = ComputedRow::new(&sheet, &row, today());
     assert_eq!((computed.value("a"), computed.value("b"), computed.value("d")), (None, None, None));
     let reason = serde_json::to_value(computed.outcome(2)).unwrap();
     assert_eq!(
@@ -118,7 +121,7 @@ fn the_deepest_chain_of_the_deepest_formulas_fits_a_test_thread() {
         .collect();
     let formulas: Vec<_> = owned.iter().map(|(name, source)| (name.as_str(), source.as_str())).collect();
     let (sheet, row) = (sheet(&formulas), HashMap::from([("state".to_owned(), "tx".to_owned())]));
-    assert_eq!(Computed::new(&sheet, &row, today()).value("c7"), Some("TX"));
+    assert_eq!(ComputedRow::new(&sheet, &row, today()).value("c7"), Some("TX"));
 }
 
 #[test]
@@ -132,10 +135,10 @@ fn an_error_and_its_reason_go_through_columns() {
         ("Decided", "Ratio > 5 || TRUE"),
     ]);
     let row = row();
-    let computed = Computed::new(&sheet, &row, today());
+    let computed = ComputedRow::new(&sheet, &row, today());
     let shown = |at| match computed.outcome(at) {
-        Outcome::Value(value) => value.to_string(),
-        Outcome::Blank(reason) => format!("[{reason}]"),
+        EvaluatedCell::Value(value) => value.to_string(),
+        EvaluatedCell::Blank(reason) => format!("[{reason}]"),
     };
     assert_eq!(shown(1), "[Ratio: division by zero]");
     assert_eq!(shown(2), "[Ratio: division by zero]");
@@ -147,21 +150,21 @@ fn an_error_and_its_reason_go_through_columns() {
 
 #[test]
 fn a_formula_over_another_type_than_it_was_saved_with_is_blank_with_the_reason_until_it_is_saved_again() {
-    let over = |column_type| vec![Column { name: "Points".to_owned(), column_type }];
+    let over = |column_type| vec![InputColumn { name: "Points".to_owned(), column_type }];
     let mut saved = definitions(&[("Uses points", "points + 1"), ("Above", "{Uses points} > 5")]);
     let found = check(&over(ColumnType::Number), &saved, &[]).unwrap();
     for (definition, checked) in saved.iter_mut().zip(found) {
         (definition.column_type, definition.uses) = (checked.column_type, checked.uses);
     }
     let row = HashMap::from([("points".to_owned(), "5".to_owned())]);
-    let value = |columns, definitions: &[Definition], key: &str| {
-        let sheet = Sheet::new(columns, definitions.to_vec());
-        Computed::new(&sheet, &row, today()).value(key).map(str::to_owned)
+    let value = |columns, definitions: &[FormulaColumn], key: &str| {
+        let sheet = FormulaSheet::new(columns, definitions.to_vec());
+        ComputedRow::new(&sheet, &row, today()).value(key).map(str::to_owned)
     };
     assert_eq!(value(over(ColumnType::Number), &saved, "uses points").as_deref(), Some("6"));
     assert_eq!(value(over(ColumnType::Text), &saved, "uses points"), None);
     assert_eq!(value(over(ColumnType::Text), &saved, "above"), None);
-    let sheet = Sheet::new(over(ColumnType::Text), saved.clone());
+    let sheet = FormulaSheet::new(over(ColumnType::Text), saved.clone());
     let problems = sheet.formula(0).unwrap().unwrap_err();
     assert_eq!((problems[0].offset, problems[0].length), (0, 6));
     assert!(
@@ -179,13 +182,13 @@ fn a_formula_over_another_type_than_it_was_saved_with_is_blank_with_the_reason_u
 
 #[test]
 fn circles_through_prompts_are_refused() {
-    let prompt = |name: &str, fields: &[&str]| Prompt {
+    let prompt = |name: &str, fields: &[&str]| PromptColumn {
         name: name.to_owned(),
         fields: fields.iter().map(|field| (*field).to_owned()).collect(),
     };
-    let refused = |formulas: &[(&str, &str)], prompts: &[Prompt]| {
+    let refused = |formulas: &[(&str, &str)], prompts: &[PromptColumn]| {
         let mut offered = columns();
-        offered.push(Column { name: "Greeting".to_owned(), column_type: ColumnType::Text });
+        offered.push(InputColumn { name: "Greeting".to_owned(), column_type: ColumnType::Text });
         let problems = check(&offered, &definitions(formulas), prompts).err().unwrap_or_default();
         problems
             .into_iter()

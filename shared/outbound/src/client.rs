@@ -17,9 +17,9 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use url::Host;
 
-use crate::policy::{Policy, Refusal};
-use crate::pool::{Place, Pool, Sender};
-use crate::target::Target;
+use crate::policy::{TargetPolicy, TargetPolicyError};
+use crate::pool::{ConnectionKey, ConnectionPool, ConnectionSender};
+use crate::target::TargetUrl;
 
 /// Time to connect to one address, TLS included.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -42,15 +42,15 @@ const REDIRECTS: usize = 3;
 
 /// A client for hosts that nobody vouches for. Clones share its connections.
 #[derive(Clone)]
-pub struct Client {
-    policy: Policy,
+pub struct OutboundClient {
+    policy: TargetPolicy,
     tls: TlsConnector,
-    pool: Arc<Pool>,
+    pool: Arc<ConnectionPool>,
 }
 
 /// What came back.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct OutboundResponse {
     /// The status.
     pub status: u16,
     /// The first bytes of the body, as many as were asked for.
@@ -59,10 +59,10 @@ pub struct Answer {
 
 /// Why nothing came back. The sentences are for the owner of the URL.
 #[derive(Debug, thiserror::Error)]
-pub enum RequestError {
+pub enum OutboundError {
     /// The host may not be connected to.
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] TargetPolicyError),
     /// No connection.
     #[error("{}", connect_words(.0))]
     Connect(std::io::Error),
@@ -109,14 +109,14 @@ fn connect_words(error: &std::io::Error) -> String {
 /// The client cannot be made.
 #[derive(Debug, thiserror::Error)]
 #[error("TLS cannot be set up: {0}")]
-pub struct ClientSettingsError(#[from] rustls::Error);
+pub struct OutboundSettingsError(#[from] rustls::Error);
 
-impl Client {
+impl OutboundClient {
     /// A client that connects where `policy` lets it, and trusts the system's certificates.
     ///
     /// # Errors
-    /// [`ClientSettingsError`] when the cryptography cannot be set up.
-    pub fn new(policy: Policy) -> Result<Self, ClientSettingsError> {
+    /// [`OutboundSettingsError`] when the cryptography cannot be set up.
+    pub fn new(policy: TargetPolicy) -> Result<Self, OutboundSettingsError> {
         let mut roots = rustls::RootCertStore::empty();
         // Certificates that cannot be read are left out; a host that needs them then fails and says so.
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
@@ -131,43 +131,43 @@ impl Client {
     /// Posts a body and reads the answer, all within `timeout`; of the answer's body `kept_bytes` are kept.
     ///
     /// # Errors
-    /// [`RequestError`]; any status is an answer.
+    /// [`OutboundError`]; any status is an answer.
     pub async fn post(
         &self,
-        target: &Target,
+        target: &TargetUrl,
         headers: HeaderMap,
         body: Bytes,
         kept_bytes: usize,
         timeout: Duration,
-    ) -> Result<Answer, RequestError> {
-        let request = Asked { method: Method::POST, target, headers, body };
+    ) -> Result<OutboundResponse, OutboundError> {
+        let request = OutboundRequest { method: Method::POST, target, headers, body };
         let answered = tokio::time::timeout(timeout, async {
             let answer = self.ask(&request).await?;
             self.read_beginning(answer, kept_bytes).await
         });
-        answered.await.map_err(|_| RequestError::Timeout(timeout))?
+        answered.await.map_err(|_| OutboundError::Timeout(timeout))?
     }
 
     /// Gets what is at a URL, all within `timeout`: follows up to three redirects, each to a host that may be
     /// connected to, and reads a body of `most_bytes` at the most.
     ///
     /// # Errors
-    /// [`RequestError`]; any status but a redirect is an answer.
+    /// [`OutboundError`]; any status but a redirect is an answer.
     pub async fn get(
         &self,
-        target: &Target,
+        target: &TargetUrl,
         headers: HeaderMap,
         most_bytes: usize,
         timeout: Duration,
-    ) -> Result<Answer, RequestError> {
+    ) -> Result<OutboundResponse, OutboundError> {
         let mut at = target.clone();
         let answered = tokio::time::timeout(timeout, self.follow(&mut at, &headers, most_bytes)).await;
-        let answered = answered.unwrap_or(Err(RequestError::Timeout(timeout)));
+        let answered = answered.unwrap_or(Err(OutboundError::Timeout(timeout)));
         answered.map_err(|error| {
             if at.host_and_port() == target.host_and_port() {
                 return error;
             }
-            RequestError::Elsewhere { host: at.host_name(), error: Box::new(error) }
+            OutboundError::Elsewhere { host: at.host_name(), error: Box::new(error) }
         })
     }
 
@@ -179,24 +179,24 @@ impl Client {
     /// Leaves in `target` how far it came.
     async fn follow(
         &self,
-        target: &mut Target,
+        target: &mut TargetUrl,
         headers: &HeaderMap,
         most_bytes: usize,
-    ) -> Result<Answer, RequestError> {
+    ) -> Result<OutboundResponse, OutboundError> {
         for _ in 0..=REDIRECTS {
             let (method, headers) = (Method::GET, headers.clone());
-            let request = Asked { method, target, headers, body: Bytes::new() };
+            let request = OutboundRequest { method, target, headers, body: Bytes::new() };
             let answered = self.ask(&request).await?;
             if !answered.is_redirect() {
                 return self.read_whole(answered, most_bytes).await;
             }
             let next = answered.response.headers().get(LOCATION).and_then(|next| next.to_str().ok());
-            *target = next.and_then(|next| target.join(next)).ok_or(RequestError::Redirects)?;
+            *target = next.and_then(|next| target.join(next)).ok_or(OutboundError::Redirects)?;
         }
-        Err(RequestError::Redirects)
+        Err(OutboundError::Redirects)
     }
 
-    async fn ask(&self, request: &Asked<'_>) -> Result<Answered, RequestError> {
+    async fn ask(&self, request: &OutboundRequest<'_>) -> Result<UnreadResponse, OutboundError> {
         // Resolved and checked every time: a kept connection is only used while its address is still the host's.
         let addresses = self.policy.resolve(request.target).await?;
         for address in &addresses {
@@ -205,105 +205,117 @@ impl Client {
                 && sender.ready().await.is_ok()
                 && let Ok(response) = sender.send_request(request.build()).await
             {
-                return Ok(Answered { place, sender, response });
+                return Ok(UnreadResponse { place, sender, response });
             }
             // A kept connection that failed was closed by the other side meanwhile: ask on a new one.
         }
         let (place, mut sender) = self.connect(request, &addresses).await?;
-        let response = sender.send_request(request.build()).await.map_err(RequestError::Http)?;
-        Ok(Answered { place, sender, response })
+        let response = sender.send_request(request.build()).await.map_err(OutboundError::Http)?;
+        Ok(UnreadResponse { place, sender, response })
     }
 
     async fn connect(
         &self,
-        request: &Asked<'_>,
+        request: &OutboundRequest<'_>,
         addresses: &[SocketAddr],
-    ) -> Result<(Place, Sender), RequestError> {
-        let mut last = RequestError::Refused(Refusal::Unresolved);
+    ) -> Result<(ConnectionKey, ConnectionSender), OutboundError> {
+        let mut last = OutboundError::Refused(TargetPolicyError::Unresolved);
         for address in addresses.iter().take(CONNECT_ATTEMPTS) {
             match tokio::time::timeout(CONNECT_TIMEOUT, self.open(request, *address)).await {
                 Ok(Ok(sender)) => return Ok((request.place(*address), sender)),
                 Ok(Err(error)) => last = error,
-                Err(_) => last = RequestError::Connect(std::io::ErrorKind::TimedOut.into()),
+                Err(_) => last = OutboundError::Connect(std::io::ErrorKind::TimedOut.into()),
             }
         }
         Err(last)
     }
 
-    async fn open(&self, request: &Asked<'_>, address: SocketAddr) -> Result<Sender, RequestError> {
-        let stream = TcpStream::connect(address).await.map_err(RequestError::Connect)?;
+    async fn open(
+        &self,
+        request: &OutboundRequest<'_>,
+        address: SocketAddr,
+    ) -> Result<ConnectionSender, OutboundError> {
+        let stream = TcpStream::connect(address).await.map_err(OutboundError::Connect)?;
         // Requests are written whole; waiting to fill a packet would only delay them.
         let _ = stream.set_nodelay(true);
         if !request.target.is_https() {
             return handshake(stream).await;
         }
-        let name = server_name(request.target.host()).map_err(RequestError::Tls)?;
-        handshake(self.tls.connect(name, stream).await.map_err(RequestError::Tls)?).await
+        let name = server_name(request.target.host()).map_err(OutboundError::Tls)?;
+        handshake(self.tls.connect(name, stream).await.map_err(OutboundError::Tls)?).await
     }
 
-    async fn read_beginning(&self, answered: Answered, kept_bytes: usize) -> Result<Answer, RequestError> {
-        let Answered { place, sender, response } = answered;
+    async fn read_beginning(
+        &self,
+        answered: UnreadResponse,
+        kept_bytes: usize,
+    ) -> Result<OutboundResponse, OutboundError> {
+        let UnreadResponse { place, sender, response } = answered;
         let status = response.status().as_u16();
         let mut body = response.into_body();
         let (mut kept, mut read) = (Vec::new(), 0);
         while let Some(frame) = body.frame().await {
-            let Ok(data) = frame.map_err(RequestError::Http)?.into_data() else { continue };
+            let Ok(data) = frame.map_err(OutboundError::Http)?.into_data() else { continue };
             read += data.len();
             kept.extend_from_slice(&data[..data.len().min(kept_bytes - kept.len())]);
             if read > DRAINED_BYTES {
                 // Dropping the sender and the body closes the connection.
-                return Ok(Answer { status, body: kept });
+                return Ok(OutboundResponse { status, body: kept });
             }
         }
         self.pool.put(place, sender);
-        Ok(Answer { status, body: kept })
+        Ok(OutboundResponse { status, body: kept })
     }
 
-    async fn read_whole(&self, answered: Answered, most_bytes: usize) -> Result<Answer, RequestError> {
-        let Answered { place, sender, response } = answered;
+    async fn read_whole(
+        &self,
+        answered: UnreadResponse,
+        most_bytes: usize,
+    ) -> Result<OutboundResponse, OutboundError> {
+        let UnreadResponse { place, sender, response } = answered;
         let status = response.status().as_u16();
         let mut body = response.into_body();
         // What a host says of its length is believed only when it is too much.
         if body.size_hint().lower() > most_bytes as u64 {
-            return Err(RequestError::TooLarge(most_bytes));
+            return Err(OutboundError::TooLarge(most_bytes));
         }
         let mut whole = Vec::new();
         while let Some(frame) = body.frame().await {
-            let Ok(data) = frame.map_err(RequestError::Http)?.into_data() else { continue };
+            let Ok(data) = frame.map_err(OutboundError::Http)?.into_data() else { continue };
             if whole.len() + data.len() > most_bytes {
-                return Err(RequestError::TooLarge(most_bytes));
+                return Err(OutboundError::TooLarge(most_bytes));
             }
             whole.extend_from_slice(&data);
         }
         self.pool.put(place, sender);
-        Ok(Answer { status, body: whole })
+        Ok(OutboundResponse { status, body: whole })
     }
 }
 
 /// An answer whose body has not been read.
-struct Answered {
-    place: Place,
-    sender: Sender,
+struct UnreadResponse {
+    place: ConnectionKey,
+    sender: ConnectionSender,
     response: Response<Incoming>,
 }
 
-impl Answered {
+impl UnreadResponse {
     fn is_redirect(&self) -> bool {
         matches!(self.response.status().as_u16(), 301 | 302 | 303 | 307 | 308)
     }
 }
 
 /// A request, which may be built a second time for a second connection.
-struct Asked<'a> {
+struct OutboundRequest<'a> {
     method: Method,
-    target: &'a Target,
+    target: &'a TargetUrl,
     headers: HeaderMap,
     body: Bytes,
 }
 
-impl Asked<'_> {
-    fn place(&self, address: SocketAddr) -> Place {
-        Place { name: self.target.host().to_string(), is_tls: self.target.is_https(), address }
+impl OutboundRequest<'_> {
+    fn place(&self, address: SocketAddr) -> ConnectionKey {
+        ConnectionKey { name: self.target.host().to_string(), is_tls: self.target.is_https(), address }
     }
 
     fn build(&self) -> Request<Full<Bytes>> {
@@ -322,13 +334,13 @@ impl Asked<'_> {
     }
 }
 
-async fn handshake<S>(stream: S) -> Result<Sender, RequestError>
+async fn handshake<S>(stream: S) -> Result<ConnectionSender, OutboundError>
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
 {
     let mut builder = http1::Builder::new();
     builder.max_headers(MAX_HEADERS).max_buf_size(MAX_BUFFER_BYTES);
-    let (sender, connection) = builder.handshake(TokioIo::new(stream)).await.map_err(RequestError::Http)?;
+    let (sender, connection) = builder.handshake(TokioIo::new(stream)).await.map_err(OutboundError::Http)?;
     // Ends when the sender is dropped or the other side closes; its error comes to the request's caller.
     tokio::spawn(connection);
     Ok(sender)

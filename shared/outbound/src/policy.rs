@@ -7,7 +7,7 @@ use ipnet::IpNet;
 use url::Host;
 
 use crate::address::is_public;
-use crate::target::Target;
+use crate::target::TargetUrl;
 
 /// Time to resolve a name.
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -18,13 +18,13 @@ const ADDRESSES: usize = 16;
 /// What may be connected to: the public internet over https, and networks that the operator has named, for
 /// development and tests, over plain http too.
 #[derive(Debug, Clone, Default)]
-pub struct Policy {
+pub struct TargetPolicy {
     allowed: Vec<IpNet>,
 }
 
 /// Why a target may not be connected to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum TargetPolicyError {
     /// The URL does not begin with `https://`.
     #[error("the URL must begin with https://")]
     NotHttps,
@@ -36,7 +36,7 @@ pub enum Refusal {
     Unresolved,
 }
 
-impl Policy {
+impl TargetPolicy {
     /// The public internet, and these networks besides.
     pub fn new(allowed: &[IpNet]) -> Self {
         Self { allowed: allowed.to_vec() }
@@ -45,15 +45,15 @@ impl Policy {
     /// Resolves the target's host and returns the addresses that may be connected to now.
     ///
     /// # Errors
-    /// [`Refusal`] when there is none.
-    pub async fn resolve(&self, target: &Target) -> Result<Vec<SocketAddr>, Refusal> {
+    /// [`TargetPolicyError`] when there is none.
+    pub async fn resolve(&self, target: &TargetUrl) -> Result<Vec<SocketAddr>, TargetPolicyError> {
         match target.host() {
             Host::Ipv4(address) => self.permitted(target, [IpAddr::V4(*address)]),
             Host::Ipv6(address) => self.permitted(target, [IpAddr::V6(*address)]),
             Host::Domain(name) => {
                 let found = tokio::net::lookup_host((name.as_str(), target.port()));
                 let found = tokio::time::timeout(RESOLVE_TIMEOUT, found).await;
-                let found = found.ok().and_then(Result::ok).ok_or(Refusal::Unresolved)?;
+                let found = found.ok().and_then(Result::ok).ok_or(TargetPolicyError::Unresolved)?;
                 self.permitted(target, found.take(ADDRESSES).map(|address| address.ip()))
             }
         }
@@ -62,10 +62,10 @@ impl Policy {
     /// Of a target's addresses, those that may be connected to.
     fn permitted(
         &self,
-        target: &Target,
+        target: &TargetUrl,
         found: impl IntoIterator<Item = IpAddr>,
-    ) -> Result<Vec<SocketAddr>, Refusal> {
-        let mut refusal = Refusal::Unresolved;
+    ) -> Result<Vec<SocketAddr>, TargetPolicyError> {
+        let mut refusal = TargetPolicyError::Unresolved;
         let mut permitted = Vec::new();
         for address in found {
             match self.judge(target, address.to_canonical()) {
@@ -76,14 +76,14 @@ impl Policy {
         if permitted.is_empty() { Err(refusal) } else { Ok(permitted) }
     }
 
-    fn judge(&self, target: &Target, address: IpAddr) -> Result<(), Refusal> {
+    fn judge(&self, target: &TargetUrl, address: IpAddr) -> Result<(), TargetPolicyError> {
         if self.allowed.iter().any(|network| network.contains(&address)) {
             return Ok(());
         }
         if !is_public(address) {
-            return Err(Refusal::NotPublic);
+            return Err(TargetPolicyError::NotPublic);
         }
-        if target.is_https() { Ok(()) } else { Err(Refusal::NotHttps) }
+        if target.is_https() { Ok(()) } else { Err(TargetPolicyError::NotHttps) }
     }
 }
 
@@ -91,10 +91,10 @@ impl Policy {
 mod tests {
     use super::*;
 
-    fn permitted(allowed: &[&str], url: &str, found: &[&str]) -> Result<Vec<String>, Refusal> {
+    fn permitted(allowed: &[&str], url: &str, found: &[&str]) -> Result<Vec<String>, TargetPolicyError> {
         let allowed: Vec<IpNet> = allowed.iter().map(|network| network.parse().unwrap()).collect();
         let found: Vec<IpAddr> = found.iter().map(|address| address.parse().unwrap()).collect();
-        let addresses = Policy::new(&allowed).permitted(&Target::parse(url).unwrap(), found)?;
+        let addresses = TargetPolicy::new(&allowed).permitted(&TargetUrl::parse(url).unwrap(), found)?;
         Ok(addresses.iter().map(ToString::to_string).collect())
     }
 
@@ -102,9 +102,9 @@ mod tests {
     fn of_a_names_addresses_only_the_public_ones_are_connected_to() {
         let url = "https://example.com/hook";
         assert_eq!(permitted(&[], url, &["10.0.0.1", "8.8.8.8"]).unwrap(), ["8.8.8.8:443"]);
-        assert_eq!(permitted(&[], url, &["127.0.0.1", "::1"]), Err(Refusal::NotPublic));
-        assert_eq!(permitted(&[], url, &[]), Err(Refusal::Unresolved));
-        assert_eq!(permitted(&[], "http://example.com/", &["8.8.8.8"]), Err(Refusal::NotHttps));
+        assert_eq!(permitted(&[], url, &["127.0.0.1", "::1"]), Err(TargetPolicyError::NotPublic));
+        assert_eq!(permitted(&[], url, &[]), Err(TargetPolicyError::Unresolved));
+        assert_eq!(permitted(&[], "http://example.com/", &["8.8.8.8"]), Err(TargetPolicyError::NotHttps));
     }
 
     #[test]
@@ -112,7 +112,7 @@ mod tests {
         let allowed = ["127.0.0.0/8"];
         assert_eq!(permitted(&allowed, "http://a.test:81/", &["127.0.0.1"]).unwrap(), ["127.0.0.1:81"]);
         assert_eq!(permitted(&allowed, "http://a.test/", &["::ffff:127.0.0.1"]).unwrap(), ["127.0.0.1:80"]);
-        assert_eq!(permitted(&allowed, "http://a.test/", &["10.0.0.1"]), Err(Refusal::NotPublic));
+        assert_eq!(permitted(&allowed, "http://a.test/", &["10.0.0.1"]), Err(TargetPolicyError::NotPublic));
     }
 
     #[tokio::test]
@@ -140,8 +140,12 @@ mod tests {
             "localhost",
             "localhost.",
         ] {
-            let target = Target::parse(&format!("https://{host}/")).unwrap();
-            assert_eq!(Policy::default().resolve(&target).await, Err(Refusal::NotPublic), "{host}");
+            let target = TargetUrl::parse(&format!("https://{host}/")).unwrap();
+            assert_eq!(
+                TargetPolicy::default().resolve(&target).await,
+                Err(TargetPolicyError::NotPublic),
+                "{host}"
+            );
         }
     }
 }

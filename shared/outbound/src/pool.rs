@@ -20,24 +20,24 @@ const IDLE_IN_ALL: usize = 512;
 
 /// What a connection leads to: the name it was made for counts, because its certificate was checked against it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Place {
+pub(crate) struct ConnectionKey {
     pub(crate) name: String,
     pub(crate) is_tls: bool,
     pub(crate) address: SocketAddr,
 }
 
 /// The sending side of a connection.
-pub(crate) type Sender = SendRequest<Full<Bytes>>;
+pub(crate) type ConnectionSender = SendRequest<Full<Bytes>>;
 
 /// Idle connections by place, the one used last at the back.
 #[derive(Default)]
-pub(crate) struct Pool {
-    idle: Mutex<HashMap<Place, VecDeque<(Sender, Instant)>>>,
+pub(crate) struct ConnectionPool {
+    idle: Mutex<HashMap<ConnectionKey, VecDeque<(ConnectionSender, Instant)>>>,
 }
 
-impl Pool {
+impl ConnectionPool {
     /// Takes a connection that still stands, as far as can be told.
-    pub(crate) fn take(&self, place: &Place) -> Option<Sender> {
+    pub(crate) fn take(&self, place: &ConnectionKey) -> Option<ConnectionSender> {
         let mut idle = self.lock();
         let connections = idle.get_mut(place)?;
         let taken = std::iter::from_fn(|| connections.pop_back())
@@ -49,7 +49,7 @@ impl Pool {
     }
 
     /// Keeps a connection for the next request, if there is room.
-    pub(crate) fn put(&self, place: Place, sender: Sender) {
+    pub(crate) fn put(&self, place: ConnectionKey, sender: ConnectionSender) {
         let mut idle = self.lock();
         let in_all: usize = idle.values().map(VecDeque::len).sum();
         if in_all >= IDLE_IN_ALL {
@@ -66,13 +66,13 @@ impl Pool {
         forget_old(&mut self.lock());
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Place, VecDeque<(Sender, Instant)>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<ConnectionKey, VecDeque<(ConnectionSender, Instant)>>> {
         // A panic while the lock was held cannot leave the map half-changed.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn forget_old(idle: &mut HashMap<Place, VecDeque<(Sender, Instant)>>) {
+fn forget_old(idle: &mut HashMap<ConnectionKey, VecDeque<(ConnectionSender, Instant)>>) {
     idle.retain(|_, connections| {
         connections.retain(|(sender, since)| !sender.is_closed() && since.elapsed() < IDLE_TIME);
         !connections.is_empty()

@@ -9,9 +9,9 @@ use url::{Host, ParseError, Url};
 const URL_CHARS: usize = 2_000;
 
 /// An https or http URL with a host and without user or password. Whether its host may be connected to is the
-/// [`Policy`](crate::Policy)'s to say.
+/// [`TargetPolicy`](crate::Policy)'s to say.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
+pub struct TargetUrl {
     url: Url,
     host: Host,
     port: u16,
@@ -19,7 +19,7 @@ pub struct Target {
 
 /// Why a text is no target.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidTarget {
+pub enum TargetUrlError {
     /// Over the limit.
     #[error("the URL has more than {URL_CHARS} characters, as it is written or as it is sent")]
     TooLong,
@@ -34,34 +34,34 @@ pub enum InvalidTarget {
     UserInfo,
 }
 
-impl Target {
+impl TargetUrl {
     /// Reads a URL as browsers do: numbers in any notation are addresses, names in any alphabet become ASCII.
     ///
     /// # Errors
-    /// [`InvalidTarget`].
-    pub fn parse(text: &str) -> Result<Self, InvalidTarget> {
+    /// [`TargetUrlError`].
+    pub fn parse(text: &str) -> Result<Self, TargetUrlError> {
         if text.chars().nth(URL_CHARS).is_some() {
-            return Err(InvalidTarget::TooLong);
+            return Err(TargetUrlError::TooLong);
         }
         let mut url = Url::parse(text.trim()).map_err(|error| match error {
             // It begins with no scheme.
-            ParseError::RelativeUrlWithoutBase => InvalidTarget::NotAUrl(
+            ParseError::RelativeUrlWithoutBase => TargetUrlError::NotAUrl(
                 "it must begin with https://, as https://example.com/hook does".to_owned(),
             ),
-            error => InvalidTarget::NotAUrl(error.to_string()),
+            error => TargetUrlError::NotAUrl(error.to_string()),
         })?;
         if !matches!(url.scheme(), "https" | "http") {
-            return Err(InvalidTarget::Scheme);
+            return Err(TargetUrlError::Scheme);
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(InvalidTarget::UserInfo);
+            return Err(TargetUrlError::UserInfo);
         }
         url.set_fragment(None);
         // As it is kept and read again: encoded, it may have become longer.
         if url.as_str().len() > URL_CHARS {
-            return Err(InvalidTarget::TooLong);
+            return Err(TargetUrlError::TooLong);
         }
-        let no_host = || InvalidTarget::NotAUrl("it has no host".to_owned());
+        let no_host = || TargetUrlError::NotAUrl("it has no host".to_owned());
         let host = match url.host().ok_or_else(no_host)?.to_owned() {
             // With and without the final dot it is the same name.
             Host::Domain(name) => Host::Domain(name.trim_end_matches('.').to_owned()),
@@ -123,15 +123,15 @@ impl Target {
     }
 }
 
-impl FromStr for Target {
-    type Err = InvalidTarget;
+impl FromStr for TargetUrl {
+    type Err = TargetUrlError;
 
-    fn from_str(text: &str) -> Result<Self, InvalidTarget> {
+    fn from_str(text: &str) -> Result<Self, TargetUrlError> {
         Self::parse(text)
     }
 }
 
-impl fmt::Display for Target {
+impl fmt::Display for TargetUrl {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.as_str())
     }
@@ -151,7 +151,7 @@ mod tests {
             ("https://[2606:4700::1111]:8443/", "[2606:4700::1111]:8443", "/"),
             ("http://0x8.8.8.8/", "8.8.8.8", "/"),
         ] {
-            let target = Target::parse(text).unwrap();
+            let target = TargetUrl::parse(text).unwrap();
             assert_eq!((target.host_header().as_str(), target.path_and_query()), (header, path), "{text}");
         }
     }
@@ -180,7 +180,7 @@ mod tests {
             &long,
             &longer_when_encoded,
         ] {
-            assert!(Target::parse(text).is_err(), "{text}");
+            assert!(TargetUrl::parse(text).is_err(), "{text}");
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::HeaderMap;
-use outbound::{Answer, Client, Policy, RequestError, Target};
+use outbound::{OutboundClient, OutboundError, OutboundResponse, TargetPolicy, TargetUrl};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufStream};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -16,12 +16,12 @@ use tokio::net::{TcpListener, TcpStream};
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A host that answers each request with these bytes.
-struct Host {
+struct FixtureHost {
     url: String,
     connections: Arc<AtomicUsize>,
 }
 
-impl Host {
+impl FixtureHost {
     async fn start(answer: impl Into<Vec<u8>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/hook", listener.local_addr().unwrap());
@@ -69,16 +69,20 @@ async fn read_request(stream: &mut BufStream<TcpStream>) -> std::io::Result<bool
     Ok(true)
 }
 
-fn client() -> Client {
-    Client::new(Policy::new(&["127.0.0.0/8".parse().unwrap()])).unwrap()
+fn client() -> OutboundClient {
+    OutboundClient::new(TargetPolicy::new(&["127.0.0.0/8".parse().unwrap()])).unwrap()
 }
 
-async fn post_within(client: &Client, url: &str, timeout: Duration) -> Result<Answer, RequestError> {
-    let target = Target::parse(url).unwrap();
+async fn post_within(
+    client: &OutboundClient,
+    url: &str,
+    timeout: Duration,
+) -> Result<OutboundResponse, OutboundError> {
+    let target = TargetUrl::parse(url).unwrap();
     client.post(&target, HeaderMap::new(), Bytes::from_static(b"{}"), 2_048, timeout).await
 }
 
-async fn post(client: &Client, url: &str) -> Result<Answer, RequestError> {
+async fn post(client: &OutboundClient, url: &str) -> Result<OutboundResponse, OutboundError> {
     post_within(client, url, PATIENCE).await
 }
 
@@ -88,9 +92,12 @@ fn with_body(body: &str) -> String {
 
 #[tokio::test]
 async fn connections_are_kept_alive() {
-    let (host, client) = (Host::start(with_body("ok")).await, client());
+    let (host, client) = (FixtureHost::start(with_body("ok")).await, client());
     for _ in 0..5 {
-        assert_eq!(post(&client, &host.url).await.unwrap(), Answer { status: 200, body: b"ok".to_vec() });
+        assert_eq!(
+            post(&client, &host.url).await.unwrap(),
+            OutboundResponse { status: 200, body: b"ok".to_vec() }
+        );
     }
     assert_eq!(host.connections(), 1);
 }
@@ -98,12 +105,12 @@ async fn connections_are_kept_alive() {
 #[tokio::test]
 async fn an_answer_is_kept_and_read_to_a_bound() {
     let client = client();
-    let medium = Host::start(with_body(&"x".repeat(50_000))).await;
+    let medium = FixtureHost::start(with_body(&"x".repeat(50_000))).await;
     for _ in 0..2 {
         assert_eq!(post(&client, &medium.url).await.unwrap().body, vec![b'x'; 2_048]);
     }
     assert_eq!(medium.connections(), 1, "the rest is thrown away, so that the connection can be used again");
-    let endless = Host::start(format!("HTTP/1.1 200 OK\r\n\r\n{}", "x".repeat(10_000_000))).await;
+    let endless = FixtureHost::start(format!("HTTP/1.1 200 OK\r\n\r\n{}", "x".repeat(10_000_000))).await;
     for _ in 0..2 {
         assert_eq!(post(&client, &endless.url).await.unwrap().body, vec![b'x'; 2_048]);
     }
@@ -115,24 +122,24 @@ async fn endless_headers_and_what_is_no_http_are_no_answer() {
     let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "a: b\r\n".repeat(10_000));
     let long = format!("HTTP/1.1 200 OK\r\na: {}\r\n\r\n", "x".repeat(10_000_000));
     for answer in [many, long, "SSH-2.0-test\r\n".to_owned(), "\0\0\0\0\0\0\0\0\r\n\r\n".to_owned()] {
-        let host = Host::start(answer).await;
-        assert!(matches!(post(&client(), &host.url).await, Err(RequestError::Http(_))));
+        let host = FixtureHost::start(answer).await;
+        assert!(matches!(post(&client(), &host.url).await, Err(OutboundError::Http(_))));
     }
 }
 
 #[tokio::test]
 async fn an_answer_whose_body_never_ends_is_none_within_the_time_limit() {
     let begun = "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n123";
-    let host = Host::start(begun).await;
+    let host = FixtureHost::start(begun).await;
     let answer = post_within(&client(), &host.url, Duration::from_millis(100)).await;
     assert_eq!(answer.unwrap_err().to_string(), "no answer within 0.1 seconds");
 }
 
 #[tokio::test]
 async fn redirects_are_not_followed() {
-    let elsewhere = Host::start(with_body("")).await;
+    let elsewhere = FixtureHost::start(with_body("")).await;
     let answer = format!("HTTP/1.1 307 Moved\r\nlocation: {}\r\ncontent-length: 0\r\n\r\n", elsewhere.url);
-    let host = Host::start(answer).await;
+    let host = FixtureHost::start(answer).await;
     assert_eq!(post(&client(), &host.url).await.unwrap().status, 307);
     assert_eq!(elsewhere.connections(), 0);
 }

@@ -23,17 +23,17 @@ const PIXEL_BYTES: u64 = 8;
 
 /// The formats that print.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum PictureFormat {
     Png,
     Jpeg,
 }
 
 /// Decodes a picture to its last pixel and forgets it. Its size is read and judged before memory is taken for it. The
 /// error is the end of a sentence about the picture.
-pub(crate) fn examine(content: &[u8], max_pixels: u64) -> Result<Format, String> {
+pub(crate) fn examine(content: &[u8], max_pixels: u64) -> Result<PictureFormat, String> {
     match image::guess_format(content) {
-        Ok(ImageFormat::Png) => examine_png(content, max_pixels).map(|()| Format::Png),
-        Ok(ImageFormat::Jpeg) => examine_jpeg(content, max_pixels).map(|()| Format::Jpeg),
+        Ok(ImageFormat::Png) => examine_png(content, max_pixels).map(|()| PictureFormat::Png),
+        Ok(ImageFormat::Jpeg) => examine_jpeg(content, max_pixels).map(|()| PictureFormat::Jpeg),
         _ => Err("it is neither a PNG nor a JPEG picture".to_owned()),
     }
 }
@@ -129,8 +129,8 @@ mod tests {
 
     #[test]
     fn a_picture_is_a_png_or_a_jpeg_that_decodes() {
-        assert_eq!(examine(&picture(20, 10, ImageFormat::Png), MAX_PIXELS), Ok(Format::Png));
-        assert_eq!(examine(&picture(20, 10, ImageFormat::Jpeg), MAX_PIXELS), Ok(Format::Jpeg));
+        assert_eq!(examine(&picture(20, 10, ImageFormat::Png), MAX_PIXELS), Ok(PictureFormat::Png));
+        assert_eq!(examine(&picture(20, 10, ImageFormat::Jpeg), MAX_PIXELS), Ok(PictureFormat::Jpeg));
         for other in [&b""[..], b"<svg/>", b"GIF89a", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff\xe0"] {
             assert!(examine(other, MAX_PIXELS).is_err(), "{other:?}");
         }
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn a_jpeg_that_is_cut_off_anywhere_is_none() {
         let whole = photograph(jpeg_encoder::ColorType::Rgb, 3);
-        assert_eq!(examine(&whole, MAX_PIXELS), Ok(Format::Jpeg));
+        assert_eq!(examine(&whole, MAX_PIXELS), Ok(PictureFormat::Jpeg));
         for end in (10..whole.len()).step_by(7) {
             assert!(examine(&whole[..end], MAX_PIXELS).is_err(), "{end} of {}", whole.len());
         }
@@ -163,7 +163,11 @@ mod tests {
     fn jpegs_of_all_colours_are_pictures() {
         use jpeg_encoder::ColorType::{Cmyk, CmykAsYcck, Luma, Rgb, Ycbcr};
         for (colours, channels) in [(Luma, 1), (Rgb, 3), (Ycbcr, 3), (Cmyk, 4), (CmykAsYcck, 4)] {
-            assert_eq!(examine(&photograph(colours, channels), MAX_PIXELS), Ok(Format::Jpeg), "{colours:?}");
+            assert_eq!(
+                examine(&photograph(colours, channels), MAX_PIXELS),
+                Ok(PictureFormat::Jpeg),
+                "{colours:?}"
+            );
         }
     }
 

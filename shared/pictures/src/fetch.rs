@@ -8,17 +8,17 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use http::header::{ACCEPT, USER_AGENT};
 use http::{HeaderMap, HeaderValue};
-use outbound::Target;
+use outbound::TargetUrl;
 use service::fail_point;
 use storage::FileName;
-use store::LinkHash;
+use store::PictureLinkHash;
 use tokio::time::Instant;
 
-use crate::examine::{Format, examine};
+use crate::examine::{PictureFormat, examine};
 use crate::name;
-use crate::schedule::{Bounds, FAILURES, Schedule, Sign};
-use crate::undelivered::Undelivered;
-use crate::{Picture, Pictures, PicturesError, Wanted, unusable};
+use crate::schedule::{FAILURES, FetchLimits, FetchSchedule, HostSignal};
+use crate::undelivered::DownloadError;
+use crate::{PictureFetchError, PictureFetcher, ResolvedPicture, WantedPicture, unusable};
 
 /// How we present ourselves to hosts.
 const AGENT: &str = concat!("Pillarbox/", env!("CARGO_PKG_VERSION"));
@@ -28,38 +28,38 @@ const AGENT: &str = concat!("Pillarbox/", env!("CARGO_PKG_VERSION"));
 const PICTURE_SHARE: u32 = 2;
 
 /// What came of fetching pictures.
-pub(crate) struct Fetched {
+pub(crate) struct FetchedPictures {
     /// Those that were tried to the end.
-    pub(crate) tried: HashMap<LinkHash, Picture>,
+    pub(crate) tried: HashMap<PictureLinkHash, ResolvedPicture>,
     /// Those that were not, and why.
-    pub(crate) left: Vec<(LinkHash, Picture)>,
+    pub(crate) left: Vec<(PictureLinkHash, ResolvedPicture)>,
 }
 
 /// A try that has ended.
-struct Try {
+struct FetchAttempt {
     host: usize,
-    hash: LinkHash,
+    hash: PictureLinkHash,
     /// What it says of the host.
-    sign: Sign,
+    sign: HostSignal,
     /// `None` when it had too little time.
-    picture: Option<Picture>,
+    picture: Option<ResolvedPicture>,
 }
 
-impl Pictures {
+impl PictureFetcher {
     /// Fetches pictures into the folder when there is a place for it.
     pub(crate) async fn fetch_in_turn(
         &self,
         folder: &str,
-        wanted: Vec<Wanted>,
+        wanted: Vec<WantedPicture>,
         until: Instant,
-    ) -> Result<Fetched, PicturesError> {
+    ) -> Result<FetchedPictures, PictureFetchError> {
         let Some(places) = &self.fetching else { return self.fetch_all(folder, wanted, until).await };
         match tokio::time::timeout_at(until, places.acquire()).await {
             // Held to the end of the fetching.
             Ok(_place) => self.fetch_all(folder, wanted, until).await,
             Err(_) => {
                 let left = wanted.into_iter().map(|one| (one.hash, not_tried(false))).collect();
-                Ok(Fetched { tried: HashMap::new(), left })
+                Ok(FetchedPictures { tried: HashMap::new(), left })
             }
         }
     }
@@ -68,13 +68,13 @@ impl Pictures {
     async fn fetch_all(
         &self,
         folder: &str,
-        wanted: Vec<Wanted>,
+        wanted: Vec<WantedPicture>,
         until: Instant,
-    ) -> Result<Fetched, PicturesError> {
+    ) -> Result<FetchedPictures, PictureFetchError> {
         // The bounds are the request's own: another one's slow hosts take nothing of them.
         let (in_all, per_host) = (self.settings.concurrency, self.settings.concurrency_per_host);
-        let mut schedule = Schedule::new(Bounds { in_all, per_host });
-        let mut left: Vec<(LinkHash, usize)> = Vec::with_capacity(wanted.len());
+        let mut schedule = FetchSchedule::new(FetchLimits { in_all, per_host });
+        let mut left: Vec<(PictureLinkHash, usize)> = Vec::with_capacity(wanted.len());
         for one in wanted {
             left.push((one.hash, schedule.add(one.target.host_and_port(), one)));
         }
@@ -86,7 +86,7 @@ impl Pictures {
                 under_way.push(self.fetch(folder, host, one, time));
             }
             let Ok(Some(ended)) = tokio::time::timeout_at(until, under_way.next()).await else { break };
-            let Try { host, hash, sign, picture } = ended?;
+            let FetchAttempt { host, hash, sign, picture } = ended?;
             schedule.end(host, sign);
             tried.extend(picture.map(|picture| (hash, picture)));
         }
@@ -94,44 +94,44 @@ impl Pictures {
         metrics::counter!("pillarbox_pictures_total", "result" => "fetched").increment(tried.len() as u64);
         metrics::counter!("pillarbox_pictures_total", "result" => "left").increment(left.len() as u64);
         let left = left.into_iter().map(|(hash, host)| (hash, not_tried(schedule.is_given_up(host))));
-        Ok(Fetched { tried, left: left.collect() })
+        Ok(FetchedPictures { tried, left: left.collect() })
     }
 
     async fn fetch(
         &self,
         folder: &str,
         host: usize,
-        wanted: Wanted,
+        wanted: WantedPicture,
         time: Duration,
-    ) -> Result<Try, PicturesError> {
-        let Wanted { hash, target } = wanted;
+    ) -> Result<FetchAttempt, PictureFetchError> {
+        let WantedPicture { hash, target } = wanted;
         let timeout = Duration::from_millis(self.settings.timeout_ms);
         let content = match self.download(&target, time.min(timeout)).await {
             Ok(content) => content,
-            Err(Undelivered { sign, is_timeout, why }) => {
+            Err(DownloadError { sign, is_timeout, why }) => {
                 // With all the time that a picture may take it could have come.
                 let picture = (!is_timeout || time >= timeout).then(|| unusable(why));
-                return Ok(Try { host, hash, sign, picture });
+                return Ok(FetchAttempt { host, hash, sign, picture });
             }
         };
         let picture = match self.examined(content.clone()).await {
-            Ok(format) => Picture::Kept(self.keep(folder, content, format).await?),
+            Ok(format) => ResolvedPicture::Kept(self.keep(folder, content, format).await?),
             Err(why) => unusable(why),
         };
-        Ok(Try { host, hash, sign: Sign::Answered, picture: Some(picture) })
+        Ok(FetchAttempt { host, hash, sign: HostSignal::Answered, picture: Some(picture) })
     }
 
-    async fn download(&self, target: &Target, timeout: Duration) -> Result<Bytes, Undelivered> {
+    async fn download(&self, target: &TargetUrl, timeout: Duration) -> Result<Bytes, DownloadError> {
         let answer = self.client.get(target, headers(), self.settings.max_bytes, timeout).await;
         match answer {
             Ok(answer) if answer.status == 200 => Ok(Bytes::from(answer.body)),
-            Ok(answer) => Err(Undelivered::with_status(answer.status)),
-            Err(error) => Err(Undelivered::of(&error)),
+            Ok(answer) => Err(DownloadError::with_status(answer.status)),
+            Err(error) => Err(DownloadError::of(&error)),
         }
     }
 
     /// Decodes on a thread where that keeps nobody waiting.
-    async fn examined(&self, content: Bytes) -> Result<Format, String> {
+    async fn examined(&self, content: Bytes) -> Result<PictureFormat, String> {
         let max_pixels = self.settings.max_pixels;
         let undecodable = || "its file is damaged".to_owned();
         let permit = self.decoding.clone().acquire_owned().await.map_err(|_| undecodable())?;
@@ -144,7 +144,12 @@ impl Pictures {
         examined.await.unwrap_or_else(|_| Err(undecodable()))
     }
 
-    async fn keep(&self, folder: &str, content: Bytes, format: Format) -> Result<FileName, PicturesError> {
+    async fn keep(
+        &self,
+        folder: &str,
+        content: Bytes,
+        format: PictureFormat,
+    ) -> Result<FileName, PictureFetchError> {
         let name = format!("{folder}/{}", name::file(&content, format));
         // Made of a team's id, a month and a hash, it is a file's name.
         let name: FileName = name
@@ -159,7 +164,7 @@ impl Pictures {
 }
 
 /// Why a picture was not tried to the end.
-fn not_tried(is_host_given_up: bool) -> Picture {
+fn not_tried(is_host_given_up: bool) -> ResolvedPicture {
     unusable(if is_host_given_up {
         format!("its host did not deliver {FAILURES} other pictures")
     } else {

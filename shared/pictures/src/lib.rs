@@ -19,11 +19,11 @@ use std::time::Duration;
 
 use chrono::{DateTime, Datelike, Months, TimeDelta, Utc};
 use contract::id::TeamId;
-use outbound::{Client, Target};
+use outbound::{OutboundClient, TargetUrl};
 use service::Clock;
-use service::config::Pictures as Settings;
+use service::config::PictureSettings as Settings;
 use storage::{FileName, Storage, StorageError};
-use store::{LinkHash, PictureOutcome, PictureRow, PictureUse, Store, StoreError};
+use store::{PictureLinkHash, PictureOutcome, PictureRow, PictureUse, Store, StoreError};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
@@ -36,7 +36,7 @@ const PURGED_FILES: usize = 5_000;
 
 /// What becomes of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Picture {
+pub enum ResolvedPicture {
     /// It is kept in this file.
     Kept(FileName),
     /// It cannot be used; the end of a sentence about the picture says why: `its host answered with status 404`.
@@ -45,7 +45,7 @@ pub enum Picture {
 
 /// Why pictures could not be looked up at all: the fault is ours, not a picture's.
 #[derive(Debug, thiserror::Error)]
-pub enum PicturesError {
+pub enum PictureFetchError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -56,8 +56,8 @@ pub enum PicturesError {
 
 /// What fetches and keeps pictures. Clones share its limits and connections.
 #[derive(Clone)]
-pub struct Pictures {
-    client: Client,
+pub struct PictureFetcher {
+    client: OutboundClient,
     storage: Storage,
     store: Store,
     clock: Clock,
@@ -68,7 +68,7 @@ pub struct Pictures {
 }
 
 /// What links are looked up with.
-struct LookUp {
+struct PictureLookup {
     team_id: TeamId,
     kept_for: PictureUse,
     /// Whether what is known of a link is not fetched.
@@ -77,14 +77,20 @@ struct LookUp {
 }
 
 /// A link that is to be fetched.
-struct Wanted {
-    hash: LinkHash,
-    target: Target,
+struct WantedPicture {
+    hash: PictureLinkHash,
+    target: TargetUrl,
 }
 
-impl Pictures {
+impl PictureFetcher {
     /// Puts the parts together.
-    pub fn new(client: Client, storage: Storage, store: Store, clock: Clock, settings: Settings) -> Self {
+    pub fn new(
+        client: OutboundClient,
+        storage: Storage,
+        store: Store,
+        clock: Clock,
+        settings: Settings,
+    ) -> Self {
         let decoding = Arc::new(Semaphore::new(DECODED_AT_A_TIME));
         Self { client, storage, store, clock, settings, decoding, fetching: None }
     }
@@ -104,15 +110,15 @@ impl Pictures {
     /// what is not there by `until` counts as unusable.
     ///
     /// # Errors
-    /// [`PicturesError`]; no host's or picture's fault is one.
+    /// [`PictureFetchError`]; no host's or picture's fault is one.
     pub async fn resolve<'l>(
         &self,
         team_id: TeamId,
         kept_for: PictureUse,
         links: impl IntoIterator<Item = &'l str>,
         until: Instant,
-    ) -> Result<HashMap<&'l str, Picture>, PicturesError> {
-        let lookup = LookUp { team_id, kept_for, is_known_enough: true, until };
+    ) -> Result<HashMap<&'l str, ResolvedPicture>, PictureFetchError> {
+        let lookup = PictureLookup { team_id, kept_for, is_known_enough: true, until };
         self.all(&lookup, links).await
     }
 
@@ -120,30 +126,30 @@ impl Pictures {
     /// One that cannot be fetched now leaves what is known.
     ///
     /// # Errors
-    /// As [`Pictures::resolve`].
+    /// As [`PictureFetcher::resolve`].
     pub async fn fetch_again<'l>(
         &self,
         team_id: TeamId,
         links: impl IntoIterator<Item = &'l str>,
-    ) -> Result<HashMap<&'l str, Picture>, PicturesError> {
+    ) -> Result<HashMap<&'l str, ResolvedPicture>, PictureFetchError> {
         let until = Instant::now() + self.request_time();
-        let lookup = LookUp { team_id, kept_for: PictureUse::Design, is_known_enough: false, until };
+        let lookup = PictureLookup { team_id, kept_for: PictureUse::Design, is_known_enough: false, until };
         self.all(&lookup, links).await
     }
 
     async fn all<'l>(
         &self,
-        lookup: &LookUp,
+        lookup: &PictureLookup,
         links: impl IntoIterator<Item = &'l str>,
-    ) -> Result<HashMap<&'l str, Picture>, PicturesError> {
+    ) -> Result<HashMap<&'l str, ResolvedPicture>, PictureFetchError> {
         let mut pictures = HashMap::new();
-        let mut given: HashMap<LinkHash, Vec<&'l str>> = HashMap::new();
+        let mut given: HashMap<PictureLinkHash, Vec<&'l str>> = HashMap::new();
         let mut wanted = Vec::new();
         for link in links {
             if pictures.contains_key(link) {
                 continue;
             }
-            let target = match Target::parse(link) {
+            let target = match TargetUrl::parse(link) {
                 Ok(target) => target,
                 Err(error) => {
                     pictures.insert(link, unusable(undelivered::no_link(&error)));
@@ -155,7 +161,7 @@ impl Pictures {
             let hash = *blake3::hash(target.as_str().as_bytes()).as_bytes();
             let spellings = given.entry(hash).or_default();
             if spellings.is_empty() && wanted.len() < self.settings.per_request {
-                wanted.push(Wanted { hash, target });
+                wanted.push(WantedPicture { hash, target });
             }
             spellings.push(link);
         }
@@ -170,8 +176,8 @@ impl Pictures {
     /// Deletes files of recipients' pictures whose months are over, a bounded number of them. Returns how many.
     ///
     /// # Errors
-    /// [`PicturesError::Storage`].
-    pub async fn purge_files(&self) -> Result<usize, PicturesError> {
+    /// [`PictureFetchError::Storage`].
+    pub async fn purge_files(&self) -> Result<usize, PictureFetchError> {
         let today = self.clock.now().date_naive();
         let mut deleted = 0;
         for months in 1..=PURGED_MONTHS {
@@ -194,17 +200,17 @@ impl Pictures {
     /// What is remembered of the targets, and for the rest what comes of fetching them.
     async fn look_up(
         &self,
-        lookup: &LookUp,
-        mut wanted: Vec<Wanted>,
-    ) -> Result<HashMap<LinkHash, Picture>, PicturesError> {
-        let LookUp { team_id, kept_for, is_known_enough, until } = *lookup;
-        let hashes: Vec<LinkHash> = wanted.iter().map(|one| one.hash).collect();
+        lookup: &PictureLookup,
+        mut wanted: Vec<WantedPicture>,
+    ) -> Result<HashMap<PictureLinkHash, ResolvedPicture>, PictureFetchError> {
+        let PictureLookup { team_id, kept_for, is_known_enough, until } = *lookup;
+        let hashes: Vec<PictureLinkHash> = wanted.iter().map(|one| one.hash).collect();
         let now = self.clock.now();
         let known = match hashes.as_slice() {
             hashes if hashes.is_empty() || !is_known_enough => HashMap::new(),
             hashes => self.store.picture_find(team_id, kept_for, hashes, now).await?,
         };
-        let mut pictures: HashMap<LinkHash, Picture> =
+        let mut pictures: HashMap<PictureLinkHash, ResolvedPicture> =
             known.into_iter().map(|(hash, outcome)| (hash, picture(outcome))).collect();
         wanted.retain(|one| !pictures.contains_key(&one.hash));
         metrics::counter!("pillarbox_pictures_total", "result" => "known").increment(pictures.len() as u64);
@@ -228,33 +234,42 @@ impl Pictures {
         Ok(pictures)
     }
 
-    fn expiry(&self, picture: &Picture, kept_for: PictureUse, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    fn expiry(
+        &self,
+        picture: &ResolvedPicture,
+        kept_for: PictureUse,
+        now: DateTime<Utc>,
+    ) -> Option<DateTime<Utc>> {
         match (picture, kept_for) {
-            (Picture::Unusable(_), _) => Some(now + TimeDelta::minutes(self.settings.failure_minutes)),
-            (Picture::Kept(_), PictureUse::Recipient) => Some(now + TimeDelta::hours(self.settings.hours)),
-            (Picture::Kept(_), PictureUse::Design) => None,
+            (ResolvedPicture::Unusable(_), _) => {
+                Some(now + TimeDelta::minutes(self.settings.failure_minutes))
+            }
+            (ResolvedPicture::Kept(_), PictureUse::Recipient) => {
+                Some(now + TimeDelta::hours(self.settings.hours))
+            }
+            (ResolvedPicture::Kept(_), PictureUse::Design) => None,
         }
     }
 }
 
-const fn unusable(why: String) -> Picture {
-    Picture::Unusable(why)
+const fn unusable(why: String) -> ResolvedPicture {
+    ResolvedPicture::Unusable(why)
 }
 
 /// A name that cannot be read was never written by us; the picture then is as good as gone.
-fn picture(outcome: PictureOutcome) -> Picture {
+fn picture(outcome: PictureOutcome) -> ResolvedPicture {
     match outcome {
         PictureOutcome::Kept(file) => match file.parse() {
-            Ok(name) => Picture::Kept(name),
+            Ok(name) => ResolvedPicture::Kept(name),
             Err(_) => unusable("its file is lost".to_owned()),
         },
         PictureOutcome::Unusable(why) => unusable(why),
     }
 }
 
-fn outcome(picture: &Picture) -> PictureOutcome {
+fn outcome(picture: &ResolvedPicture) -> PictureOutcome {
     match picture {
-        Picture::Kept(file) => PictureOutcome::Kept(file.as_str().to_owned()),
-        Picture::Unusable(why) => PictureOutcome::Unusable(why.clone()),
+        ResolvedPicture::Kept(file) => PictureOutcome::Kept(file.as_str().to_owned()),
+        ResolvedPicture::Unusable(why) => PictureOutcome::Unusable(why.clone()),
     }
 }

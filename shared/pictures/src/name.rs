@@ -4,7 +4,7 @@ use chrono::{DateTime, Datelike, Utc};
 use contract::id::TeamId;
 use store::PictureUse;
 
-use crate::examine::Format;
+use crate::examine::PictureFormat;
 
 /// The folder of the recipients' pictures that were fetched in a month. Nothing is added to it in another month, so
 /// that it can be deleted whole when no card of that time is left to print.
@@ -22,10 +22,10 @@ pub(crate) fn folder(team_id: TeamId, kept_for: PictureUse, now: DateTime<Utc>) 
 }
 
 /// The name of a picture in that folder, without it.
-pub(crate) fn file(content: &[u8], format: Format) -> String {
+pub(crate) fn file(content: &[u8], format: PictureFormat) -> String {
     let extension = match format {
-        Format::Png => "png",
-        Format::Jpeg => "jpg",
+        PictureFormat::Png => "png",
+        PictureFormat::Jpeg => "jpg",
     };
     format!("{}.{extension}", blake3::hash(content).to_hex())
 }
@@ -42,9 +42,9 @@ mod tests {
         let now = "2026-02-03T04:05:06Z".parse().unwrap();
         let folder = folder(team_id, PictureUse::Recipient, now);
         assert_eq!(folder, "pictures/2026-02/00000000-0000-0000-0000-000000000000");
-        let name = file(b"x", Format::Png);
-        assert_eq!(name, file(b"x", Format::Png));
-        assert_ne!(name, file(b"y", Format::Png));
+        let name = file(b"x", PictureFormat::Png);
+        assert_eq!(name, file(b"x", PictureFormat::Png));
+        assert_ne!(name, file(b"y", PictureFormat::Png));
         assert!(format!("{folder}/{name}").parse::<FileName>().is_ok());
     }
 }

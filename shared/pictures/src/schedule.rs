@@ -14,7 +14,7 @@ const FROM_STRANGER: usize = 4;
 
 /// What a try says of its host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sign {
+pub(crate) enum HostSignal {
     /// It delivered, or said that it does not have the picture.
     Answered,
     /// It is not there.
@@ -25,7 +25,7 @@ pub(crate) enum Sign {
 
 /// How much at a time.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Bounds {
+pub(crate) struct FetchLimits {
     /// In all.
     pub(crate) in_all: usize,
     /// From one host.
@@ -34,14 +34,14 @@ pub(crate) struct Bounds {
 
 /// The pictures that a request waits for, by host.
 #[derive(Debug)]
-pub(crate) struct Schedule<T> {
-    bounds: Bounds,
-    hosts: Vec<Host<T>>,
+pub(crate) struct FetchSchedule<T> {
+    bounds: FetchLimits,
+    hosts: Vec<HostQueue<T>>,
     by_name: HashMap<String, usize>,
 }
 
 #[derive(Debug)]
-struct Host<T> {
+struct HostQueue<T> {
     waiting: VecDeque<T>,
     under_way: usize,
     /// How many had their turn.
@@ -50,9 +50,9 @@ struct Host<T> {
     failures: u32,
 }
 
-impl<T> Schedule<T> {
+impl<T> FetchSchedule<T> {
     /// Nothing yet.
-    pub(crate) fn new(bounds: Bounds) -> Self {
+    pub(crate) fn new(bounds: FetchLimits) -> Self {
         Self { bounds, hosts: Vec::new(), by_name: HashMap::new() }
     }
 
@@ -61,7 +61,13 @@ impl<T> Schedule<T> {
         let at = *self.by_name.entry(host).or_insert(self.hosts.len());
         if at == self.hosts.len() {
             let waiting = VecDeque::new();
-            self.hosts.push(Host { waiting, under_way: 0, started: 0, has_answered: false, failures: 0 });
+            self.hosts.push(HostQueue {
+                waiting,
+                under_way: 0,
+                started: 0,
+                has_answered: false,
+                failures: 0,
+            });
         }
         self.hosts[at].waiting.push_back(wanted);
         at
@@ -83,16 +89,16 @@ impl<T> Schedule<T> {
     }
 
     /// Something that was started has ended.
-    pub(crate) fn end(&mut self, host: usize, sign: Sign) {
+    pub(crate) fn end(&mut self, host: usize, sign: HostSignal) {
         let host = &mut self.hosts[host];
         host.under_way -= 1;
         match sign {
-            Sign::Answered => {
+            HostSignal::Answered => {
                 host.has_answered = true;
                 host.failures = 0;
             }
-            Sign::Silent => host.failures += 1,
-            Sign::None => {}
+            HostSignal::Silent => host.failures += 1,
+            HostSignal::None => {}
         }
     }
 
@@ -102,13 +108,13 @@ impl<T> Schedule<T> {
     }
 }
 
-impl<T> Host<T> {
+impl<T> HostQueue<T> {
     fn is_given_up(&self) -> bool {
         self.failures >= FAILURES
     }
 
     /// `strangers` are under way from all hosts that have not answered yet.
-    fn is_ready(&self, bounds: Bounds, strangers: usize) -> bool {
+    fn is_ready(&self, bounds: FetchLimits, strangers: usize) -> bool {
         let has_room = if self.has_answered {
             self.under_way < bounds.per_host
         } else {
@@ -122,10 +128,10 @@ impl<T> Host<T> {
 mod tests {
     use super::*;
 
-    const BOUNDS: Bounds = Bounds { in_all: 32, per_host: 16 };
+    const BOUNDS: FetchLimits = FetchLimits { in_all: 32, per_host: 16 };
 
-    fn schedule(hosts: &[(&str, usize)]) -> Schedule<usize> {
-        let mut schedule = Schedule::new(BOUNDS);
+    fn schedule(hosts: &[(&str, usize)]) -> FetchSchedule<usize> {
+        let mut schedule = FetchSchedule::new(BOUNDS);
         for (host, count) in hosts {
             for number in 0..*count {
                 schedule.add((*host).to_owned(), number);
@@ -135,7 +141,7 @@ mod tests {
     }
 
     /// Starts all that may start; how many of each host.
-    fn started(schedule: &mut Schedule<usize>) -> Vec<usize> {
+    fn started(schedule: &mut FetchSchedule<usize>) -> Vec<usize> {
         let mut started = vec![0; schedule.hosts.len()];
         while let Some((host, _)) = schedule.start() {
             started[host] += 1;
@@ -148,7 +154,7 @@ mod tests {
         let mut schedule = schedule(&[("a", 20), ("b", 20), ("c", 30)]);
         assert_eq!(started(&mut schedule), [4, 4, 4]);
         for _ in 0..4 {
-            schedule.end(2, Sign::Answered);
+            schedule.end(2, HostSignal::Answered);
         }
         assert_eq!(started(&mut schedule), [0, 0, 16]);
     }
@@ -160,10 +166,10 @@ mod tests {
         let mut schedule = schedule(&hosts);
         let first = started(&mut schedule);
         assert_eq!((first.iter().sum::<usize>(), first.iter().max()), (16, Some(&1)), "each in its turn");
-        schedule.end(3, Sign::Answered);
+        schedule.end(3, HostSignal::Answered);
         let second = started(&mut schedule);
         assert_eq!((second[3], second[16]), (16, 1), "and the next one that was not asked yet");
-        schedule.end(0, Sign::Silent);
+        schedule.end(0, HostSignal::Silent);
         assert_eq!(started(&mut schedule)[17], 1);
     }
 
@@ -172,12 +178,12 @@ mod tests {
         let mut schedule = schedule(&[("silent", 100), ("slow", 100), ("elsewhere", 100)]);
         for _ in 0..2 * FAILURES {
             started(&mut schedule);
-            schedule.end(1, Sign::Answered);
+            schedule.end(1, HostSignal::Answered);
             if !schedule.is_given_up(0) {
-                schedule.end(0, Sign::Silent);
+                schedule.end(0, HostSignal::Silent);
             }
-            schedule.end(1, Sign::Silent);
-            schedule.end(2, Sign::None);
+            schedule.end(1, HostSignal::Silent);
+            schedule.end(2, HostSignal::None);
         }
         assert_eq!([0, 1, 2].map(|host| schedule.is_given_up(host)), [true, false, false]);
         assert!(schedule.hosts[0].waiting.len() >= 100 - FAILURES as usize - FROM_STRANGER);
@@ -189,7 +195,7 @@ mod tests {
         let mut seen = std::collections::HashSet::new();
         while let Some((host, number)) = schedule.start() {
             assert!(seen.insert((host, number)));
-            schedule.end(host, Sign::Answered);
+            schedule.end(host, HostSignal::Answered);
         }
         assert_eq!(seen.len(), 57);
     }

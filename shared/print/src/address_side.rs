@@ -1,8 +1,8 @@
 //! What the post office needs on a card: whom it goes to, who sent it, what was paid, the barcode.
 
 use design::{
-    Alignment, Area, BlockStyle, Colour, Font, GlyphRun, Product, Purpose, Typesetter, VerticalAlignment,
-    Zone,
+    BlockStyle, Colour, Font, GlyphRun, HorizontalAlignment, PageRect, Product, ReservedZone, Typesetter,
+    VerticalAlignment, ZonePurpose,
 };
 use pdf_writer::Content;
 
@@ -26,7 +26,7 @@ const RECIPIENT_IN_WINDOW: BlockStyle = style(Font::DejaVuSans, 10.0, 8.0);
 const RECIPIENT_SMALLEST: f64 = 6.0;
 
 const INDICIA: BlockStyle = BlockStyle {
-    alignment: Alignment::Center,
+    alignment: HorizontalAlignment::Center,
     vertical_alignment: VerticalAlignment::Middle,
     ..style(Font::DejaVuSans, 7.0, 5.0)
 };
@@ -64,7 +64,7 @@ const fn style(font: Font, size: f64, smallest_size: f64) -> BlockStyle {
         size,
         smallest_size,
         line_height: 1.2,
-        alignment: Alignment::Left,
+        alignment: HorizontalAlignment::Left,
         vertical_alignment: VerticalAlignment::Top,
         colour: Colour::BLACK,
     }
@@ -75,14 +75,14 @@ impl AddressSide<'_> {
     pub(crate) fn set(&self, typesetter: &mut Typesetter, product: Product) -> Vec<GlyphRun> {
         let mut zones = product.reserved_zones();
         zones.push(product.return_address_zone());
-        let set = zones.into_iter().flat_map(|Zone { purpose, area }| match purpose {
-            Purpose::Address if !self.recipient.is_empty() => {
+        let set = zones.into_iter().flat_map(|ReservedZone { purpose, area }| match purpose {
+            ZonePurpose::Address if !self.recipient.is_empty() => {
                 self.set_recipient(typesetter, product, recipient_area(product, area))
             }
-            Purpose::Indicia if !self.indicia.is_empty() => {
+            ZonePurpose::Indicia if !self.indicia.is_empty() => {
                 typesetter.block(self.indicia, &INDICIA, area.grown(-MARGIN)).runs
             }
-            Purpose::ReturnAddress if !self.return_address.is_empty() => {
+            ZonePurpose::ReturnAddress if !self.return_address.is_empty() => {
                 product.set_return_address(typesetter, self.return_address).runs
             }
             _ => Vec::new(),
@@ -90,7 +90,7 @@ impl AddressSide<'_> {
         set.collect()
     }
 
-    fn set_recipient(&self, typesetter: &mut Typesetter, product: Product, area: Area) -> Vec<GlyphRun> {
+    fn set_recipient(&self, typesetter: &mut Typesetter, product: Product, area: PageRect) -> Vec<GlyphRun> {
         let style = if product == Product::Letter { RECIPIENT_IN_WINDOW } else { RECIPIENT };
         let block = typesetter.block(&self.recipient, &style, area);
         if block.fits {
@@ -103,7 +103,8 @@ impl AddressSide<'_> {
     /// Draws the barcode.
     pub(crate) fn draw_barcode(&self, content: &mut Content, product: Product) {
         let Some(barcode) = &self.barcode else { return };
-        let Some(zone) = product.reserved_zones().into_iter().find(|zone| zone.purpose == Purpose::Barcode)
+        let Some(zone) =
+            product.reserved_zones().into_iter().find(|zone| zone.purpose == ZonePurpose::Barcode)
         else {
             return;
         };
@@ -124,7 +125,8 @@ impl AddressSide<'_> {
 /// without characters that no font prints. Empty when nothing is left of it.
 pub fn name_line(typesetter: &mut Typesetter, name: &str) -> String {
     let zones = Product::ALL.into_iter().flat_map(|product| {
-        let address = product.reserved_zones().into_iter().filter(|zone| zone.purpose == Purpose::Address);
+        let address =
+            product.reserved_zones().into_iter().filter(|zone| zone.purpose == ZonePurpose::Address);
         address.map(move |zone| recipient_area(product, zone.area).width)
     });
     let narrowest = zones.fold(f64::INFINITY, f64::min);
@@ -132,21 +134,21 @@ pub fn name_line(typesetter: &mut Typesetter, name: &str) -> String {
 }
 
 /// Where the address prints in its zone.
-fn recipient_area(product: Product, zone: Area) -> Area {
+fn recipient_area(product: Product, zone: PageRect) -> PageRect {
     match product {
         Product::Letter => {
             let width = zone.x + zone.width - WINDOW_LEFT;
-            Area { x: WINDOW_LEFT, width, ..zone }
+            PageRect { x: WINDOW_LEFT, width, ..zone }
         }
         _ => zone.grown(-MARGIN),
     }
 }
 
 /// Clears the zones, to the end of the bleed where one lies at an edge.
-pub(crate) fn clear(content: &mut Content, product: Product, zones: &[Zone]) {
+pub(crate) fn clear(content: &mut Content, product: Product, zones: &[ReservedZone]) {
     let (trim, bleed) = (product.trim_area(), product.bleed_area());
     ink::fill(content, WHITE);
-    for Zone { area, .. } in zones {
+    for ReservedZone { area, .. } in zones {
         let (right, bottom) = (area.x + area.width, area.y + area.height);
         let left = if area.x <= trim.x { bleed.x } else { area.x };
         let top = if area.y <= trim.y { bleed.y } else { area.y };
@@ -178,7 +180,7 @@ mod tests {
             assert!(!name.is_empty());
             for product in Product::ALL {
                 let mut zones = product.reserved_zones().into_iter();
-                let zone = zones.rfind(|zone| zone.purpose == Purpose::Address).unwrap().area;
+                let zone = zones.rfind(|zone| zone.purpose == ZonePurpose::Address).unwrap().area;
                 let (size, right) = size_and_right(product, &[&name, "1100 CONGRESS AVE", "AUSTIN TX 78701"]);
                 assert!(size >= 8.0 && right < zone.x + zone.width, "{product}: {size} {right} {name}");
             }

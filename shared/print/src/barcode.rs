@@ -48,12 +48,12 @@ pub struct ServiceType(String);
 pub struct Barcode {
     tracking: String,
     routing: String,
-    bars: [Bar; BARS],
+    bars: [BarState; BARS],
 }
 
 /// The state of a bar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bar {
+pub enum BarState {
     /// The part that all bars have.
     Tracker,
     /// That and above.
@@ -129,17 +129,17 @@ impl Barcode {
         let bars = std::array::from_fn(|bar| {
             let column = bar * 2;
             match (modules[column], modules[2 * COLUMNS + column]) {
-                (false, false) => Bar::Tracker,
-                (true, false) => Bar::Ascender,
-                (false, true) => Bar::Descender,
-                (true, true) => Bar::Full,
+                (false, false) => BarState::Tracker,
+                (true, false) => BarState::Ascender,
+                (false, true) => BarState::Descender,
+                (true, true) => BarState::Full,
             }
         });
         Ok(Self { tracking, routing, bars })
     }
 
     /// From left to right.
-    pub const fn bars(&self) -> &[Bar; BARS] {
+    pub const fn bars(&self) -> &[BarState; BARS] {
         &self.bars
     }
 
@@ -155,8 +155,8 @@ impl Barcode {
         content.set_fill_cmyk(0.0, 0.0, 0.0, 1.0);
         let mut x = left;
         for bar in &self.bars {
-            let above = if matches!(bar, Bar::Ascender | Bar::Full) { REACH } else { 0.0 };
-            let below = if matches!(bar, Bar::Descender | Bar::Full) { REACH } else { 0.0 };
+            let above = if matches!(bar, BarState::Ascender | BarState::Full) { REACH } else { 0.0 };
+            let below = if matches!(bar, BarState::Descender | BarState::Full) { REACH } else { 0.0 };
             let (y, height) = (top + REACH - above, TRACKER_HEIGHT + above + below);
             content.rect(number(x), number(y), number(BAR_WIDTH), number(height));
             x += PITCH;
@@ -206,11 +206,11 @@ mod tests {
     use super::*;
 
     fn letters(barcode: &Barcode) -> String {
-        let letter = |bar: &Bar| match bar {
-            Bar::Tracker => 'T',
-            Bar::Ascender => 'A',
-            Bar::Descender => 'D',
-            Bar::Full => 'F',
+        let letter = |bar: &BarState| match bar {
+            BarState::Tracker => 'T',
+            BarState::Ascender => 'A',
+            BarState::Descender => 'D',
+            BarState::Full => 'F',
         };
         barcode.bars().iter().map(letter).collect()
     }

@@ -3,20 +3,20 @@
 use std::collections::BTreeMap;
 
 use contract::id::DesignId;
-use contract::scan::CardCode;
-use design::Page;
+use contract::scan::MailpieceCode;
+use design::LaidOutPage;
 
 use crate::address_side::AddressSide;
 
 /// A card that is to print.
 #[derive(Debug, Clone)]
-pub struct Card<'a> {
+pub struct PressMailpiece<'a> {
     /// The design and its version: what does not differ between recipients is drawn once for it.
     pub design: (DesignId, i32),
     /// What prints on its surfaces, the front first.
-    pub pages: &'a [Page],
+    pub pages: &'a [LaidOutPage],
     /// What its QR codes say; `None` for a card without.
-    pub code: Option<&'a CardCode>,
+    pub code: Option<&'a MailpieceCode>,
     /// What the post office needs.
     pub address: AddressSide<'a>,
     /// The kept file of each picture, by the link under which it was fetched.
@@ -25,7 +25,7 @@ pub struct Card<'a> {
 
 /// Why a card cannot print. The others can.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CardProblem {
+pub enum PressMailpieceError {
     /// Its design has a QR code, and it none.
     #[error("the card has no code for its QR code")]
     NoCode,

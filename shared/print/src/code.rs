@@ -1,6 +1,6 @@
 //! QR codes, drawn as paths: sharp at every resolution.
 
-use design::{Area, Colour};
+use design::{Colour, PageRect};
 use fast_qr::{ECL, QRBuilder};
 use pdf_writer::Content;
 
@@ -14,7 +14,7 @@ const WHITE: Colour = Colour { red: 255, green: 255, blue: 255 };
 
 /// Draws a code of medium error correction (15 % of it may be damaged) as the largest square in the middle of the area,
 /// its quiet zone included. `None` when the text is too long for any code.
-pub(crate) fn draw(content: &mut Content, area: Area, text: &str, colour: Colour) -> Option<()> {
+pub(crate) fn draw(content: &mut Content, area: PageRect, text: &str, colour: Colour) -> Option<()> {
     let code = QRBuilder::new(text).ecl(ECL::M).build().ok()?;
     let side = area.width.min(area.height);
     let (x, y) = (area.x + (area.width - side) / 2.0, area.y + (area.height - side) / 2.0);

@@ -7,7 +7,7 @@ use skrifa::instance::{LocationRef, Size};
 use skrifa::{FontRef, GlyphId, MetadataProvider};
 
 /// What drawing and embedding need to know of a font. Lengths in thousandths of its em.
-pub(crate) struct Face {
+pub(crate) struct PdfFace {
     /// By glyph.
     advances: Vec<f32>,
     pub(crate) ascent: f32,
@@ -20,9 +20,9 @@ pub(crate) struct Face {
 }
 
 /// Each font's, read once.
-static FACES: [OnceLock<Face>; Font::ALL.len()] = [const { OnceLock::new() }; Font::ALL.len()];
+static FACES: [OnceLock<PdfFace>; Font::ALL.len()] = [const { OnceLock::new() }; Font::ALL.len()];
 
-impl Face {
+impl PdfFace {
     /// Of a font that ships with the program.
     pub(crate) fn of(font: Font) -> &'static Self {
         FACES[font as usize].get_or_init(|| Self::read(font))

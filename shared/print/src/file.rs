@@ -27,7 +27,7 @@ pub(crate) struct ObjectFile<W> {
 }
 
 /// What the end of the file refers to.
-pub(crate) struct Trailer {
+pub(crate) struct PdfTrailer {
     /// The document's catalog.
     pub(crate) catalog: Ref,
     /// Its title and dates.
@@ -69,7 +69,7 @@ impl<W: Write> ObjectFile<W> {
     }
 
     /// Ends the file.
-    pub(crate) fn finish(mut self, trailer: &Trailer) -> io::Result<W> {
+    pub(crate) fn finish(mut self, trailer: &PdfTrailer) -> io::Result<W> {
         let table = self.position;
         let size = self.offsets.len() + 1;
         self.put(format!("xref\n0 {size}\n0000000000 65535 f\r\n").as_bytes())?;
@@ -97,11 +97,11 @@ impl<W: Write> ObjectFile<W> {
 }
 
 /// Packs bytes as `FlateDecode` unpacks them. Its memory is a third of a megabyte, which is why pages share one.
-pub(crate) struct Packer {
+pub(crate) struct FlateEncoder {
     state: Compress,
 }
 
-impl Packer {
+impl FlateEncoder {
     pub(crate) fn new(level: Compression) -> Self {
         Self { state: Compress::new(level, true) }
     }
@@ -125,7 +125,7 @@ impl Packer {
 
 /// The same, once.
 pub(crate) fn deflate(bytes: &[u8], level: Compression) -> Vec<u8> {
-    Packer::new(level).pack(bytes)
+    FlateEncoder::new(level).pack(bytes)
 }
 
 #[cfg(test)]
@@ -142,7 +142,7 @@ mod tests {
         fn what_is_packed_unpacks_to_itself_again_and_again(
             texts in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..20_000), 1..4),
         ) {
-            let mut packer = Packer::new(Compression::fast());
+            let mut packer = FlateEncoder::new(Compression::fast());
             for text in texts {
                 let mut unpacked = Vec::new();
                 ZlibDecoder::new(&packer.pack(&text)[..]).read_to_end(&mut unpacked).unwrap();

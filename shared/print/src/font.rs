@@ -8,7 +8,7 @@ use pdf_writer::types::{CidFontType, FontFlags, SystemInfo, UnicodeCmap};
 use pdf_writer::{Filter, Name, Rect, Ref, Str};
 use subsetter::GlyphRemapper;
 
-use crate::face::Face;
+use crate::face::PdfFace;
 use crate::file::{ObjectFile, deflate};
 
 /// Codes are glyph numbers of the whole font, so that pages can be written before the subset is known.
@@ -21,18 +21,18 @@ const TAG_LETTERS: usize = 6;
 
 /// What was drawn so far.
 #[derive(Default)]
-pub(crate) struct Fonts {
+pub(crate) struct DrawnFonts {
     /// By font, then by glyph: the characters that the glyph stood for when it was first drawn.
     texts: [Vec<Option<Box<str>>>; Font::ALL.len()],
 }
 
-impl Fonts {
+impl DrawnFonts {
     /// Notes what is drawn.
     pub(crate) fn note(&mut self, runs: &[GlyphRun]) {
         for run in runs {
             let texts = &mut self.texts[run.font as usize];
             if texts.is_empty() {
-                texts.resize(Face::of(run.font).glyphs(), None);
+                texts.resize(PdfFace::of(run.font).glyphs(), None);
             }
             for (index, glyph) in run.glyphs.iter().enumerate() {
                 let Some(slot @ None) = texts.get_mut(usize::from(glyph.id)) else { continue };
@@ -49,7 +49,8 @@ impl Fonts {
         let mut written = Vec::new();
         for (font, texts) in Font::ALL.iter().zip(self.texts) {
             let glyphs = texts.into_iter().enumerate();
-            let used: Vec<Used> = glyphs.filter_map(|(glyph, text)| Used::new(glyph, text?)).collect();
+            let used: Vec<DrawnGlyph> =
+                glyphs.filter_map(|(glyph, text)| DrawnGlyph::new(glyph, text?)).collect();
             if !used.is_empty() {
                 written.push((*font, write_font(file, *font, &used)?));
             }
@@ -59,18 +60,18 @@ impl Fonts {
 }
 
 /// A glyph that was drawn.
-struct Used {
+struct DrawnGlyph {
     glyph: u16,
     text: Box<str>,
 }
 
-impl Used {
+impl DrawnGlyph {
     fn new(glyph: usize, text: Box<str>) -> Option<Self> {
         Some(Self { glyph: u16::try_from(glyph).ok()?, text })
     }
 }
 
-fn write_font<W: Write>(file: &mut ObjectFile<W>, font: Font, used: &[Used]) -> io::Result<Ref> {
+fn write_font<W: Write>(file: &mut ObjectFile<W>, font: Font, used: &[DrawnGlyph]) -> io::Result<Ref> {
     let glyphs: Vec<u16> = used.iter().map(|used| used.glyph).collect();
     let subset = GlyphRemapper::new_from_glyphs_sorted(&glyphs);
     let program = subsetter::subset(font.bytes(), 0, &subset)
@@ -94,7 +95,7 @@ fn write_descriptor<W: Write>(
     name: &str,
     program: Ref,
 ) -> io::Result<Ref> {
-    let face = Face::of(font);
+    let face = PdfFace::of(font);
     let mut flags = FontFlags::SYMBOLIC;
     flags.set(FontFlags::ITALIC, face.italic_angle != 0.0);
     let [left, lower, right, upper] = face.bounds;
@@ -119,7 +120,7 @@ fn write_descendant<W: Write>(
     descriptor: Ref,
     map: Ref,
 ) -> io::Result<Ref> {
-    let face = Face::of(font);
+    let face = PdfFace::of(font);
     file.add(|chunk, object| {
         let mut descendant = chunk.cid_font(object);
         descendant.subtype(CidFontType::Type2).base_font(Name(name.as_bytes())).system_info(SYSTEM);
@@ -144,9 +145,9 @@ fn code_map(glyphs: &[u16], subset: &GlyphRemapper) -> Vec<u8> {
     (0..=last).flat_map(|code| subset.get(code).unwrap_or(0).to_be_bytes()).collect()
 }
 
-fn unicode_map(used: &[Used]) -> Vec<u8> {
+fn unicode_map(used: &[DrawnGlyph]) -> Vec<u8> {
     let mut map = UnicodeCmap::new(Name(b"Characters"), SYSTEM);
-    for Used { glyph, text } in used.iter().filter(|used| !used.text.is_empty()) {
+    for DrawnGlyph { glyph, text } in used.iter().filter(|used| !used.text.is_empty()) {
         map.pair_with_multiple(*glyph, text.chars());
     }
     map.finish().into_vec()

@@ -11,7 +11,7 @@ const LEAST_CONTRAST: f64 = 4.5;
 
 /// Ink of one colour.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Ink {
+enum PrintInk {
     /// A share of black ink and no other: a grey that is mixed from four inks shows coloured edges where these do not
     /// lie exactly over each other.
     Black(f32),
@@ -19,7 +19,7 @@ enum Ink {
     Mixed(f32, f32, f32),
 }
 
-impl Ink {
+impl PrintInk {
     fn of(colour: Colour) -> Self {
         let share = |byte: u8| f32::from(byte) / 255.0;
         let Colour { red, green, blue } = colour;
@@ -33,17 +33,17 @@ impl Ink {
 
 /// Fills with this colour from here on.
 pub(crate) fn fill(content: &mut Content, colour: Colour) {
-    match Ink::of(colour) {
-        Ink::Black(share) => content.set_fill_cmyk(0.0, 0.0, 0.0, share),
-        Ink::Mixed(red, green, blue) => content.set_fill_rgb(red, green, blue),
+    match PrintInk::of(colour) {
+        PrintInk::Black(share) => content.set_fill_cmyk(0.0, 0.0, 0.0, share),
+        PrintInk::Mixed(red, green, blue) => content.set_fill_rgb(red, green, blue),
     };
 }
 
 /// Draws lines in this colour from here on.
 pub(crate) fn stroke(content: &mut Content, colour: Colour) {
-    match Ink::of(colour) {
-        Ink::Black(share) => content.set_stroke_cmyk(0.0, 0.0, 0.0, share),
-        Ink::Mixed(red, green, blue) => content.set_stroke_rgb(red, green, blue),
+    match PrintInk::of(colour) {
+        PrintInk::Black(share) => content.set_stroke_cmyk(0.0, 0.0, 0.0, share),
+        PrintInk::Mixed(red, green, blue) => content.set_stroke_rgb(red, green, blue),
     };
 }
 
@@ -77,12 +77,12 @@ mod tests {
 
     #[test]
     fn black_and_grey_are_black_ink_alone() {
-        assert_eq!(Ink::of(Colour::BLACK), Ink::Black(1.0));
-        assert_eq!(Ink::of(Colour { red: 255, green: 255, blue: 255 }), Ink::Black(0.0));
+        assert_eq!(PrintInk::of(Colour::BLACK), PrintInk::Black(1.0));
+        assert_eq!(PrintInk::of(Colour { red: 255, green: 255, blue: 255 }), PrintInk::Black(0.0));
         assert!(
-            matches!(Ink::of(Colour { red: 51, green: 51, blue: 51 }), Ink::Black(share) if share == 0.8)
+            matches!(PrintInk::of(Colour { red: 51, green: 51, blue: 51 }), PrintInk::Black(share) if share == 0.8)
         );
-        assert_eq!(Ink::of(Colour { red: 255, green: 0, blue: 0 }), Ink::Mixed(1.0, 0.0, 0.0));
+        assert_eq!(PrintInk::of(Colour { red: 255, green: 0, blue: 0 }), PrintInk::Mixed(1.0, 0.0, 0.0));
     }
 
     #[test]

@@ -2,14 +2,14 @@
 
 /// What its header says.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Header {
+pub(crate) struct JpegHeader {
     /// 1 grey, 3 for a screen, 4 inks.
     pub(crate) components: u8,
     /// Whether it is marked as one of Adobe's, whose inks are inverted.
     pub(crate) is_adobe: bool,
 }
 
-impl Header {
+impl JpegHeader {
     /// Reads it as far as the pixels; `None` when that is not possible (ITU-T T.81, Annex B).
     pub(crate) fn read(content: &[u8]) -> Option<Self> {
         let mut header = Self::default();
@@ -52,13 +52,13 @@ mod tests {
         ] {
             let mut content = Vec::new();
             Encoder::new(&mut content, 90).encode(&vec![9; 64 * channels], 8, 8, colours).unwrap();
-            let header = Header::read(&content).unwrap();
-            assert_eq!(header, Header { components, is_adobe: components == 4 }, "{colours:?}");
+            let header = JpegHeader::read(&content).unwrap();
+            assert_eq!(header, JpegHeader { components, is_adobe: components == 4 }, "{colours:?}");
             for end in 0..content.len().min(150) {
-                let _ = Header::read(&content[..end]);
+                let _ = JpegHeader::read(&content[..end]);
             }
         }
-        assert_eq!(Header::read(b"\xff\xd8\xff\xda\0\x02"), None);
-        assert_eq!(Header::read(b"\xff\xd8\xff\xe0\0\0"), None);
+        assert_eq!(JpegHeader::read(b"\xff\xd8\xff\xda\0\x02"), None);
+        assert_eq!(JpegHeader::read(b"\xff\xd8\xff\xe0\0\0"), None);
     }
 }

@@ -1,6 +1,6 @@
 //! From laid-out cards to paper.
 //!
-//! A [`Press`] takes laid-out cards one after the other and writes one print-ready PDF: vector text with embedded
+//! A [`PressFileWriter`] takes laid-out cards one after the other and writes one print-ready PDF: vector text with embedded
 //! subsets of its fonts, each picture once, what does not differ between cards once, bleed and trim boxes, black that
 //! is black ink alone. It writes as it goes: its memory does not grow with the cards but for a few bytes of each in the
 //! table that ends the file. [`proof`] renders pages of such a PDF as PNG: what is shown is what prints.
@@ -27,8 +27,8 @@ mod surface;
 mod text;
 
 pub use address_side::{AddressSide, name_line};
-pub use barcode::{Bar, Barcode, BarcodeError, MailerId, ServiceType};
-pub use card::{Card, CardProblem};
-pub use picture::{PictureError, Pictures};
-pub use press::{Press, PressError, PressSettings};
-pub use proof::{Crop, ProofError, proof};
+pub use barcode::{BarState, Barcode, BarcodeError, MailerId, ServiceType};
+pub use card::{PressMailpiece, PressMailpieceError};
+pub use picture::{PictureError, PictureStore};
+pub use press::{PressError, PressFileWriter, PressSettings};
+pub use proof::{ProofCrop, ProofError, proof};

@@ -3,7 +3,7 @@
 use std::io::{self, Cursor, Write};
 
 use bytes::Bytes;
-use design::{Area, Fit};
+use design::{ImageFit, PageRect};
 use flate2::Compression;
 use image::codecs::jpeg::JpegDecoder;
 use image::codecs::png::PngDecoder;
@@ -13,7 +13,7 @@ use pdf_writer::writers::ImageXObject;
 use pdf_writer::{Content, Filter, Name, Ref};
 
 use crate::file::{ObjectFile, deflate};
-use crate::jpeg::Header;
+use crate::jpeg::JpegHeader;
 use crate::number::number;
 
 /// Bytes that decoding a picture may take.
@@ -28,7 +28,7 @@ const CMYK: &[u8] = b"DeviceCMYK";
 const JPEG_SIGNATURE: &[u8] = &[0xFF, 0xD8, 0xFF];
 
 /// Where pictures are kept.
-pub trait Pictures {
+pub trait PictureStore {
     /// Reads a kept picture by the name of its file: PNG or JPEG. Each is asked for once.
     ///
     /// # Errors
@@ -49,7 +49,7 @@ pub enum PictureError {
 
 /// A picture in the file.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Placed {
+pub(crate) struct EmbeddedPicture {
     pub(crate) object: Ref,
     /// Pixels, as it is looked at.
     width: f64,
@@ -75,16 +75,16 @@ impl From<ImageError> for EmbedError {
 }
 
 /// Puts a picture into the file.
-pub(crate) fn embed<W: Write>(file: &mut ObjectFile<W>, bytes: &[u8]) -> Result<Placed, EmbedError> {
+pub(crate) fn embed<W: Write>(file: &mut ObjectFile<W>, bytes: &[u8]) -> Result<EmbeddedPicture, EmbedError> {
     if bytes.starts_with(JPEG_SIGNATURE) { embed_jpeg(file, bytes) } else { embed_png(file, bytes) }
 }
 
-fn embed_jpeg<W: Write>(file: &mut ObjectFile<W>, bytes: &[u8]) -> Result<Placed, EmbedError> {
+fn embed_jpeg<W: Write>(file: &mut ObjectFile<W>, bytes: &[u8]) -> Result<EmbeddedPicture, EmbedError> {
     let mut decoder = JpegDecoder::new(Cursor::new(bytes))?;
     let size = decoder.dimensions();
     let orientation = decoder.orientation()?;
     // The decoder tells what it would decode to, which is not what the file has.
-    let Some(header) = Header::read(bytes) else {
+    let Some(header) = JpegHeader::read(bytes) else {
         return Err(EmbedError::Unreadable("its header cannot be read".to_owned()));
     };
     let space: &[u8] = match header.components {
@@ -102,10 +102,10 @@ fn embed_jpeg<W: Write>(file: &mut ObjectFile<W>, bytes: &[u8]) -> Result<Placed
             stream.decode([1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0]);
         }
     })?;
-    Ok(Placed::new(object, size, orientation))
+    Ok(EmbeddedPicture::new(object, size, orientation))
 }
 
-fn embed_png<W: Write>(file: &mut ObjectFile<W>, bytes: &[u8]) -> Result<Placed, EmbedError> {
+fn embed_png<W: Write>(file: &mut ObjectFile<W>, bytes: &[u8]) -> Result<EmbeddedPicture, EmbedError> {
     let mut limits = Limits::default();
     limits.max_alloc = Some(DECODED_BYTES);
     let mut decoder = PngDecoder::with_limits(Cursor::new(bytes), limits)?;
@@ -121,7 +121,7 @@ fn embed_png<W: Write>(file: &mut ObjectFile<W>, bytes: &[u8]) -> Result<Placed,
     } else {
         add_pixels(file, size, picture.to_luma8().as_raw(), GREY, mask)?
     };
-    Ok(Placed::new(object, size, orientation))
+    Ok(EmbeddedPicture::new(object, size, orientation))
 }
 
 /// How opaque each pixel is; `None` when all are.
@@ -161,7 +161,7 @@ fn pixels(count: u32) -> i32 {
     i32::try_from(count).unwrap_or(i32::MAX)
 }
 
-impl Placed {
+impl EmbeddedPicture {
     fn new(object: Ref, (width, height): (u32, u32), orientation: Orientation) -> Self {
         let (width, height) = (f64::from(width), f64::from(height));
         let is_turned = matches!(
@@ -176,11 +176,11 @@ impl Placed {
     }
 
     /// Draws it into the area.
-    pub(crate) fn draw(&self, content: &mut Content, name: Name<'_>, area: Area, fit: Fit) {
+    pub(crate) fn draw(&self, content: &mut Content, name: Name<'_>, area: PageRect, fit: ImageFit) {
         let (across, down) = (area.width / self.width, area.height / self.height);
         let scale = match fit {
-            Fit::Cover => across.max(down),
-            Fit::Contain => across.min(down),
+            ImageFit::Cover => across.max(down),
+            ImageFit::Contain => across.min(down),
         };
         let (width, height) = (self.width * scale, self.height * scale);
         let (x, y) = (area.x + (area.width - width) / 2.0, area.y + (area.height - height) / 2.0);

@@ -6,19 +6,19 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Datelike, Timelike, Utc};
 use contract::id::DesignId;
-use design::{Area, Drawing, GlyphRun, Item, Page, Product, Typesetter};
+use design::{GlyphRun, ItemDrawing, LaidOutPage, PageItem, PageRect, Product, Typesetter};
 use flate2::Compression;
 use pdf_writer::types::{OverprintMode, TrappingStatus};
 use pdf_writer::writers::Resources;
 use pdf_writer::{Content, Date, Filter, Name, Rect, Ref, TextStr};
 
-use crate::card::{Card, CardProblem};
-use crate::file::{COMPACT, ObjectFile, Packer, Trailer, deflate};
-use crate::font::Fonts;
+use crate::card::{PressMailpiece, PressMailpieceError};
+use crate::file::{COMPACT, FlateEncoder, ObjectFile, PdfTrailer, deflate};
+use crate::font::DrawnFonts;
 use crate::ink::OVERPRINT;
 use crate::number::number;
-use crate::picture::{EmbedError, PictureError, Pictures, Placed, embed};
-use crate::surface::{Surface, draw_plain, is_address_side, object_name};
+use crate::picture::{EmbedError, EmbeddedPicture, PictureError, PictureStore, embed};
+use crate::surface::{PageCanvas, draw_plain, is_address_side, object_name};
 use crate::text::font_name;
 
 /// Pages below one node of the tree: a reader finds any page of ten thousand in two steps.
@@ -44,7 +44,7 @@ pub struct PressSettings {
 pub enum PressError {
     /// It cannot print; the press can go on with the next one.
     #[error(transparent)]
-    Card(#[from] CardProblem),
+    Card(#[from] PressMailpieceError),
     /// The store of pictures does not answer. Nothing of the card was printed.
     #[error("a kept picture cannot be read: {0}")]
     Store(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -54,14 +54,14 @@ pub enum PressError {
 }
 
 /// A file under way.
-pub struct Press<W> {
+pub struct PressFileWriter<W> {
     file: ObjectFile<W>,
     settings: PressSettings,
     typesetter: Typesetter,
-    packer: Packer,
-    fonts: Fonts,
+    packer: FlateEncoder,
+    fonts: DrawnFonts,
     /// Pictures in the file, or why one cannot be.
-    pictures: HashMap<String, Result<Placed, CardProblem>>,
+    pictures: HashMap<String, Result<EmbeddedPicture, PressMailpieceError>>,
     /// What does not differ between the cards of a design's version, by the element.
     shared: HashMap<(DesignId, i32, Arc<str>), Ref>,
     catalog: Ref,
@@ -74,7 +74,7 @@ pub struct Press<W> {
     pages: usize,
 }
 
-impl<W: Write> Press<W> {
+impl<W: Write> PressFileWriter<W> {
     /// Begins a file.
     ///
     /// # Errors
@@ -89,8 +89,8 @@ impl<W: Write> Press<W> {
             file,
             settings,
             typesetter: Typesetter::new(),
-            packer: Packer::new(Compression::fast()),
-            fonts: Fonts::default(),
+            packer: FlateEncoder::new(Compression::fast()),
+            fonts: DrawnFonts::default(),
             pictures: HashMap::new(),
             shared: HashMap::new(),
             nodes: Vec::new(),
@@ -103,12 +103,16 @@ impl<W: Write> Press<W> {
     ///
     /// # Errors
     /// [`PressError`]; after [`PressError::Write`] the press is of no use.
-    pub fn print(&mut self, card: &Card<'_>, pictures: &mut impl Pictures) -> Result<usize, PressError> {
+    pub fn print(
+        &mut self,
+        card: &PressMailpiece<'_>,
+        pictures: &mut impl PictureStore,
+    ) -> Result<usize, PressError> {
         let lines = card.address.set(&mut self.typesetter, self.settings.product);
         self.fonts.note(&lines);
         // All surfaces before the first page: a card prints as a whole or not at all.
         let surfaces = card.pages.iter().map(|page| self.draw(card, page, &lines, pictures));
-        let surfaces: Vec<Surface> = surfaces.collect::<Result<_, _>>()?;
+        let surfaces: Vec<PageCanvas> = surfaces.collect::<Result<_, _>>()?;
         let first = self.pages + 1;
         for surface in surfaces {
             self.write_page(surface)?;
@@ -123,14 +127,14 @@ impl<W: Write> Press<W> {
 
     fn draw(
         &mut self,
-        card: &Card<'_>,
-        page: &Page,
+        card: &PressMailpiece<'_>,
+        page: &LaidOutPage,
         lines: &[GlyphRun],
-        pictures: &mut impl Pictures,
-    ) -> Result<Surface, PressError> {
+        pictures: &mut impl PictureStore,
+    ) -> Result<PageCanvas, PressError> {
         let product = self.settings.product;
         let is_address_side = is_address_side(page, product);
-        let mut surface = Surface::new(product);
+        let mut surface = PageCanvas::new(product);
         if let Some(colour) = page.background {
             surface.background(colour, product);
         }
@@ -148,27 +152,27 @@ impl<W: Write> Press<W> {
 
     fn draw_item(
         &mut self,
-        surface: &mut Surface,
-        card: &Card<'_>,
-        item: &Item,
-        pictures: &mut impl Pictures,
+        surface: &mut PageCanvas,
+        card: &PressMailpiece<'_>,
+        item: &PageItem,
+        pictures: &mut impl PictureStore,
     ) -> Result<(), PressError> {
         match &item.drawing {
-            Drawing::Text(_) | Drawing::Shape(_) if !item.varies => {
+            ItemDrawing::Text(_) | ItemDrawing::Shape(_) if !item.varies => {
                 let shared = self.shared_drawing(card, item)?;
                 surface.shared(shared);
             }
-            Drawing::Text(runs) => {
+            ItemDrawing::Text(runs) => {
                 self.fonts.note(runs);
                 draw_plain(&mut surface.content, item);
             }
-            Drawing::Shape(_) => draw_plain(&mut surface.content, item),
-            Drawing::Picture { link, fit } => {
+            ItemDrawing::Shape(_) => draw_plain(&mut surface.content, item),
+            ItemDrawing::Picture { link, fit } => {
                 let placed = self.picture(card, link, pictures)?;
                 surface.picture(&placed, item, *fit);
             }
-            Drawing::Code { position, colour } => {
-                let code = card.code.ok_or(CardProblem::NoCode)?;
+            ItemDrawing::Code { position, colour } => {
+                let code = card.code.ok_or(PressMailpieceError::NoCode)?;
                 surface.code(item, *position, *colour, code, &self.settings)?;
             }
         }
@@ -176,13 +180,13 @@ impl<W: Write> Press<W> {
     }
 
     /// What all cards of the design's version have alike, drawn once.
-    fn shared_drawing(&mut self, card: &Card<'_>, item: &Item) -> io::Result<Ref> {
+    fn shared_drawing(&mut self, card: &PressMailpiece<'_>, item: &PageItem) -> io::Result<Ref> {
         let (design, version) = card.design;
         let key = (design, version, item.element.clone());
         if let Some(known) = self.shared.get(&key) {
             return Ok(*known);
         }
-        if let Drawing::Text(runs) = &item.drawing {
+        if let ItemDrawing::Text(runs) = &item.drawing {
             self.fonts.note(runs);
         }
         let mut content = Content::with_settings(COMPACT);
@@ -202,11 +206,11 @@ impl<W: Write> Press<W> {
 
     fn picture(
         &mut self,
-        card: &Card<'_>,
+        card: &PressMailpiece<'_>,
         link: &str,
-        pictures: &mut impl Pictures,
-    ) -> Result<Placed, PressError> {
-        let file = card.pictures.get(link).ok_or_else(|| CardProblem::NotKept(link.to_owned()))?;
+        pictures: &mut impl PictureStore,
+    ) -> Result<EmbeddedPicture, PressError> {
+        let file = card.pictures.get(link).ok_or_else(|| PressMailpieceError::NotKept(link.to_owned()))?;
         if let Some(known) = self.pictures.get(file) {
             return Ok(known.clone()?);
         }
@@ -214,19 +218,19 @@ impl<W: Write> Press<W> {
             Ok(bytes) => match embed(&mut self.file, &bytes) {
                 Ok(placed) => Ok(placed),
                 Err(EmbedError::Unreadable(reason)) => {
-                    Err(CardProblem::PictureUnreadable { file: file.clone(), reason })
+                    Err(PressMailpieceError::PictureUnreadable { file: file.clone(), reason })
                 }
                 Err(EmbedError::Write(error)) => return Err(PressError::Write(error)),
             },
-            Err(PictureError::Missing) => Err(CardProblem::PictureMissing(file.clone())),
+            Err(PictureError::Missing) => Err(PressMailpieceError::PictureMissing(file.clone())),
             Err(PictureError::Unavailable(source)) => return Err(PressError::Store(source)),
         };
         self.pictures.insert(file.clone(), placed.clone());
         Ok(placed?)
     }
 
-    fn write_page(&mut self, surface: Surface) -> io::Result<()> {
-        let Surface { content, objects } = surface;
+    fn write_page(&mut self, surface: PageCanvas) -> io::Result<()> {
+        let PageCanvas { content, objects } = surface;
         let packed = self.packer.pack(&content.finish());
         let contents = self.file.add(|chunk, object| {
             chunk.stream(object, &packed).filter(Filter::FlateDecode);
@@ -302,7 +306,7 @@ impl<W: Write> Press<W> {
             info.title(TextStr(&self.settings.title)).producer(TextStr("Pillarbox"));
             info.creation_date(date(self.settings.created_at)).trapped(TrappingStatus::NotTrapped);
         })?;
-        self.file.finish(&Trailer { catalog: self.catalog, info, id: self.settings.id })
+        self.file.finish(&PdfTrailer { catalog: self.catalog, info, id: self.settings.id })
     }
 
     fn write_tree(&mut self) -> io::Result<()> {
@@ -317,7 +321,7 @@ impl<W: Write> Press<W> {
 fn boxes(product: Product) -> (Rect, Rect) {
     let (bleed, trim) = (product.bleed_area(), product.trim_area());
     // The bleed is as wide on every side, so that it does not matter which one is up.
-    let moved = |area: Area| rectangle(Area { x: area.x - bleed.x, y: area.y - bleed.y, ..area });
+    let moved = |area: PageRect| rectangle(PageRect { x: area.x - bleed.x, y: area.y - bleed.y, ..area });
     (moved(bleed), moved(trim))
 }
 
@@ -327,7 +331,7 @@ fn name_shared(resources: &mut Resources<'_>, (fonts, graphics_states): (Ref, Re
     resources.pair(Name(b"ExtGState"), graphics_states);
 }
 
-fn rectangle(area: Area) -> Rect {
+fn rectangle(area: PageRect) -> Rect {
     let [left, top, right, bottom] = [area.x, area.y, area.x + area.width, area.y + area.height].map(number);
     Rect::new(left, top, right, bottom)
 }

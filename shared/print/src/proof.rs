@@ -18,7 +18,7 @@ const LARGEST_RESOLUTION: u32 = 600;
 
 /// How much of a surface a proof shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Crop {
+pub enum ProofCrop {
     /// The card as it is cut.
     Trim,
     /// With what is cut off.
@@ -51,7 +51,7 @@ pub fn proof(
     product: Product,
     pages: impl IntoIterator<Item = usize>,
     resolution: u32,
-    crop: Crop,
+    crop: ProofCrop,
 ) -> Result<Vec<Vec<u8>>, ProofError> {
     if !(1..=LARGEST_RESOLUTION).contains(&resolution) {
         return Err(ProofError::Resolution(resolution));
@@ -85,10 +85,10 @@ fn render<'a>(
         .ok_or_else(|| ProofError::Unreadable("it is too large".to_owned()))
 }
 
-fn png(whole: RgbaImage, product: Product, scale: f64, crop: Crop) -> Result<Vec<u8>, ProofError> {
+fn png(whole: RgbaImage, product: Product, scale: f64, crop: ProofCrop) -> Result<Vec<u8>, ProofError> {
     let shown = match crop {
-        Crop::Bleed => whole,
-        Crop::Trim => {
+        ProofCrop::Bleed => whole,
+        ProofCrop::Trim => {
             let (trim, bleed) = (product.trim_area(), product.bleed_area());
             // Lengths of a card in pixels are far within what the type holds.
             let pixels = |points: f64| (points * scale).round() as u32;

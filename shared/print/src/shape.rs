@@ -1,6 +1,6 @@
 //! Rectangles and ellipses.
 
-use design::{Area, Outline, Shape};
+use design::{PageRect, ShapeElement, ShapeOutline};
 use pdf_writer::Content;
 
 use crate::ink;
@@ -10,7 +10,7 @@ use crate::number::number;
 const QUARTER: f64 = 0.552_284_75;
 
 /// Draws a shape that fills the area; its stroke lies inside.
-pub(crate) fn draw(content: &mut Content, shape: &Shape, area: Area) {
+pub(crate) fn draw(content: &mut Content, shape: &ShapeElement, area: PageRect) {
     if let Some(colour) = shape.fill {
         ink::fill(content, colour);
         outline(content, shape.outline, area, shape.corner_radius);
@@ -26,21 +26,21 @@ pub(crate) fn draw(content: &mut Content, shape: &Shape, area: Area) {
     }
 }
 
-fn outline(content: &mut Content, outline: Outline, area: Area, radius: f64) {
+fn outline(content: &mut Content, outline: ShapeOutline, area: PageRect, radius: f64) {
     let (across, down) = match outline {
-        Outline::Rectangle if radius == 0.0 => {
+        ShapeOutline::Rectangle if radius == 0.0 => {
             let [x, y, width, height] = [area.x, area.y, area.width, area.height].map(number);
             content.rect(x, y, width, height);
             return;
         }
-        Outline::Rectangle => (radius, radius),
-        Outline::Ellipse => (area.width / 2.0, area.height / 2.0),
+        ShapeOutline::Rectangle => (radius, radius),
+        ShapeOutline::Ellipse => (area.width / 2.0, area.height / 2.0),
     };
     rounded(content, area, across, down);
 }
 
 /// A rectangle whose corners are quarters of an ellipse with these half axes, clockwise from its upper left side.
-fn rounded(content: &mut Content, area: Area, across: f64, down: f64) {
+fn rounded(content: &mut Content, area: PageRect, across: f64, down: f64) {
     let (left, top) = (area.x, area.y);
     let (right, bottom) = (left + area.width, top + area.height);
     // What of a quarter the handles leave.

@@ -1,13 +1,15 @@
 //! One surface of one card as the operators of a PDF page.
 
-use contract::scan::{CardCode, SCAN_PATH, ScanTarget};
-use design::{Area, Colour, Drawing, Fit, Frame, GlyphRun, Item, Page, Product};
+use contract::scan::{MailpieceCode, SCAN_PATH, ScanTarget};
+use design::{
+    Colour, ElementFrame, GlyphRun, ImageFit, ItemDrawing, LaidOutPage, PageItem, PageRect, Product,
+};
 use pdf_writer::{Content, Name, Ref};
 
 use crate::address_side;
-use crate::card::{Card, CardProblem};
+use crate::card::{PressMailpiece, PressMailpieceError};
 use crate::number::number;
-use crate::picture::Placed;
+use crate::picture::EmbeddedPicture;
 use crate::press::PressSettings;
 use crate::{code, ink, shape, text};
 
@@ -17,13 +19,13 @@ pub(crate) fn object_name(index: usize) -> String {
 }
 
 /// A surface under way.
-pub(crate) struct Surface {
+pub(crate) struct PageCanvas {
     pub(crate) content: Content,
     /// Pictures and shared drawings that it uses, in the order of their names.
     pub(crate) objects: Vec<Ref>,
 }
 
-impl Surface {
+impl PageCanvas {
     /// An empty one, on which lengths run as in designs: from the trimmed card's upper left corner, y down.
     pub(crate) fn new(product: Product) -> Self {
         let mut content = Content::with_settings(crate::file::COMPACT);
@@ -44,7 +46,7 @@ impl Surface {
     /// Fills everything.
     pub(crate) fn background(&mut self, colour: Colour, product: Product) {
         ink::fill(&mut self.content, colour);
-        let Area { x, y, width, height } = product.bleed_area();
+        let PageRect { x, y, width, height } = product.bleed_area();
         self.content.rect(number(x), number(y), number(width), number(height)).fill_nonzero();
     }
 
@@ -55,7 +57,7 @@ impl Surface {
     }
 
     /// Draws a picture.
-    pub(crate) fn picture(&mut self, placed: &Placed, item: &Item, fit: Fit) {
+    pub(crate) fn picture(&mut self, placed: &EmbeddedPicture, item: &PageItem, fit: ImageFit) {
         let name = self.name_of(placed.object);
         turned(&mut self.content, item.frame, |content, area| {
             placed.draw(content, Name(name.as_bytes()), area, fit);
@@ -65,26 +67,26 @@ impl Surface {
     /// Draws a QR code.
     pub(crate) fn code(
         &mut self,
-        item: &Item,
+        item: &PageItem,
         position: usize,
         colour: Colour,
-        card: &CardCode,
+        card: &MailpieceCode,
         settings: &PressSettings,
-    ) -> Result<(), CardProblem> {
+    ) -> Result<(), PressMailpieceError> {
         let url = scan_url(card, position, &settings.public_url);
         let drawn =
             turned(&mut self.content, item.frame, |content, area| code::draw(content, area, &url, colour));
-        drawn.ok_or(CardProblem::CodeTooLong(url))
+        drawn.ok_or(PressMailpieceError::CodeTooLong(url))
     }
 
     /// What the post office needs, on the side that has it.
-    pub(crate) fn address_side(&mut self, card: &Card<'_>, lines: &[GlyphRun], product: Product) {
+    pub(crate) fn address_side(&mut self, card: &PressMailpiece<'_>, lines: &[GlyphRun], product: Product) {
         text::draw(&mut self.content, lines);
         card.address.draw_barcode(&mut self.content, product);
     }
 
     /// Clears the zones that belong to the post office.
-    pub(crate) fn clear_zones(&mut self, card: &Card<'_>, product: Product) {
+    pub(crate) fn clear_zones(&mut self, card: &PressMailpiece<'_>, product: Product) {
         let mut zones = product.reserved_zones();
         if !card.address.return_address.is_empty() {
             zones.push(product.return_address_zone());
@@ -94,7 +96,7 @@ impl Surface {
 }
 
 /// What the n-th QR code of a card says.
-fn scan_url(code: &CardCode, position: usize, public_url: &str) -> String {
+fn scan_url(code: &MailpieceCode, position: usize, public_url: &str) -> String {
     // Designs have fewer codes than the type holds; one that has not would print an address that nobody can read.
     let element = u8::try_from(position + 1).unwrap_or(u8::MAX);
     let target = ScanTarget { code: code.clone(), element };
@@ -102,21 +104,25 @@ fn scan_url(code: &CardCode, position: usize, public_url: &str) -> String {
 }
 
 /// Draws letters or a shape: what needs nothing but fonts.
-pub(crate) fn draw_plain(content: &mut Content, item: &Item) {
+pub(crate) fn draw_plain(content: &mut Content, item: &PageItem) {
     turned(content, item.frame, |content, area| match &item.drawing {
-        Drawing::Text(runs) => text::draw(content, runs),
-        Drawing::Shape(shape) => shape::draw(content, shape, area),
-        Drawing::Picture { .. } | Drawing::Code { .. } => {}
+        ItemDrawing::Text(runs) => text::draw(content, runs),
+        ItemDrawing::Shape(shape) => shape::draw(content, shape, area),
+        ItemDrawing::Picture { .. } | ItemDrawing::Code { .. } => {}
     });
 }
 
 /// Whether the page is the one with the address.
-pub(crate) fn is_address_side(page: &Page, product: Product) -> bool {
+pub(crate) fn is_address_side(page: &LaidOutPage, product: Product) -> bool {
     page.side == product.address_side()
 }
 
 /// Draws in a frame: `draw` gets its area as it is before it is turned.
-fn turned<T>(content: &mut Content, frame: Frame, draw: impl FnOnce(&mut Content, Area) -> T) -> T {
+fn turned<T>(
+    content: &mut Content,
+    frame: ElementFrame,
+    draw: impl FnOnce(&mut Content, PageRect) -> T,
+) -> T {
     content.save_state();
     if frame.rotation != 0.0 {
         let area = frame.area;

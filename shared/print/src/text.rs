@@ -3,7 +3,7 @@
 use design::{Font, Glyph, GlyphRun};
 use pdf_writer::{Content, Name, Str};
 
-use crate::face::Face;
+use crate::face::PdfFace;
 use crate::ink;
 use crate::number::number;
 
@@ -42,7 +42,7 @@ fn draw_line(content: &mut Content, run: &GlyphRun, line: &[Glyph]) {
     let (sine, cosine) = first.rotation.to_radians().sin_cos();
     // Letters are drawn upwards, the page downwards.
     content.set_text_matrix([cosine, sine, sine, -cosine, first.x, first.y].map(number));
-    let face = Face::of(run.font);
+    let face = PdfFace::of(run.font);
     let mut shown = content.show_positioned();
     let mut items = shown.items();
     let mut codes = Vec::with_capacity(line.len() * 2);

@@ -10,13 +10,14 @@ use std::sync::Arc;
 use bytes::Bytes;
 use chrono::{TimeZone, Utc};
 use contract::id::DesignId;
-use contract::scan::CardCode;
+use contract::scan::MailpieceCode;
 use design::{
-    Area, Colour, Drawing, Fit, Font, Frame, Glyph, GlyphRun, Item, Outline, Page, Product, Shape, Side,
+    Colour, ElementFrame, Font, Glyph, GlyphRun, ImageFit, ItemDrawing, LaidOutPage, PageItem, PageRect,
+    Product, ShapeElement, ShapeOutline, Side,
 };
 use print::{
-    AddressSide, Barcode, Card, CardProblem, Crop, PictureError, Pictures, Press, PressError, PressSettings,
-    proof,
+    AddressSide, Barcode, PictureError, PictureStore, PressError, PressFileWriter, PressMailpiece,
+    PressMailpieceError, PressSettings, ProofCrop, proof,
 };
 use skrifa::MetadataProvider;
 
@@ -25,20 +26,20 @@ const LINK: &str = "https://pictures.example.com/lawn.png";
 
 /// Pictures in memory, and how often each was asked for.
 #[derive(Default)]
-struct Kept {
+struct MemoryPictures {
     files: BTreeMap<String, Vec<u8>>,
     reads: usize,
 }
 
-impl Pictures for Kept {
+impl PictureStore for MemoryPictures {
     fn read(&mut self, file: &str) -> Result<Bytes, PictureError> {
         self.reads += 1;
         self.files.get(file).cloned().map(Bytes::from).ok_or(PictureError::Missing)
     }
 }
 
-fn kept(name: &str, bytes: Vec<u8>) -> Kept {
-    Kept { files: BTreeMap::from([(name.to_owned(), bytes)]), reads: 0 }
+fn kept(name: &str, bytes: Vec<u8>) -> MemoryPictures {
+    MemoryPictures { files: BTreeMap::from([(name.to_owned(), bytes)]), reads: 0 }
 }
 
 /// A picture of 40 by 20 pixels whose left half is red and whose right half is blue.
@@ -60,14 +61,14 @@ fn settings(product: Product) -> PressSettings {
     }
 }
 
-fn item(element: &str, area: (f64, f64, f64, f64), varies: bool, drawing: Drawing) -> Item {
+fn item(element: &str, area: (f64, f64, f64, f64), varies: bool, drawing: ItemDrawing) -> PageItem {
     let (x, y, width, height) = area;
-    let frame = Frame { area: Area { x, y, width, height }, rotation: 0.0 };
-    Item { element: Arc::from(element), frame, varies, drawing }
+    let frame = ElementFrame { area: PageRect { x, y, width, height }, rotation: 0.0 };
+    PageItem { element: Arc::from(element), frame, varies, drawing }
 }
 
 /// Letters beside each other, as a layout would give them.
-fn letters(text: &str, font: Font, size: f64, (left, y): (f64, f64)) -> Drawing {
+fn letters(text: &str, font: Font, size: f64, (left, y): (f64, f64)) -> ItemDrawing {
     let file = skrifa::FontRef::new(font.bytes()).unwrap();
     let (charmap, location) = (file.charmap(), skrifa::instance::LocationRef::default());
     let metrics = file.glyph_metrics(skrifa::instance::Size::new(size as f32), location);
@@ -81,27 +82,33 @@ fn letters(text: &str, font: Font, size: f64, (left, y): (f64, f64)) -> Drawing 
         Glyph { id, x: x - advance, y, rotation: 0.0, advance, characters }
     });
     let glyphs = glyphs.collect();
-    Drawing::Text(Arc::from([GlyphRun { font, size, colour: Colour::BLACK, text: text.to_owned(), glyphs }]))
+    ItemDrawing::Text(Arc::from([GlyphRun {
+        font,
+        size,
+        colour: Colour::BLACK,
+        text: text.to_owned(),
+        glyphs,
+    }]))
 }
 
-fn code() -> Drawing {
-    Drawing::Code { position: 0, colour: Colour { red: 31, green: 95, blue: 58 } }
+fn code() -> ItemDrawing {
+    ItemDrawing::Code { position: 0, colour: Colour { red: 31, green: 95, blue: 58 } }
 }
 
-fn picture() -> Drawing {
-    Drawing::Picture { link: Arc::from(LINK), fit: Fit::Cover }
+fn picture() -> ItemDrawing {
+    ItemDrawing::Picture { link: Arc::from(LINK), fit: ImageFit::Cover }
 }
 
-fn pages(name: &str) -> Vec<Page> {
-    let green = Shape {
-        outline: Outline::Rectangle,
+fn pages(name: &str) -> Vec<LaidOutPage> {
+    let green = ShapeElement {
+        outline: ShapeOutline::Rectangle,
         corner_radius: 0.0,
         fill: Some(Colour { red: 31, green: 95, blue: 58 }),
         stroke: None,
     };
     let front = vec![
         item("photo", (-9.0, -9.0, 450.0, 180.0), true, picture()),
-        item("banner", (-9.0, 171.0, 450.0, 126.0), false, Drawing::Shape(green)),
+        item("banner", (-9.0, 171.0, 450.0, 126.0), false, ItemDrawing::Shape(green)),
         item(
             "slogan",
             (18.0, 240.0, 300.0, 30.0),
@@ -113,8 +120,8 @@ fn pages(name: &str) -> Vec<Page> {
     let back = vec![item("code", (18.0, 171.0, 64.0, 64.0), true, code())];
     let background = Some(Colour { red: 244, green: 241, blue: 232 });
     vec![
-        Page { side: Side::Front, background: None, items: front },
-        Page { side: Side::Back, background, items: back },
+        LaidOutPage { side: Side::Front, background: None, items: front },
+        LaidOutPage { side: Side::Back, background, items: back },
     ]
 }
 
@@ -128,21 +135,21 @@ fn address() -> AddressSide<'static> {
     }
 }
 
-struct Sample {
-    pages: Vec<Page>,
-    code: CardCode,
+struct SampleMailpiece {
+    pages: Vec<LaidOutPage>,
+    code: MailpieceCode,
     pictures: BTreeMap<String, String>,
     design: (DesignId, i32),
 }
 
-impl Sample {
+impl SampleMailpiece {
     fn new(name: &str, design: (DesignId, i32)) -> Self {
         let pictures = BTreeMap::from([(LINK.to_owned(), "pictures/lawn.png".to_owned())]);
-        Self { pages: pages(name), code: CardCode::parse("aZ09aZ09aZ").unwrap(), pictures, design }
+        Self { pages: pages(name), code: MailpieceCode::parse("aZ09aZ09aZ").unwrap(), pictures, design }
     }
 
-    fn card(&self) -> Card<'_> {
-        Card {
+    fn card(&self) -> PressMailpiece<'_> {
+        PressMailpiece {
             design: self.design,
             pages: &self.pages,
             code: Some(&self.code),
@@ -153,11 +160,11 @@ impl Sample {
 }
 
 /// Prints a card for each name.
-fn print_cards(names: &[&str], kept: &mut Kept) -> Vec<u8> {
+fn print_cards(names: &[&str], kept: &mut MemoryPictures) -> Vec<u8> {
     let design = (DesignId(uuid::Uuid::from_u128(1)), 1);
-    let mut press = Press::new(Vec::new(), settings(Product::Postcard4x6)).unwrap();
+    let mut press = PressFileWriter::new(Vec::new(), settings(Product::Postcard4x6)).unwrap();
     for (index, name) in names.iter().enumerate() {
-        let first = press.print(&Sample::new(name, design).card(), kept).unwrap();
+        let first = press.print(&SampleMailpiece::new(name, design).card(), kept).unwrap();
         assert_eq!(first, index * 2 + 1);
     }
     press.finish().unwrap()
@@ -239,10 +246,10 @@ fn a_picture_on_many_cards_is_in_the_file_and_read_once() {
 #[test]
 fn what_does_not_vary_is_in_the_file_once_for_each_version() {
     let mut kept = kept("pictures/lawn.png", two_halves(image::ImageFormat::Png));
-    let mut press = Press::new(Vec::new(), settings(Product::Postcard4x6)).unwrap();
+    let mut press = PressFileWriter::new(Vec::new(), settings(Product::Postcard4x6)).unwrap();
     for version in [1, 1, 1, 2] {
         let design = (DesignId(uuid::Uuid::from_u128(1)), version);
-        press.print(&Sample::new("Ada", design).card(), &mut kept).unwrap();
+        press.print(&SampleMailpiece::new("Ada", design).card(), &mut kept).unwrap();
     }
     let pdf = press.finish().unwrap();
     let forms = pdf.windows(13).filter(|bytes| bytes == b"/Subtype/Form").count();
@@ -256,7 +263,7 @@ fn the_same_cards_make_the_same_bytes() {
 
 #[test]
 fn a_decoder_reads_the_code_from_the_proof() {
-    let pngs = proof(print_one(), Product::Postcard4x6, [2], 300, Crop::Trim).unwrap();
+    let pngs = proof(print_one(), Product::Postcard4x6, [2], 300, ProofCrop::Trim).unwrap();
     let back = image::load_from_memory(&pngs[0]).unwrap().into_luma8();
     assert_eq!(back.dimensions(), (1800, 1200));
     let (width, height) = (back.width() as usize, back.height() as usize);
@@ -270,10 +277,10 @@ fn a_decoder_reads_the_code_from_the_proof() {
 #[test]
 fn black_letters_are_black_ink_alone_and_print_over() {
     let design = (DesignId(uuid::Uuid::from_u128(1)), 1);
-    let mut press = Press::new(Vec::new(), settings(Product::Postcard4x6)).unwrap();
-    let mut sample = Sample::new("Ada", design);
+    let mut press = PressFileWriter::new(Vec::new(), settings(Product::Postcard4x6)).unwrap();
+    let mut sample = SampleMailpiece::new("Ada", design);
     sample.pages[0].items.retain(|item| &*item.element == "name");
-    press.print(&sample.card(), &mut Kept::default()).unwrap();
+    press.print(&sample.card(), &mut MemoryPictures::default()).unwrap();
     let pdf = hayro::hayro_syntax::Pdf::new(Arc::new(press.finish().unwrap())).unwrap();
     let content = String::from_utf8_lossy(pdf.pages()[0].page_stream().unwrap()).into_owned();
     assert!(content.contains("/Overprint gs"), "{content}");
@@ -292,7 +299,7 @@ fn pixel(png: &[u8], (x, y): (f64, f64)) -> [u8; 3] {
 fn pictures_stand_as_they_are_looked_at() {
     for format in [image::ImageFormat::Png, image::ImageFormat::Jpeg] {
         let pdf = print_cards(&["Ada"], &mut kept("pictures/lawn.png", two_halves(format)));
-        let front = proof(pdf, Product::Postcard4x6, [1], 72, Crop::Trim).unwrap().remove(0);
+        let front = proof(pdf, Product::Postcard4x6, [1], 72, ProofCrop::Trim).unwrap().remove(0);
         let (left, right) = (pixel(&front, (100.0, 80.0)), pixel(&front, (330.0, 80.0)));
         assert!(left[0] > 200 && left[2] < 60, "{format:?} {left:?}");
         assert!(right[2] > 200 && right[0] < 60, "{format:?} {right:?}");
@@ -310,7 +317,7 @@ fn a_picture_in_inks_prints_in_its_inks() {
         let pdf = print_cards(&["Ada"], &mut kept("pictures/lawn.png", file));
         let listed = ask("pdfimages", &["-list", "-"], &pdf);
         assert!(listed.contains("cmyk"), "{listed}");
-        let pngs = proof(pdf, Product::Postcard4x6, 1..=1, 72, Crop::Trim).unwrap();
+        let pngs = proof(pdf, Product::Postcard4x6, 1..=1, 72, ProofCrop::Trim).unwrap();
         let [r, g, b] = pixel(&pngs[0], (60.0, 60.0));
         assert!(r > 180 && g < 90 && b < 90, "{colours:?}: {r} {g} {b}");
     }
@@ -318,10 +325,10 @@ fn a_picture_in_inks_prints_in_its_inks() {
 
 #[test]
 fn zones_of_the_post_office_print_white() {
-    let back = proof(print_one(), Product::Postcard4x6, [2], 72, Crop::Trim).unwrap().remove(0);
+    let back = proof(print_one(), Product::Postcard4x6, [2], 72, ProofCrop::Trim).unwrap().remove(0);
     assert_eq!(pixel(&back, (10.0, 100.0)), [244, 241, 232], "the background");
     for zone in Product::Postcard4x6.reserved_zones() {
-        let Area { x, y, .. } = zone.area;
+        let PageRect { x, y, .. } = zone.area;
         assert_eq!(pixel(&back, (x + 2.0, y + 2.0)), [255, 255, 255], "{}", zone.purpose);
     }
 }
@@ -329,9 +336,9 @@ fn zones_of_the_post_office_print_white() {
 #[test]
 fn a_card_that_cannot_print_says_why_and_leaves_no_page() {
     let design = (DesignId(uuid::Uuid::from_u128(1)), 1);
-    let mut press = Press::new(Vec::new(), settings(Product::Postcard4x6)).unwrap();
-    let mut print = |change: fn(&mut Sample), kept: &mut Kept| {
-        let mut sample = Sample::new("Ada", design);
+    let mut press = PressFileWriter::new(Vec::new(), settings(Product::Postcard4x6)).unwrap();
+    let mut print = |change: fn(&mut SampleMailpiece), kept: &mut MemoryPictures| {
+        let mut sample = SampleMailpiece::new("Ada", design);
         change(&mut sample);
         match press.print(&sample.card(), kept) {
             Err(PressError::Card(problem)) => problem,
@@ -339,13 +346,14 @@ fn a_card_that_cannot_print_says_why_and_leaves_no_page() {
         }
     };
     let file = "pictures/lawn.png".to_owned();
-    let missing = print(|_| (), &mut Kept::default());
-    assert_eq!(missing, CardProblem::PictureMissing(file));
-    let not_kept = print(|sample| sample.pictures.clear(), &mut Kept::default());
-    assert_eq!(not_kept, CardProblem::NotKept(LINK.to_owned()));
-    let other =
-        |sample: &mut Sample| sample.pictures = BTreeMap::from([(LINK.to_owned(), "other".to_owned())]);
+    let missing = print(|_| (), &mut MemoryPictures::default());
+    assert_eq!(missing, PressMailpieceError::PictureMissing(file));
+    let not_kept = print(|sample| sample.pictures.clear(), &mut MemoryPictures::default());
+    assert_eq!(not_kept, PressMailpieceError::NotKept(LINK.to_owned()));
+    let other = |sample: &mut SampleMailpiece| {
+        sample.pictures = BTreeMap::from([(LINK.to_owned(), "other".to_owned())])
+    };
     let unreadable = print(other, &mut kept("other", b"no picture".to_vec()));
-    assert!(matches!(unreadable, CardProblem::PictureUnreadable { .. }), "{unreadable}");
+    assert!(matches!(unreadable, PressMailpieceError::PictureUnreadable { .. }), "{unreadable}");
     assert_eq!(press.pages(), 0);
 }

@@ -20,7 +20,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::broker::{Broker, Link};
+use crate::broker::{Broker, BrokerLink};
 use crate::topology::{HINT_LIFETIME, declare_hints, queue_name};
 
 /// Ids that wait to be announced; further ones are left to be found in the database.
@@ -46,11 +46,11 @@ const CONSUMER_TAG: &str = "listener";
 /// Announces ids on one queue. Clones share it.
 #[derive(Clone)]
 pub struct Announcer {
-    shared: Arc<Shared>,
+    shared: Arc<PendingAnnouncements>,
 }
 
 #[derive(Default)]
-struct Shared {
+struct PendingAnnouncements {
     waiting: Mutex<BTreeSet<Uuid>>,
     news: Notify,
 }
@@ -63,7 +63,7 @@ impl Announcer {
         kind: &'static str,
         shutdown: CancellationToken,
     ) -> Self {
-        let shared = Arc::<Shared>::default();
+        let shared = Arc::<PendingAnnouncements>::default();
         let (announcer, broker) = (Self { shared: shared.clone() }, broker.clone());
         tokio::spawn(async move {
             tokio::select! {
@@ -87,7 +87,7 @@ impl Announcer {
     }
 }
 
-impl Shared {
+impl PendingAnnouncements {
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeSet<Uuid>> {
         // A panic while the lock was held cannot leave the set half-changed.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
@@ -103,7 +103,7 @@ impl Shared {
     }
 }
 
-async fn keep_announcing(broker: &Broker, queue: &str, kind: &str, shared: &Shared) {
+async fn keep_announcing(broker: &Broker, queue: &str, kind: &str, shared: &PendingAnnouncements) {
     while let Some(link) = broker.link().await {
         if let Err(error) = announce_over(broker, &link, queue, kind, shared).await {
             tracing::warn!(error = &error as &dyn Error, queue, "the announcer's channel was lost");
@@ -114,10 +114,10 @@ async fn keep_announcing(broker: &Broker, queue: &str, kind: &str, shared: &Shar
 
 async fn announce_over(
     broker: &Broker,
-    link: &Link,
+    link: &BrokerLink,
     queue: &str,
     kind: &str,
-    shared: &Shared,
+    shared: &PendingAnnouncements,
 ) -> lapin::Result<()> {
     let channel = link.connection.create_channel().await?;
     channel.confirm_select(ConfirmSelectOptions::default()).await?;
@@ -173,7 +173,7 @@ pub async fn listen(
 
 async fn listen_over(
     broker: &Broker,
-    link: &Link,
+    link: &BrokerLink,
     queue: &str,
     kind: &str,
     hear: &(impl Fn(Vec<Uuid>) + Send),

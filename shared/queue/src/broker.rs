@@ -28,7 +28,7 @@ const STATUS_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Where the broker is and what this stack calls its queues.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct BrokerOptions {
     /// `amqp://` or `amqps://` URL with user, password and virtual host.
     pub url: String,
     /// Prefix of every queue name, so that several stacks can share a broker.
@@ -41,7 +41,7 @@ pub struct Settings {
 #[derive(Clone)]
 pub struct Broker {
     pub(crate) namespace: Arc<str>,
-    current: watch::Receiver<Option<Arc<Link>>>,
+    current: watch::Receiver<Option<Arc<BrokerLink>>>,
 }
 
 /// How much waits in a queue.
@@ -56,12 +56,12 @@ pub struct QueueDepth {
 }
 
 /// A connection while it stands.
-pub(crate) struct Link {
+pub(crate) struct BrokerLink {
     pub(crate) connection: Connection,
     blocked: AtomicBool,
 }
 
-impl Link {
+impl BrokerLink {
     /// Whether the broker takes publishes: it blocks them when it is short of memory or disk.
     pub(crate) fn takes_publishes(&self) -> bool {
         self.connection.status().connected() && !self.blocked.load(Ordering::Relaxed)
@@ -71,7 +71,7 @@ impl Link {
 impl Broker {
     /// Starts keeping a connection. Returns at once; the connection comes and goes behind the handle until
     /// `shutdown`.
-    pub fn start(settings: Settings, shutdown: CancellationToken) -> Self {
+    pub fn start(settings: BrokerOptions, shutdown: CancellationToken) -> Self {
         let (sender, current) = watch::channel(None);
         let namespace = settings.namespace.as_str().into();
         tokio::spawn(async move {
@@ -120,7 +120,7 @@ impl Broker {
     }
 
     /// The connection, as soon as there is one. `None` when the broker handle was shut down.
-    pub(crate) async fn link(&self) -> Option<Arc<Link>> {
+    pub(crate) async fn link(&self) -> Option<Arc<BrokerLink>> {
         let mut current = self.current.clone();
         let link = current.wait_for(Option::is_some).await.ok()?;
         link.clone()
@@ -132,7 +132,7 @@ fn is_not_found(error: &lapin::Error) -> bool {
     matches!(error.kind(), ErrorKind::ProtocolError(error) if *error.kind() == not_found)
 }
 
-async fn keep_connected(settings: &Settings, sender: &watch::Sender<Option<Arc<Link>>>) {
+async fn keep_connected(settings: &BrokerOptions, sender: &watch::Sender<Option<Arc<BrokerLink>>>) {
     let mut pause = FIRST_PAUSE;
     loop {
         match connect(settings).await {
@@ -140,7 +140,7 @@ async fn keep_connected(settings: &Settings, sender: &watch::Sender<Option<Arc<L
                 tracing::info!("connected to the broker");
                 metrics::counter!("pillarbox_broker_connections_total").increment(1);
                 pause = FIRST_PAUSE;
-                let link = Arc::new(Link { connection, blocked: AtomicBool::new(false) });
+                let link = Arc::new(BrokerLink { connection, blocked: AtomicBool::new(false) });
                 sender.send_replace(Some(link.clone()));
                 watch_until_lost(&link).await;
                 sender.send_replace(None);
@@ -153,7 +153,7 @@ async fn keep_connected(settings: &Settings, sender: &watch::Sender<Option<Arc<L
     }
 }
 
-async fn connect(settings: &Settings) -> lapin::Result<Connection> {
+async fn connect(settings: &BrokerOptions) -> lapin::Result<Connection> {
     let properties =
         ConnectionProperties::default().with_connection_name(settings.connection_name.as_str().into());
     let connected =
@@ -161,7 +161,7 @@ async fn connect(settings: &Settings) -> lapin::Result<Connection> {
     connected.unwrap_or_else(|elapsed| Err(io::Error::new(io::ErrorKind::TimedOut, elapsed).into()))
 }
 
-async fn watch_until_lost(link: &Link) {
+async fn watch_until_lost(link: &BrokerLink) {
     let mut events = std::pin::pin!(link.connection.events_listener());
     let mut status = tokio::time::interval(STATUS_INTERVAL);
     while link.connection.status().connected() {

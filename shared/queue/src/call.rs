@@ -37,7 +37,7 @@ const GIVEN_UP: &str = "given_up";
 
 /// What a caller asks of a worker.
 #[derive(Debug, Clone)]
-pub struct Call {
+pub struct QueueCall {
     /// The request's id; a redelivered call keeps it.
     pub id: Uuid,
     /// What is asked, with its version: `send.v1`.
@@ -58,7 +58,7 @@ pub struct Call {
 
 /// A worker's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reply {
+pub struct QueueReply {
     /// What the body is.
     pub kind: String,
     /// The answer's bytes.
@@ -83,7 +83,7 @@ pub enum CallError {
     DeadlinePassed,
 }
 
-impl Reply {
+impl QueueReply {
     pub(crate) fn refused() -> Self {
         Self { kind: REFUSED.to_owned(), body: Bytes::new() }
     }
@@ -102,7 +102,7 @@ impl Reply {
     }
 }
 
-impl Call {
+impl QueueCall {
     /// The message's properties, without the way back, with its body compressed or not.
     pub(crate) fn properties(&self, patience: Duration, is_compressed: bool) -> BasicProperties {
         let mut headers = FieldTable::default();
@@ -142,7 +142,7 @@ impl Call {
 
 /// What a delivery tells of its call before that is read.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Envelope {
+pub(crate) struct CallEnvelope {
     /// Who asks.
     pub(crate) team: Uuid,
     /// Bytes of the message as it came.
@@ -155,7 +155,7 @@ pub(crate) struct Envelope {
     pub(crate) delivery_count: i64,
 }
 
-impl Envelope {
+impl CallEnvelope {
     /// `None` when the message is no call.
     pub(crate) fn of(delivery: &Delivery) -> Option<Self> {
         let properties = &delivery.properties;
@@ -173,7 +173,11 @@ impl Envelope {
 
 /// Sends a reply to whoever waits for it. Not confirmed: if it is lost the caller finds the answer in the database or
 /// asks again.
-pub(crate) async fn send_reply(channel: &Channel, call: &BasicProperties, reply: Reply) -> lapin::Result<()> {
+pub(crate) async fn send_reply(
+    channel: &Channel,
+    call: &BasicProperties,
+    reply: QueueReply,
+) -> lapin::Result<()> {
     let (Some(reply_to), Some(id)) = (call.reply_to(), call.correlation_id()) else { return Ok(()) };
     let properties =
         BasicProperties::default().with_correlation_id(id.clone()).with_type(reply.kind.as_str().into());

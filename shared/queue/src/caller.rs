@@ -20,8 +20,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::broker::{Broker, Link};
-use crate::call::{Call, CallError, Reply};
+use crate::broker::{Broker, BrokerLink};
+use crate::call::{CallError, QueueCall, QueueReply};
 use crate::encoding::encode;
 use crate::topology::{declare, inspect, queue_name};
 
@@ -40,27 +40,27 @@ const SESSION_PAUSE: Duration = Duration::from_millis(200);
 
 /// Calls to one queue. Clones share the connection and the waiting calls.
 #[derive(Clone)]
-pub struct Caller {
+pub struct QueueCaller {
     /// What the queue is called among ours.
     label: &'static str,
     queue: Arc<str>,
-    waiting: Waiting,
-    session: watch::Receiver<Option<Arc<Session>>>,
+    waiting: WaitingReplies,
+    session: watch::Receiver<Option<Arc<CallerSession>>>,
 }
 
 /// An open channel with its reply consumer.
-struct Session {
-    link: Arc<Link>,
+struct CallerSession {
+    link: Arc<BrokerLink>,
     channel: Channel,
     workers: AtomicU32,
 }
 
-type Waiting = Arc<Mutex<HashMap<Uuid, oneshot::Sender<Reply>>>>;
+type WaitingReplies = Arc<Mutex<HashMap<Uuid, oneshot::Sender<QueueReply>>>>;
 
-impl Caller {
+impl QueueCaller {
     /// Starts keeping a channel for calls to `queue`. Returns at once.
     pub fn start(broker: &Broker, queue: &'static str, shutdown: CancellationToken) -> Self {
-        let waiting = Waiting::default();
+        let waiting = WaitingReplies::default();
         let (sender, session) = watch::channel(None);
         let name = queue_name(&broker.namespace, queue).into();
         let caller = Self { label: queue, queue: name, waiting: waiting.clone(), session };
@@ -88,7 +88,7 @@ impl Caller {
     ///
     /// # Errors
     /// [`CallError::Unavailable`] when the call was not accepted; the others leave open what came of it.
-    pub async fn call(&self, call: Call, patience: Duration) -> Result<Reply, CallError> {
+    pub async fn call(&self, call: QueueCall, patience: Duration) -> Result<QueueReply, CallError> {
         let begun = Instant::now();
         let replied = self.call_once(call, patience).await;
         let result = match &replied {
@@ -105,7 +105,7 @@ impl Caller {
         replied
     }
 
-    async fn call_once(&self, call: Call, patience: Duration) -> Result<Reply, CallError> {
+    async fn call_once(&self, call: QueueCall, patience: Duration) -> Result<QueueReply, CallError> {
         let session = self.session.borrow().clone().filter(|session| session.is_ready());
         let session = session.ok_or(CallError::Unavailable)?;
         let deadline = Instant::now() + patience;
@@ -120,7 +120,12 @@ impl Caller {
     }
 
     /// Publishes and waits for the broker's confirm: only then is the body let go.
-    async fn publish(&self, session: &Session, call: Call, patience: Duration) -> Result<(), CallError> {
+    async fn publish(
+        &self,
+        session: &CallerSession,
+        call: QueueCall,
+        patience: Duration,
+    ) -> Result<(), CallError> {
         let (body, is_compressed) = encode(call.body.clone()).await;
         let properties = call.properties(patience, is_compressed).with_reply_to(REPLY_QUEUE.into());
         let options = BasicPublishOptions { mandatory: true, ..BasicPublishOptions::default() };
@@ -138,7 +143,7 @@ impl Caller {
     }
 }
 
-impl Session {
+impl CallerSession {
     fn is_ready(&self) -> bool {
         self.workers.load(Ordering::Relaxed) > 0
             && self.link.takes_publishes()
@@ -148,12 +153,12 @@ impl Session {
 
 /// A place in the table of waiting calls, given back when the waiting ends, however it ends.
 struct WaitingEntry<'a> {
-    waiting: &'a Waiting,
+    waiting: &'a WaitingReplies,
     id: Uuid,
 }
 
 impl<'a> WaitingEntry<'a> {
-    fn new(waiting: &'a Waiting, id: Uuid) -> (Self, oneshot::Receiver<Reply>) {
+    fn new(waiting: &'a WaitingReplies, id: Uuid) -> (Self, oneshot::Receiver<QueueReply>) {
         let (sender, receiver) = oneshot::channel();
         lock(waiting).insert(id, sender);
         (Self { waiting, id }, receiver)
@@ -166,7 +171,7 @@ impl Drop for WaitingEntry<'_> {
     }
 }
 
-fn lock(waiting: &Waiting) -> std::sync::MutexGuard<'_, HashMap<Uuid, oneshot::Sender<Reply>>> {
+fn lock(waiting: &WaitingReplies) -> std::sync::MutexGuard<'_, HashMap<Uuid, oneshot::Sender<QueueReply>>> {
     // A panic while the lock was held cannot leave the map half-changed.
     waiting.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -174,8 +179,8 @@ fn lock(waiting: &Waiting) -> std::sync::MutexGuard<'_, HashMap<Uuid, oneshot::S
 async fn keep_session(
     broker: &Broker,
     queue: &str,
-    waiting: &Waiting,
-    sender: &watch::Sender<Option<Arc<Session>>>,
+    waiting: &WaitingReplies,
+    sender: &watch::Sender<Option<Arc<CallerSession>>>,
 ) {
     while let Some(link) = broker.link().await {
         if let Err(error) = run_session(broker, &link, queue, waiting, sender).await {
@@ -190,10 +195,10 @@ async fn keep_session(
 
 async fn run_session(
     broker: &Broker,
-    link: &Arc<Link>,
+    link: &Arc<BrokerLink>,
     queue: &str,
-    waiting: &Waiting,
-    sender: &watch::Sender<Option<Arc<Session>>>,
+    waiting: &WaitingReplies,
+    sender: &watch::Sender<Option<Arc<CallerSession>>>,
 ) -> lapin::Result<()> {
     let channel = link.connection.create_channel().await?;
     channel.confirm_select(ConfirmSelectOptions::default()).await?;
@@ -201,8 +206,11 @@ async fn run_session(
     let no_ack = BasicConsumeOptions { no_ack: true, ..BasicConsumeOptions::default() };
     let replies = channel.basic_consume(REPLY_QUEUE.into(), "".into(), no_ack, FieldTable::default()).await?;
     let watcher = link.connection.create_channel().await?;
-    let session =
-        Arc::new(Session { link: link.clone(), channel, workers: AtomicU32::new(state.consumer_count()) });
+    let session = Arc::new(CallerSession {
+        link: link.clone(),
+        channel,
+        workers: AtomicU32::new(state.consumer_count()),
+    });
     sender.send_replace(Some(session.clone()));
     tokio::select! {
         ended = take_replies(replies, waiting, &session) => ended,
@@ -210,7 +218,11 @@ async fn run_session(
     }
 }
 
-async fn take_replies(mut replies: Consumer, waiting: &Waiting, session: &Session) -> lapin::Result<()> {
+async fn take_replies(
+    mut replies: Consumer,
+    waiting: &WaitingReplies,
+    session: &CallerSession,
+) -> lapin::Result<()> {
     while let Some(delivery) = replies.next().await {
         // Who replies listens, though it may have come after the last look: whoever got a reply can call again.
         session.workers.fetch_max(1, Ordering::Relaxed);
@@ -220,12 +232,12 @@ async fn take_replies(mut replies: Consumer, waiting: &Waiting, session: &Sessio
 }
 
 /// Gives a reply to the call that waits for it; a late one is dropped.
-fn hand_over(delivery: Delivery, waiting: &Waiting) {
+fn hand_over(delivery: Delivery, waiting: &WaitingReplies) {
     let properties = &delivery.properties;
     let id = properties.correlation_id().as_ref().and_then(|id| id.as_str().parse().ok());
     let sender = id.and_then(|id| lock(waiting).remove(&id));
     if let (Some(sender), Some(kind)) = (sender, properties.kind()) {
-        let _ = sender.send(Reply { kind: kind.to_string(), body: Bytes::from(delivery.data) });
+        let _ = sender.send(QueueReply { kind: kind.to_string(), body: Bytes::from(delivery.data) });
     }
 }
 
@@ -233,7 +245,7 @@ async fn watch_presence(
     channel: &Channel,
     namespace: &str,
     queue: &str,
-    session: &Session,
+    session: &CallerSession,
 ) -> lapin::Result<()> {
     let mut ticks = tokio::time::interval(PRESENCE_INTERVAL);
     loop {

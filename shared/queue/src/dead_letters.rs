@@ -14,8 +14,8 @@ use lapin::types::FieldTable;
 use lapin::{BasicProperties, Channel, Confirmation};
 use tokio_util::sync::CancellationToken;
 
-use crate::broker::{Broker, Link};
-use crate::call::{Reply, send_reply, text_header};
+use crate::broker::{Broker, BrokerLink};
+use crate::call::{QueueReply, send_reply, text_header};
 use crate::topology::{DEAD_QUEUE, PARKED_QUEUE, declare_dead, declare_parked, queue_name};
 
 /// Pause before a failed session is opened again.
@@ -68,7 +68,7 @@ pub async fn sort_dead_letters(
     }
 }
 
-async fn sort_over(broker: &Broker, link: &Link, queues: &[&'static str]) -> Result<(), SortError> {
+async fn sort_over(broker: &Broker, link: &BrokerLink, queues: &[&'static str]) -> Result<(), SortError> {
     let channel = link.connection.create_channel().await?;
     channel.basic_qos(PREFETCH, BasicQosOptions::default()).await?;
     channel.confirm_select(ConfirmSelectOptions::default()).await?;
@@ -91,7 +91,7 @@ async fn sort_over(broker: &Broker, link: &Link, queues: &[&'static str]) -> Res
                 let request_id = delivery.properties.correlation_id().as_ref().map(|id| id.as_str());
                 tracing::error!(request_id, queue, reason, "a call was parked");
                 // It may have been begun. A worker that rejects what it does not know has told the caller before.
-                send_reply(&channel, &delivery.properties, Reply::given_up()).await?;
+                send_reply(&channel, &delivery.properties, QueueReply::given_up()).await?;
             }
         }
         delivery.acker.ack(BasicAckOptions::default()).await?;

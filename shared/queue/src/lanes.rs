@@ -29,7 +29,7 @@ const LEAST_WAITING_BYTES: usize = 64 * 1024;
 
 /// What there is room for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
+pub(crate) struct LaneLimits {
     /// Calls that work at a time.
     pub(crate) slots: usize,
     /// Bytes of the bodies of begun calls, those aside included.
@@ -40,7 +40,7 @@ pub(crate) struct Limits {
 
 /// The bytes of a call.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Size {
+pub(crate) struct CallSize {
     /// As it came, perhaps compressed.
     pub(crate) travelled: usize,
     /// Of its body.
@@ -51,11 +51,11 @@ pub(crate) struct Size {
 pub(crate) type CallNumber = u64;
 
 /// Calls of all teams, with what wakes whoever waits for a call's turn.
-pub(crate) struct Lanes<W> {
-    limits: Limits,
+pub(crate) struct TeamLanes<W> {
+    limits: LaneLimits,
     last_number: CallNumber,
     calls: HashMap<CallNumber, CallState<W>>,
-    lanes: HashMap<Uuid, Lane>,
+    lanes: HashMap<Uuid, TeamLane>,
     /// Teams whose calls want a slot, each once; the next one is at the front.
     turns: VecDeque<Uuid>,
     busy_slots: usize,
@@ -65,7 +65,7 @@ pub(crate) struct Lanes<W> {
 
 struct CallState<W> {
     team: Uuid,
-    stage: Stage,
+    stage: CallStage,
     begun_bytes: usize,
     waiting_bytes: usize,
     /// Waits under way at the same time, for which the slot was given back.
@@ -75,7 +75,7 @@ struct CallState<W> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum CallStage {
     Waiting,
     Working,
     Aside,
@@ -84,18 +84,18 @@ enum Stage {
 }
 
 #[derive(Default)]
-struct Lane {
+struct TeamLane {
     waiting: VecDeque<CallNumber>,
     returning: VecDeque<CallNumber>,
     slots: usize,
     begun: usize,
     begun_bytes: usize,
     waiting_bytes: usize,
-    /// Whether it is in [`Lanes::turns`].
+    /// Whether it is in [`TeamLanes::turns`].
     has_turn: bool,
 }
 
-impl Lane {
+impl TeamLane {
     fn wants_slot(&self) -> bool {
         !self.waiting.is_empty() || !self.returning.is_empty()
     }
@@ -105,8 +105,8 @@ impl Lane {
     }
 }
 
-impl<W> Lanes<W> {
-    pub(crate) fn new(limits: Limits) -> Self {
+impl<W> TeamLanes<W> {
+    pub(crate) fn new(limits: LaneLimits) -> Self {
         Self {
             limits,
             last_number: 0,
@@ -120,12 +120,12 @@ impl<W> Lanes<W> {
     }
 
     /// Takes a call into its team's lane. Returns its number, and the wakers of calls that are refused for want of room.
-    pub(crate) fn arrive(&mut self, team: Uuid, size: Size, waker: W) -> (CallNumber, Vec<W>) {
+    pub(crate) fn arrive(&mut self, team: Uuid, size: CallSize, waker: W) -> (CallNumber, Vec<W>) {
         self.last_number += 1;
         let number = self.last_number;
         let call = CallState {
             team,
-            stage: Stage::Waiting,
+            stage: CallStage::Waiting,
             begun_bytes: size.body.max(LEAST_BEGUN_BYTES),
             waiting_bytes: size.travelled.max(LEAST_WAITING_BYTES),
             asides: 0,
@@ -169,10 +169,10 @@ impl<W> Lanes<W> {
     pub(crate) fn step_aside(&mut self, number: CallNumber) {
         let Some(call) = self.calls.get_mut(&number) else { return };
         call.asides += 1;
-        if call.stage != Stage::Working {
+        if call.stage != CallStage::Working {
             return;
         }
-        call.stage = Stage::Aside;
+        call.stage = CallStage::Aside;
         self.busy_slots -= 1;
         if let Some(lane) = self.lanes.get_mut(&call.team) {
             lane.slots -= 1;
@@ -184,10 +184,10 @@ impl<W> Lanes<W> {
     pub(crate) fn come_back(&mut self, number: CallNumber, waker: W) -> Option<W> {
         let Some(call) = self.calls.get_mut(&number) else { return Some(waker) };
         call.asides = call.asides.saturating_sub(1);
-        if call.asides > 0 || call.stage != Stage::Aside {
+        if call.asides > 0 || call.stage != CallStage::Aside {
             return Some(waker);
         }
-        call.stage = Stage::Returning;
+        call.stage = CallStage::Returning;
         call.waker = Some(waker);
         let team = call.team;
         self.lanes.entry(team).or_default().returning.push_back(number);
@@ -207,18 +207,18 @@ impl<W> Lanes<W> {
         let Some(call) = self.calls.remove(&number) else { return };
         let Some(lane) = self.lanes.get_mut(&call.team) else { return };
         match call.stage {
-            Stage::Waiting => {
+            CallStage::Waiting => {
                 lane.waiting.retain(|waiting| *waiting != number);
                 lane.waiting_bytes -= call.waiting_bytes;
                 self.waiting_bytes -= call.waiting_bytes;
                 return self.forget_if_empty(call.team);
             }
-            Stage::Working => {
+            CallStage::Working => {
                 lane.slots -= 1;
                 self.busy_slots -= 1;
             }
-            Stage::Returning => lane.returning.retain(|returning| *returning != number),
-            Stage::Aside => {}
+            CallStage::Returning => lane.returning.retain(|returning| *returning != number),
+            CallStage::Aside => {}
         }
         lane.begun -= 1;
         lane.begun_bytes -= call.begun_bytes;
@@ -253,7 +253,7 @@ impl<W> Lanes<W> {
             None => *lane.waiting.front().filter(|number| self.may_begin(lane, **number))?,
         };
         let (call, lane) = (self.calls.get_mut(&number)?, self.lanes.get_mut(&team)?);
-        if call.stage == Stage::Waiting {
+        if call.stage == CallStage::Waiting {
             lane.waiting.pop_front();
             lane.waiting_bytes -= call.waiting_bytes;
             self.waiting_bytes -= call.waiting_bytes;
@@ -263,13 +263,13 @@ impl<W> Lanes<W> {
         } else {
             lane.returning.pop_front();
         }
-        call.stage = Stage::Working;
+        call.stage = CallStage::Working;
         lane.slots += 1;
         self.busy_slots += 1;
         Some(call.waker.take())
     }
 
-    fn may_begin(&self, lane: &Lane, number: CallNumber) -> bool {
+    fn may_begin(&self, lane: &TeamLane, number: CallNumber) -> bool {
         let bytes = self.calls.get(&number).map_or(0, |call| call.begun_bytes);
         let free = self.limits.begun_bytes.saturating_sub(self.begun_bytes);
         let part = if lane.begun == lane.slots { PART_AT_WORK } else { PART_ASIDE };

@@ -4,23 +4,23 @@ use proptest::prelude::*;
 
 use super::*;
 
-const LIMITS: Limits = Limits { slots: 4, begun_bytes: 48 << 20, waiting_bytes: 64 << 20 };
-const SMALL: Size = Size { travelled: 500, body: 500 };
+const LIMITS: LaneLimits = LaneLimits { slots: 4, begun_bytes: 48 << 20, waiting_bytes: 64 << 20 };
+const SMALL: CallSize = CallSize { travelled: 500, body: 500 };
 
-type Numbers = Lanes<CallNumber>;
+type NumberedLanes = TeamLanes<CallNumber>;
 
 fn team(number: u128) -> Uuid {
     Uuid::from_u128(number)
 }
 
 /// A call of this team; its waker is its number.
-fn arrive(lanes: &mut Numbers, of: u128, size: Size) -> (CallNumber, Vec<CallNumber>) {
+fn arrive(lanes: &mut NumberedLanes, of: u128, size: CallSize) -> (CallNumber, Vec<CallNumber>) {
     let number = lanes.last_number + 1;
     lanes.arrive(team(of), size, number)
 }
 
 /// All calls that can begin do, and step aside at once.
-fn begin_and_hang(lanes: &mut Numbers) -> Vec<CallNumber> {
+fn begin_and_hang(lanes: &mut NumberedLanes) -> Vec<CallNumber> {
     let mut begun = Vec::new();
     loop {
         let started = lanes.start();
@@ -36,7 +36,7 @@ fn begin_and_hang(lanes: &mut Numbers) -> Vec<CallNumber> {
 
 #[test]
 fn lanes_take_turns_and_a_slot_is_kept_for_the_next_team() {
-    let mut lanes = Numbers::new(LIMITS);
+    let mut lanes = NumberedLanes::new(LIMITS);
     let first: Vec<_> = (0..5).map(|_| arrive(&mut lanes, 1, SMALL).0).collect();
     assert_eq!(lanes.start(), first[..3], "three of four slots");
     let second: Vec<_> = (0..2).map(|_| arrive(&mut lanes, 2, SMALL).0).collect();
@@ -49,7 +49,7 @@ fn lanes_take_turns_and_a_slot_is_kept_for_the_next_team() {
 
 #[test]
 fn thousands_of_calls_that_hang_leave_slots_and_room_for_the_next_team() {
-    let mut lanes = Numbers::new(LIMITS);
+    let mut lanes = NumberedLanes::new(LIMITS);
     for _ in 0..900 {
         arrive(&mut lanes, 1, SMALL);
     }
@@ -60,7 +60,7 @@ fn thousands_of_calls_that_hang_leave_slots_and_room_for_the_next_team() {
 
 #[test]
 fn twenty_teams_whose_calls_hang_leave_room_for_the_next() {
-    let mut lanes = Numbers::new(LIMITS);
+    let mut lanes = NumberedLanes::new(LIMITS);
     for of in 1..=20 {
         for _ in 0..40 {
             arrive(&mut lanes, of, SMALL);
@@ -73,7 +73,7 @@ fn twenty_teams_whose_calls_hang_leave_room_for_the_next() {
 
 #[test]
 fn what_was_begun_goes_on_before_anything_else_of_its_team_begins() {
-    let mut lanes = Numbers::new(Limits { slots: 1, ..LIMITS });
+    let mut lanes = NumberedLanes::new(LaneLimits { slots: 1, ..LIMITS });
     let (first, _) = arrive(&mut lanes, 1, SMALL);
     assert_eq!(lanes.start(), [first]);
     lanes.step_aside(first);
@@ -90,7 +90,7 @@ fn what_was_begun_goes_on_before_anything_else_of_its_team_begins() {
 
 #[test]
 fn a_call_that_waits_twice_at_a_time_wants_its_slot_when_both_have_ended() {
-    let mut lanes = Numbers::new(LIMITS);
+    let mut lanes = NumberedLanes::new(LIMITS);
     let (number, _) = arrive(&mut lanes, 1, SMALL);
     lanes.start();
     lanes.step_aside(number);
@@ -102,8 +102,8 @@ fn a_call_that_waits_twice_at_a_time_wants_its_slot_when_both_have_ended() {
 
 #[test]
 fn when_room_runs_out_the_team_that_has_the_most_is_refused() {
-    let mut lanes = Numbers::new(LIMITS);
-    let large = Size { travelled: 4 << 20, body: 4 << 20 };
+    let mut lanes = NumberedLanes::new(LIMITS);
+    let large = CallSize { travelled: 4 << 20, body: 4 << 20 };
     let firsts: Vec<_> = (0..15).map(|_| arrive(&mut lanes, 1, large)).collect();
     assert!(firsts.iter().all(|(_, refused)| refused.is_empty()));
     let (_, refused) = arrive(&mut lanes, 2, large);
@@ -114,7 +114,7 @@ fn when_room_runs_out_the_team_that_has_the_most_is_refused() {
 
 #[test]
 fn a_lone_team_has_its_thousand_calls_wait() {
-    let mut lanes = Numbers::new(LIMITS);
+    let mut lanes = NumberedLanes::new(LIMITS);
     assert!((0..1_024).all(|_| arrive(&mut lanes, 1, SMALL).1.is_empty()));
     let (newest, refused) = arrive(&mut lanes, 1, SMALL);
     assert_eq!(refused, [newest]);
@@ -122,7 +122,7 @@ fn a_lone_team_has_its_thousand_calls_wait() {
 
 #[test]
 fn a_team_that_waits_no_more_holds_up_nobody_behind_it() {
-    let mut lanes = Numbers::new(LIMITS);
+    let mut lanes = NumberedLanes::new(LIMITS);
     let running: Vec<_> = (0..4).map(|of| arrive(&mut lanes, of, SMALL).0).collect();
     assert_eq!(lanes.start(), running);
     let given_up = arrive(&mut lanes, 10, SMALL).0;
@@ -134,7 +134,7 @@ fn a_team_that_waits_no_more_holds_up_nobody_behind_it() {
 }
 
 #[derive(Debug, Clone)]
-enum Step {
+enum LaneStep {
     Arrive(u128, usize),
     Aside(usize),
     Back(usize),
@@ -142,13 +142,13 @@ enum Step {
     End(usize),
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = LaneStep> {
     prop_oneof![
-        3 => (1..6_u128, 0..(5_usize << 20)).prop_map(|(of, bytes)| Step::Arrive(of, bytes)),
-        2 => any::<usize>().prop_map(Step::Aside),
-        2 => any::<usize>().prop_map(Step::Back),
-        1 => any::<usize>().prop_map(Step::GiveUp),
-        2 => any::<usize>().prop_map(Step::End),
+        3 => (1..6_u128, 0..(5_usize << 20)).prop_map(|(of, bytes)| LaneStep::Arrive(of, bytes)),
+        2 => any::<usize>().prop_map(LaneStep::Aside),
+        2 => any::<usize>().prop_map(LaneStep::Back),
+        1 => any::<usize>().prop_map(LaneStep::GiveUp),
+        2 => any::<usize>().prop_map(LaneStep::End),
     ]
 }
 
@@ -156,30 +156,30 @@ proptest! {
     /// Whatever happens in whatever order, no bound is passed, and when all have ended nothing is held.
     #[test]
     fn bounds_hold_and_everything_is_given_back(steps in prop::collection::vec(step(), 1..200)) {
-        let mut lanes = Numbers::new(LIMITS);
-        let pick = |lanes: &Numbers, at: usize| {
+        let mut lanes = NumberedLanes::new(LIMITS);
+        let pick = |lanes: &NumberedLanes, at: usize| {
             let mut numbers: Vec<_> = lanes.calls.keys().copied().collect();
             numbers.sort_unstable();
             (!numbers.is_empty()).then(|| numbers[at % numbers.len()])
         };
         for step in steps {
             match step {
-                Step::Arrive(of, bytes) => drop(arrive(&mut lanes, of, Size { travelled: bytes, body: bytes })),
-                Step::Aside(at) => if let Some(number) = pick(&lanes, at) {
-                    let has_begun = lanes.calls[&number].stage != Stage::Waiting;
+                LaneStep::Arrive(of, bytes) => drop(arrive(&mut lanes, of, CallSize { travelled: bytes, body: bytes })),
+                LaneStep::Aside(at) => if let Some(number) = pick(&lanes, at) {
+                    let has_begun = lanes.calls[&number].stage != CallStage::Waiting;
                     if has_begun { lanes.step_aside(number) }
                 },
-                Step::Back(at) => if let Some(number) = pick(&lanes, at)
+                LaneStep::Back(at) => if let Some(number) = pick(&lanes, at)
                     && lanes.calls[&number].asides > 0
                 {
                     lanes.come_back(number, number);
                 },
-                Step::GiveUp(at) => if let Some(number) = pick(&lanes, at)
+                LaneStep::GiveUp(at) => if let Some(number) = pick(&lanes, at)
                     && lanes.calls[&number].asides > 0
                 {
                     lanes.give_up_wait(number);
                 },
-                Step::End(at) => if let Some(number) = pick(&lanes, at) { lanes.end(number) },
+                LaneStep::End(at) => if let Some(number) = pick(&lanes, at) { lanes.end(number) },
             }
             lanes.start();
             prop_assert!(lanes.busy_slots <= LIMITS.slots);

@@ -20,10 +20,10 @@ mod topology;
 mod turns;
 
 pub use announce::{Announcer, listen};
-pub use broker::{Broker, QueueDepth, Settings};
-pub use call::{Call, CallError, Reply};
-pub use caller::Caller;
+pub use broker::{Broker, BrokerOptions, QueueDepth};
+pub use call::{CallError, QueueCall, QueueReply};
+pub use caller::QueueCaller;
 pub use dead_letters::sort_dead_letters;
-pub use parked::{PARKED_AT_A_TIME, Parked, parked_drop, parked_list};
-pub use server::{Consumption, Handler, serve};
-pub use turns::{Queued, Refused, Turn, Turns};
+pub use parked::{PARKED_AT_A_TIME, ParkedMessage, parked_drop, parked_list};
+pub use server::{CallHandler, ConsumerOptions, serve};
+pub use turns::{CallRefusedError, SlotPermit, SlotScheduler, WaitingCall};

@@ -7,7 +7,7 @@ use lapin::options::{BasicGetOptions, QueuePurgeOptions};
 use uuid::Uuid;
 
 use crate::broker::Broker;
-use crate::call::{Call, text_header};
+use crate::call::{QueueCall, text_header};
 use crate::dead_letters::{FIRST_QUEUE_HEADER, FIRST_REASON_HEADER};
 use crate::topology::{PARKED_QUEUE, declare_parked, queue_name};
 
@@ -16,7 +16,7 @@ pub const PARKED_AT_A_TIME: usize = 200;
 
 /// A parked message.
 #[derive(Debug, Clone)]
-pub struct Parked {
+pub struct ParkedMessage {
     /// The request's id.
     pub id: Option<Uuid>,
     /// What was asked, with its version.
@@ -37,7 +37,7 @@ pub struct Parked {
 ///
 /// # Errors
 /// When the broker cannot be asked.
-pub async fn parked_list(broker: &Broker) -> lapin::Result<Vec<Parked>> {
+pub async fn parked_list(broker: &Broker) -> lapin::Result<Vec<ParkedMessage>> {
     let channel = open(broker).await?;
     let name = queue_name(&broker.namespace, PARKED_QUEUE);
     let mut parked = Vec::new();
@@ -69,17 +69,17 @@ async fn open(broker: &Broker) -> lapin::Result<Channel> {
     Ok(channel)
 }
 
-fn read(message: BasicGetMessage) -> Parked {
+fn read(message: BasicGetMessage) -> ParkedMessage {
     let mut delivery = message.delivery;
     let properties = delivery.properties.clone();
     let header = |key: &str| text_header(&properties, key).unwrap_or_default();
-    Parked {
+    ParkedMessage {
         id: properties.correlation_id().as_ref().and_then(|id| id.as_str().parse().ok()),
         kind: properties.kind().as_ref().map(ToString::to_string).unwrap_or_default(),
         team: header("team"),
         queue: header(FIRST_QUEUE_HEADER),
         reason: header(FIRST_REASON_HEADER),
         bytes: delivery.data.len(),
-        body: Call::from_delivery(&mut delivery).map(|call| call.body),
+        body: QueueCall::from_delivery(&mut delivery).map(|call| call.body),
     }
 }

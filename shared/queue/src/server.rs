@@ -27,10 +27,10 @@ use lapin::{Channel, Consumer};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::broker::{Broker, Link};
-use crate::call::{Call, Envelope, Reply, delivery_count, send_reply};
+use crate::broker::{Broker, BrokerLink};
+use crate::call::{CallEnvelope, QueueCall, QueueReply, delivery_count, send_reply};
 use crate::topology::{DELIVERY_LIMIT, declare, queue_name};
-use crate::turns::{Queued, Turn, Turns};
+use crate::turns::{SlotPermit, SlotScheduler, WaitingCall};
 
 /// Pause before a failed session is opened again.
 const SESSION_PAUSE: Duration = Duration::from_millis(200);
@@ -56,15 +56,15 @@ const PANIC_PAUSE: Duration = Duration::from_millis(100);
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What a worker does with a call.
-pub trait Handler: Send + Sync + 'static {
+pub trait CallHandler: Send + Sync + 'static {
     /// Answers a call in its turn. `None` when the call is of a kind or version that this worker does not know: it is
     /// parked, and its caller told.
-    fn handle(&self, call: Call, turn: Turn) -> impl Future<Output = Option<Reply>> + Send;
+    fn handle(&self, call: QueueCall, turn: SlotPermit) -> impl Future<Output = Option<QueueReply>> + Send;
 }
 
 /// How a worker takes calls.
 #[derive(Debug, Clone)]
-pub struct Consumption {
+pub struct ConsumerOptions {
     /// From which queue.
     pub queue: &'static str,
     /// Calls worked on at a time.
@@ -78,12 +78,12 @@ pub struct Consumption {
 }
 
 /// Takes calls and answers them until the shutdown.
-pub async fn serve<H: Handler>(broker: &Broker, consumption: Consumption, handler: Arc<H>) {
-    let Consumption { queue, shutdown, is_consuming, .. } = consumption.clone();
-    let worker = Worker {
+pub async fn serve<H: CallHandler>(broker: &Broker, consumption: ConsumerOptions, handler: Arc<H>) {
+    let ConsumerOptions { queue, shutdown, is_consuming, .. } = consumption.clone();
+    let worker = QueueWorker {
         handler,
         // Shared by all sessions: calls of a lost connection are still being worked on when the next one opens.
-        turns: Turns::new(consumption.concurrency.into()),
+        turns: SlotScheduler::new(consumption.concurrency.into()),
         tasks: TaskTracker::new(),
         consumption,
     };
@@ -106,16 +106,16 @@ pub async fn serve<H: Handler>(broker: &Broker, consumption: Consumption, handle
     }
 }
 
-struct Worker<H> {
+struct QueueWorker<H> {
     handler: Arc<H>,
-    turns: Turns,
+    turns: SlotScheduler,
     tasks: TaskTracker,
-    consumption: Consumption,
+    consumption: ConsumerOptions,
 }
 
-impl<H: Handler> Worker<H> {
-    async fn run_session(&self, broker: &Broker, link: &Arc<Link>) -> lapin::Result<()> {
-        let Consumption { queue, shutdown, is_consuming, .. } = &self.consumption;
+impl<H: CallHandler> QueueWorker<H> {
+    async fn run_session(&self, broker: &Broker, link: &Arc<BrokerLink>) -> lapin::Result<()> {
+        let ConsumerOptions { queue, shutdown, is_consuming, .. } = &self.consumption;
         let channel = link.connection.create_channel().await?;
         declare(&channel, &broker.namespace, queue).await?;
         let name = queue_name(&broker.namespace, queue);
@@ -160,7 +160,7 @@ impl<H: Handler> Worker<H> {
 
     /// Waits for calls that were begun, as long as the grace lasts.
     async fn finish_begun(&self) {
-        let Consumption { queue, grace, .. } = &self.consumption;
+        let ConsumerOptions { queue, grace, .. } = &self.consumption;
         self.tasks.close();
         if tokio::time::timeout(*grace, self.tasks.wait()).await.is_err() {
             tracing::warn!(queue, "stopping with calls unfinished; they go back to the queue");
@@ -178,14 +178,14 @@ impl<H: Handler> Worker<H> {
         let queue = self.consumption.queue;
         let (handler, channel) = (self.handler.clone(), channel.clone());
         let (lost, hand_back) = (lost.clone(), hand_back.clone());
-        let envelope = Envelope::of(&delivery);
+        let envelope = CallEnvelope::of(&delivery);
         let queued = envelope
             .map(|envelope| (envelope, self.turns.arrive(envelope.team, envelope.travelled, envelope.body)));
         self.tasks.spawn(async move {
-            let message = Message { channel, delivery };
+            let message = DeliveredMessage { channel, delivery };
             let end = match queued {
-                None => End::Unknown,
-                Some((envelope, _)) if envelope.delivery_count >= DELIVERY_LIMIT => End::Failed,
+                None => CallEnding::Unknown,
+                Some((envelope, _)) if envelope.delivery_count >= DELIVERY_LIMIT => CallEnding::Failed,
                 Some((envelope, queued)) => {
                     let turn = tokio::select! {
                         biased;
@@ -205,9 +205,9 @@ impl<H: Handler> Worker<H> {
 }
 
 /// How a call ends here.
-enum End {
+enum CallEnding {
     /// With a reply.
-    Answered(Reply),
+    Answered(QueueReply),
     /// Nobody knows what it is: parked.
     Unknown,
     /// The team has too many calls waiting.
@@ -223,43 +223,43 @@ enum End {
 /// Waits for a call's turn.
 async fn wait(
     queue: &'static str,
-    queued: Queued,
-    envelope: Envelope,
+    queued: WaitingCall,
+    envelope: CallEnvelope,
     hand_back: &CancellationToken,
-) -> Result<Turn, End> {
-    let _waiting = Counted::begin("pillarbox_work_waiting", queue);
+) -> Result<SlotPermit, CallEnding> {
+    let _waiting = GaugeGuard::begin("pillarbox_work_waiting", queue);
     tokio::select! {
         biased;
-        () = hand_back.cancelled() => Err(End::HandedBack),
-        turn = queued.turn() => turn.map_err(|_| End::Refused),
-        () = tokio::time::sleep(envelope.patience) => Err(End::Expired),
+        () = hand_back.cancelled() => Err(CallEnding::HandedBack),
+        turn = queued.turn() => turn.map_err(|_| CallEnding::Refused),
+        () = tokio::time::sleep(envelope.patience) => Err(CallEnding::Expired),
     }
 }
 
 /// A message, and the channel that it came on.
-struct Message {
+struct DeliveredMessage {
     channel: Channel,
     delivery: Delivery,
 }
 
-impl Message {
+impl DeliveredMessage {
     /// Works on a call. The turn ends when the broker knows what came of it, or before when the handler panics.
-    async fn work<H: Handler>(mut self, queue: &'static str, handler: &H, turn: Turn) {
-        let end = match Call::from_delivery(&mut self.delivery) {
-            None => End::Unknown,
+    async fn work<H: CallHandler>(mut self, queue: &'static str, handler: &H, turn: SlotPermit) {
+        let end = match QueueCall::from_delivery(&mut self.delivery) {
+            None => CallEnding::Unknown,
             Some(call) => {
                 let request_id = call.id;
-                let work = Work::begin(queue, &call);
+                let work = CallMetricsGuard::begin(queue, &call);
                 let handled = AssertUnwindSafe(handler.handle(call, turn.clone())).catch_unwind().await;
                 drop(work);
                 match handled {
-                    Ok(Some(reply)) => End::Answered(reply),
-                    Ok(None) => End::Unknown,
+                    Ok(Some(reply)) => CallEnding::Answered(reply),
+                    Ok(None) => CallEnding::Unknown,
                     Err(_) => {
                         metrics::counter!("pillarbox_work_panics_total", "queue" => queue).increment(1);
                         tracing::error!(%request_id, queue, "a worker panicked at a call");
                         tokio::time::sleep(PANIC_PAUSE).await;
-                        End::Failed
+                        CallEnding::Failed
                     }
                 }
             }
@@ -268,7 +268,7 @@ impl Message {
         drop(turn);
     }
 
-    async fn end(self, queue: &'static str, end: End) {
+    async fn end(self, queue: &'static str, end: CallEnding) {
         if let Err(error) = self.tell(queue, end).await {
             // The call is delivered again, and its reply found in the database.
             tracing::warn!(error = &error as &dyn Error, queue, "cannot reply");
@@ -276,38 +276,38 @@ impl Message {
     }
 
     /// The reply to a call that is not begun here. Who had it before may have begun it, even where the broker counts no failure.
-    fn not_taken(&self) -> Reply {
-        if self.delivery.redelivered { Reply::given_up() } else { Reply::refused() }
+    fn not_taken(&self) -> QueueReply {
+        if self.delivery.redelivered { QueueReply::given_up() } else { QueueReply::refused() }
     }
 
     /// Tells the caller and the broker.
-    async fn tell(&self, queue: &'static str, end: End) -> lapin::Result<()> {
+    async fn tell(&self, queue: &'static str, end: CallEnding) -> lapin::Result<()> {
         let Self { channel, delivery } = self;
         let acker = &delivery.acker;
         match end {
-            End::Answered(reply) => {
+            CallEnding::Answered(reply) => {
                 send_reply(channel, &delivery.properties, reply).await?;
                 acker.ack(BasicAckOptions::default()).await.map(drop)
             }
-            End::Unknown => {
+            CallEnding::Unknown => {
                 tracing::error!(queue, "a message of an unknown kind or encoding is parked");
                 send_reply(channel, &delivery.properties, self.not_taken()).await?;
                 acker.reject(BasicRejectOptions { requeue: false }).await.map(drop)
             }
-            End::Refused => {
+            CallEnding::Refused => {
                 metrics::counter!("pillarbox_work_refused_total", "queue" => queue).increment(1);
                 send_reply(channel, &delivery.properties, self.not_taken()).await?;
                 acker.ack(BasicAckOptions::default()).await.map(drop)
             }
-            End::Expired => {
+            CallEnding::Expired => {
                 metrics::counter!("pillarbox_calls_expired_total", "queue" => queue).increment(1);
                 acker.ack(BasicAckOptions::default()).await.map(drop)
             }
             // Newer brokers count a reject as a failed delivery, but not this.
-            End::HandedBack => {
+            CallEnding::HandedBack => {
                 acker.nack(BasicNackOptions { requeue: true, multiple: false }).await.map(drop)
             }
-            End::Failed => acker.reject(BasicRejectOptions { requeue: true }).await.map(drop),
+            CallEnding::Failed => acker.reject(BasicRejectOptions { requeue: true }).await.map(drop),
         }
     }
 }
@@ -337,41 +337,41 @@ async fn hand_back_all(mut deliveries: Consumer) {
 }
 
 /// Something counted in a gauge until it is dropped.
-struct Counted {
+struct GaugeGuard {
     gauge: &'static str,
     queue: &'static str,
 }
 
-impl Counted {
+impl GaugeGuard {
     fn begin(gauge: &'static str, queue: &'static str) -> Self {
         metrics::gauge!(gauge, "queue" => queue).increment(1);
         Self { gauge, queue }
     }
 }
 
-impl Drop for Counted {
+impl Drop for GaugeGuard {
     fn drop(&mut self) {
         metrics::gauge!(self.gauge, "queue" => self.queue).decrement(1);
     }
 }
 
 /// A call being worked on, measured until it is dropped.
-struct Work {
+struct CallMetricsGuard {
     queue: &'static str,
     begun: Instant,
-    _running: Counted,
+    _running: GaugeGuard,
 }
 
-impl Work {
-    fn begin(queue: &'static str, call: &Call) -> Self {
+impl CallMetricsGuard {
+    fn begin(queue: &'static str, call: &QueueCall) -> Self {
         if call.delivery_count > 0 {
             metrics::counter!("pillarbox_work_redelivered_total", "queue" => queue).increment(1);
         }
-        Self { queue, begun: Instant::now(), _running: Counted::begin("pillarbox_work_running", queue) }
+        Self { queue, begun: Instant::now(), _running: GaugeGuard::begin("pillarbox_work_running", queue) }
     }
 }
 
-impl Drop for Work {
+impl Drop for CallMetricsGuard {
     fn drop(&mut self) {
         metrics::histogram!("pillarbox_work_duration_seconds", "queue" => self.queue)
             .record(self.begun.elapsed().as_secs_f64());

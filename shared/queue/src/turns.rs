@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-use crate::lanes::{CallNumber, Lanes, Limits, Size};
+use crate::lanes::{CallNumber, CallSize, LaneLimits, TeamLanes};
 
 /// Bytes of the bodies of begun calls in one process.
 const BEGUN_BYTES: usize = 48 * 1024 * 1024;
@@ -21,12 +21,12 @@ const ASIDE_AFTER: Duration = Duration::from_millis(20);
 
 /// Turns at the slots of one kind of work. Clones share them.
 #[derive(Clone)]
-pub struct Turns {
-    lanes: Arc<Mutex<Lanes<oneshot::Sender<Go>>>>,
+pub struct SlotScheduler {
+    lanes: Arc<Mutex<TeamLanes<oneshot::Sender<StartSignal>>>>,
 }
 
 /// What a call that waits is told.
-enum Go {
+enum StartSignal {
     Begin,
     Refused,
 }
@@ -34,77 +34,77 @@ enum Go {
 /// Too many calls wait: this one was refused, because its team has the most of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("too many calls of the team wait")]
-pub struct Refused;
+pub struct CallRefusedError;
 
 /// A call in its lane. Dropping it takes it out.
-pub struct Queued {
-    place: Place,
-    go: oneshot::Receiver<Go>,
+pub struct WaitingCall {
+    place: ScheduledCall,
+    go: oneshot::Receiver<StartSignal>,
 }
 
 /// A call's turn: it may work. Clones share it, and dropping the last one ends it.
 #[derive(Clone)]
-pub struct Turn {
-    place: Arc<Place>,
+pub struct SlotPermit {
+    place: Arc<ScheduledCall>,
 }
 
 /// What a call holds, given back however it ends.
-struct Place {
-    turns: Turns,
+struct ScheduledCall {
+    turns: SlotScheduler,
     number: CallNumber,
 }
 
-impl Turns {
+impl SlotScheduler {
     /// Turns at so many slots.
     pub fn new(slots: usize) -> Self {
-        let limits = Limits { slots, begun_bytes: BEGUN_BYTES, waiting_bytes: WAITING_BYTES };
-        Self { lanes: Arc::new(Mutex::new(Lanes::new(limits))) }
+        let limits = LaneLimits { slots, begun_bytes: BEGUN_BYTES, waiting_bytes: WAITING_BYTES };
+        Self { lanes: Arc::new(Mutex::new(TeamLanes::new(limits))) }
     }
 
     /// Puts a call into its team's lane. `travelled` is its size in bytes as it came, `body` that of its body.
-    pub fn arrive(&self, team: Uuid, travelled: usize, body: usize) -> Queued {
+    pub fn arrive(&self, team: Uuid, travelled: usize, body: usize) -> WaitingCall {
         let (waker, go) = oneshot::channel();
-        let (number, refused) = self.lanes().arrive(team, Size { travelled, body }, waker);
+        let (number, refused) = self.lanes().arrive(team, CallSize { travelled, body }, waker);
         for waker in refused {
             // Who does not wait any more need not be told.
-            let _ = waker.send(Go::Refused);
+            let _ = waker.send(StartSignal::Refused);
         }
         self.start();
-        Queued { place: Place { turns: self.clone(), number }, go }
+        WaitingCall { place: ScheduledCall { turns: self.clone(), number }, go }
     }
 
     fn start(&self) {
         let started = self.lanes().start();
         for waker in started {
             // Who does not wait any more gives back what it got when it is dropped.
-            let _ = waker.send(Go::Begin);
+            let _ = waker.send(StartSignal::Begin);
         }
     }
 
-    fn lanes(&self) -> MutexGuard<'_, Lanes<oneshot::Sender<Go>>> {
+    fn lanes(&self) -> MutexGuard<'_, TeamLanes<oneshot::Sender<StartSignal>>> {
         // Nothing in a lane's change can panic half-way.
         self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Queued {
+impl WaitingCall {
     /// Waits for the call's turn.
     ///
     /// # Errors
-    /// [`Refused`].
-    pub async fn turn(self) -> Result<Turn, Refused> {
+    /// [`CallRefusedError`].
+    pub async fn turn(self) -> Result<SlotPermit, CallRefusedError> {
         match self.go.await {
-            Ok(Go::Begin) => Ok(Turn { place: Arc::new(self.place) }),
+            Ok(StartSignal::Begin) => Ok(SlotPermit { place: Arc::new(self.place) }),
             // The sender is only dropped with the call.
-            Ok(Go::Refused) | Err(_) => Err(Refused),
+            Ok(StartSignal::Refused) | Err(_) => Err(CallRefusedError),
         }
     }
 }
 
-impl Turn {
+impl SlotPermit {
     /// Lets others have the slot, and waits for this call's next turn at it.
     pub async fn pass(&self) {
-        Aside::begin(&self.place).end().await;
+        YieldGuard::begin(&self.place).end().await;
     }
 
     /// Waits for somebody else. When that takes its time the slot is another call's meanwhile, and this one goes on when
@@ -114,14 +114,14 @@ impl Turn {
         if let Ok(done) = tokio::time::timeout(ASIDE_AFTER, &mut wait).await {
             return done;
         }
-        let aside = Aside::begin(&self.place);
+        let aside = YieldGuard::begin(&self.place);
         let done = wait.await;
         aside.end().await;
         done
     }
 }
 
-impl Drop for Place {
+impl Drop for ScheduledCall {
     fn drop(&mut self) {
         self.turns.lanes().end(self.number);
         self.turns.start();
@@ -129,13 +129,13 @@ impl Drop for Place {
 }
 
 /// A wait for which the slot was given back.
-struct Aside<'a> {
-    place: &'a Place,
+struct YieldGuard<'a> {
+    place: &'a ScheduledCall,
     is_under_way: bool,
 }
 
-impl<'a> Aside<'a> {
-    fn begin(place: &'a Place) -> Self {
+impl<'a> YieldGuard<'a> {
+    fn begin(place: &'a ScheduledCall) -> Self {
         place.turns.lanes().step_aside(place.number);
         place.turns.start();
         Self { place, is_under_way: true }
@@ -145,7 +145,7 @@ impl<'a> Aside<'a> {
     async fn end(mut self) {
         self.is_under_way = false;
         let (waker, go) = oneshot::channel();
-        let Place { turns, number } = self.place;
+        let ScheduledCall { turns, number } = self.place;
         let waits_elsewhere = turns.lanes().come_back(*number, waker).is_some();
         if !waits_elsewhere {
             turns.start();
@@ -154,7 +154,7 @@ impl<'a> Aside<'a> {
     }
 }
 
-impl Drop for Aside<'_> {
+impl Drop for YieldGuard<'_> {
     fn drop(&mut self) {
         if self.is_under_way {
             self.place.turns.lanes().give_up_wait(self.place.number);
@@ -171,7 +171,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_slot_is_anothers_while_its_call_waits() {
-        let turns = Turns::new(1);
+        let turns = SlotScheduler::new(1);
         let first = turns.arrive(TEAM, 1, 1).turn().await.unwrap();
         let (released, release) = oneshot::channel::<()>();
         let waiting = first.clone();
@@ -189,7 +189,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_panics_or_is_dropped_gives_its_slot_back() {
-        let turns = Turns::new(1);
+        let turns = SlotScheduler::new(1);
         let turn = turns.arrive(TEAM, 1, 1).turn().await.unwrap();
         let panicked = tokio::spawn(async move {
             let _turn = turn;
@@ -202,13 +202,13 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_for_which_there_is_no_room_is_told_so() {
-        let turns = Turns::new(1);
+        let turns = SlotScheduler::new(1);
         let _first = turns.arrive(TEAM, 1, 1).turn().await.unwrap();
         let large = WAITING_BYTES / 2;
         let _second = turns.arrive(OTHER, large, 1);
         let third = turns.arrive(TEAM, large, 1);
         let fourth = turns.arrive(TEAM, 1, 1);
-        assert_eq!(fourth.turn().await.err(), Some(Refused));
+        assert_eq!(fourth.turn().await.err(), Some(CallRefusedError));
         drop(third);
     }
 }

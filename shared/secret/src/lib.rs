@@ -92,9 +92,9 @@ const TOKEN_CHARS: usize = 43;
 
 /// A token that says who somebody is, for a while. Only its hash is stored; its `Debug` says nothing.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Token(String);
+pub struct SecretToken(String);
 
-impl Token {
+impl SecretToken {
     /// A new one.
     pub fn random() -> Self {
         Self(rand::rng().sample_iter(Alphanumeric).take(TOKEN_CHARS).map(char::from).collect())
@@ -117,7 +117,7 @@ impl Token {
     }
 }
 
-impl fmt::Debug for Token {
+impl fmt::Debug for SecretToken {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Token(…)")
     }
@@ -130,19 +130,19 @@ const SEAL: &[u8] = b"pillarbox: a text that is shown once\0";
 ///
 /// # Errors
 /// When the cipher fails, which it does for texts of more than 256 GB.
-pub fn seal(token: &Token, text: &str) -> Result<Vec<u8>, ring::error::Unspecified> {
+pub fn seal(token: &SecretToken, text: &str) -> Result<Vec<u8>, ring::error::Unspecified> {
     let mut sealed = text.as_bytes().to_vec();
     cipher(token)?.seal_in_place_append_tag(nonce(), Aad::empty(), &mut sealed)?;
     Ok(sealed)
 }
 
 /// The text that was sealed with this token; `None` when it was another, or when the text was changed.
-pub fn unseal(token: &Token, mut sealed: Vec<u8>) -> Option<String> {
+pub fn unseal(token: &SecretToken, mut sealed: Vec<u8>) -> Option<String> {
     let text = cipher(token).ok()?.open_in_place(nonce(), Aad::empty(), &mut sealed).ok()?;
     std::str::from_utf8(text).ok().map(str::to_owned)
 }
 
-fn cipher(token: &Token) -> Result<LessSafeKey, ring::error::Unspecified> {
+fn cipher(token: &SecretToken) -> Result<LessSafeKey, ring::error::Unspecified> {
     let key: [u8; 32] = Sha256::new_with_prefix(SEAL).chain_update(token.0.as_bytes()).finalize().into();
     Ok(LessSafeKey::new(UnboundKey::new(&CHACHA20_POLY1305, &key)?))
 }
@@ -294,18 +294,18 @@ mod tests {
 
     #[test]
     fn a_token_is_known_by_its_hash_and_rubbish_is_none() {
-        let (one, other) = (Token::random(), Token::random());
+        let (one, other) = (SecretToken::random(), SecretToken::random());
         assert_ne!(one.hash(), other.hash());
-        assert_eq!(Token::presented(one.reveal()).unwrap().hash(), one.hash());
+        assert_eq!(SecretToken::presented(one.reveal()).unwrap().hash(), one.hash());
         for wrong in ["", "short", &format!("{}!", &one.reveal()[1..]), &"é".repeat(43)] {
-            assert!(Token::presented(wrong).is_none(), "{wrong}");
+            assert!(SecretToken::presented(wrong).is_none(), "{wrong}");
         }
         assert_eq!(format!("{one:?}"), "Token(…)");
     }
 
     #[test]
     fn a_sealed_text_is_read_with_its_token_and_no_other() {
-        let (own, other) = (Token::random(), Token::random());
+        let (own, other) = (SecretToken::random(), SecretToken::random());
         let sealed = seal(&own, "pk_live_x").unwrap();
         assert!(!sealed.windows(4).any(|bytes| bytes == b"pk_l"));
         assert_eq!(unseal(&own, sealed.clone()), Some("pk_live_x".to_owned()));

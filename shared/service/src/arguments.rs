@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 /// What the arguments ask for.
 #[derive(Debug, PartialEq, Eq)]
-enum Asked {
+enum StartupAction {
     /// To run.
     Run,
     /// To say this and end.
@@ -17,25 +17,27 @@ enum Asked {
 pub(crate) fn answer(name: &str, arguments: impl Iterator<Item = String>) -> Option<ExitCode> {
     use std::io::Write;
     match read(name, arguments) {
-        Asked::Run => None,
-        Asked::Tell(text) => {
+        StartupAction::Run => None,
+        StartupAction::Tell(text) => {
             // Nobody reads it then.
             let _ = writeln!(std::io::stdout(), "{text}");
             Some(ExitCode::SUCCESS)
         }
-        Asked::Refuse(text) => {
+        StartupAction::Refuse(text) => {
             eprintln!("{text}");
             Some(ExitCode::from(2))
         }
     }
 }
 
-fn read(name: &str, mut arguments: impl Iterator<Item = String>) -> Asked {
+fn read(name: &str, mut arguments: impl Iterator<Item = String>) -> StartupAction {
     match arguments.next().as_deref() {
-        None => Asked::Run,
-        Some("-h" | "--help") => Asked::Tell(help(name)),
-        Some("-V" | "--version") => Asked::Tell(format!("{name} {}", env!("CARGO_PKG_VERSION"))),
-        Some(other) => Asked::Refuse(format!("{name}: unexpected argument {other:?}\n\n{}", help(name))),
+        None => StartupAction::Run,
+        Some("-h" | "--help") => StartupAction::Tell(help(name)),
+        Some("-V" | "--version") => StartupAction::Tell(format!("{name} {}", env!("CARGO_PKG_VERSION"))),
+        Some(other) => {
+            StartupAction::Refuse(format!("{name}: unexpected argument {other:?}\n\n{}", help(name)))
+        }
     }
 }
 
@@ -52,18 +54,20 @@ fn help(name: &str) -> String {
 mod tests {
     use super::*;
 
-    fn asked(arguments: &[&str]) -> Asked {
+    fn asked(arguments: &[&str]) -> StartupAction {
         read("gateway", arguments.iter().map(|argument| (*argument).to_owned()))
     }
 
     #[test]
     fn only_without_arguments_does_a_process_run() {
-        assert_eq!(asked(&[]), Asked::Run);
-        assert!(matches!(asked(&["--help"]), Asked::Tell(text) if text.starts_with("usage: gateway")));
-        assert!(matches!(asked(&["--version"]), Asked::Tell(text) if text.starts_with("gateway ")));
+        assert_eq!(asked(&[]), StartupAction::Run);
+        assert!(
+            matches!(asked(&["--help"]), StartupAction::Tell(text) if text.starts_with("usage: gateway"))
+        );
+        assert!(matches!(asked(&["--version"]), StartupAction::Tell(text) if text.starts_with("gateway ")));
         for stray in ["help", "--port=80", "", "-x"] {
             assert!(
-                matches!(asked(&[stray]), Asked::Refuse(text) if text.contains("usage: gateway")),
+                matches!(asked(&[stray]), StartupAction::Refuse(text) if text.contains("usage: gateway")),
                 "{stray}"
             );
         }

@@ -65,14 +65,14 @@ pub(crate) enum TroubleKind {
 
 /// Why a process is of less use than it could be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Trouble {
+pub(crate) struct ProcessTrouble {
     pub(crate) kind: TroubleKind,
     pub(crate) text: String,
 }
 
 /// What a process remembers about itself.
 #[derive(Debug)]
-pub(crate) struct Condition {
+pub(crate) struct ProcessHealth {
     begun: Instant,
     database: Mutex<DatabaseState>,
     has_fitted: AtomicBool,
@@ -81,7 +81,7 @@ pub(crate) struct Condition {
 
 /// How it stands with a process at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Facts {
+pub(crate) struct HealthSnapshot {
     pub(crate) is_leaving: bool,
     pub(crate) is_working: bool,
     pub(crate) has_broker: bool,
@@ -93,7 +93,7 @@ pub(crate) struct Facts {
     running_for: Duration,
 }
 
-impl Default for Condition {
+impl Default for ProcessHealth {
     fn default() -> Self {
         Self {
             begun: Instant::now(),
@@ -104,7 +104,7 @@ impl Default for Condition {
     }
 }
 
-impl Condition {
+impl ProcessHealth {
     fn note(&self, found: DatabaseState) {
         if found == DatabaseState::Fits {
             self.has_fitted.store(true, Ordering::Relaxed);
@@ -113,8 +113,8 @@ impl Condition {
     }
 
     /// With what only the process knows of itself. Notes that the start is complete when it is.
-    pub(crate) fn facts(&self, is_working: bool, is_leaving: bool, has_broker: bool) -> Facts {
-        let mut facts = Facts {
+    pub(crate) fn facts(&self, is_working: bool, is_leaving: bool, has_broker: bool) -> HealthSnapshot {
+        let mut facts = HealthSnapshot {
             is_leaving,
             is_working,
             has_broker,
@@ -136,7 +136,7 @@ impl Condition {
     }
 }
 
-impl Facts {
+impl HealthSnapshot {
     /// A start is complete once the process works and the database has fitted it, or when it has waited for long, and nothing but the
     /// stop takes that back. Tables that are too old, or a database that lets others in and not this process, keep one that has
     /// met nothing better from being ready: in a deployment the version before goes on.
@@ -152,9 +152,9 @@ impl Facts {
     }
 
     /// What is wrong now. Only who does no work misses the broker: dispatchers and consoles do without.
-    pub(crate) fn troubles(&self) -> Vec<Trouble> {
+    pub(crate) fn troubles(&self) -> Vec<ProcessTrouble> {
         let mut troubles = Vec::new();
-        let mut add = |kind, text: &str| troubles.push(Trouble { kind, text: text.to_owned() });
+        let mut add = |kind, text: &str| troubles.push(ProcessTrouble { kind, text: text.to_owned() });
         match &self.database {
             DatabaseState::Away(why) => add(TroubleKind::Database, &format!("the database is away: {why}")),
             DatabaseState::Unfit(why) => add(TroubleKind::Database, why),
@@ -171,26 +171,26 @@ impl Facts {
 
 /// A line of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Line {
+enum TroubleLogLine {
     Troubled(String),
     Recovered,
 }
 
 /// What the log has been told. A trouble is told once it has lasted, again when it changes its kind, and from time to time.
 #[derive(Debug, Default)]
-struct Told {
+struct TroubleLog {
     kinds: Vec<TroubleKind>,
     since: Option<Instant>,
     last: Option<Instant>,
 }
 
-impl Told {
-    fn next(&mut self, troubles: &[Trouble], now: Instant) -> Option<Line> {
+impl TroubleLog {
+    fn next(&mut self, troubles: &[ProcessTrouble], now: Instant) -> Option<TroubleLogLine> {
         let kinds: Vec<TroubleKind> = troubles.iter().map(|trouble| trouble.kind).collect();
         if kinds.is_empty() {
             let was_told = self.last.is_some();
             *self = Self::default();
-            return was_told.then_some(Line::Recovered);
+            return was_told.then_some(TroubleLogLine::Recovered);
         }
         let is_new = kinds != self.kinds;
         if is_new {
@@ -205,13 +205,13 @@ impl Told {
         }
         self.last = Some(now);
         let texts: Vec<&str> = troubles.iter().map(|trouble| trouble.text.as_str()).collect();
-        Some(Line::Troubled(texts.join("; ")))
+        Some(TroubleLogLine::Troubled(texts.join("; ")))
     }
 }
 
 /// Looks at the database, and says in the log why the process does no work, until it is told to stop.
 pub(crate) async fn watch(process: Process) {
-    let mut told = Told::default();
+    let mut told = TroubleLog::default();
     loop {
         let found = look(&process.store).await;
         process.condition.note(found);
@@ -220,8 +220,10 @@ pub(crate) async fn watch(process: Process) {
             return;
         }
         match told.next(&facts.troubles(), Instant::now()) {
-            Some(Line::Troubled(why)) => tracing::warn!(why, ready = ?facts.readiness(), "not working"),
-            Some(Line::Recovered) => tracing::info!("working again"),
+            Some(TroubleLogLine::Troubled(why)) => {
+                tracing::warn!(why, ready = ?facts.readiness(), "not working")
+            }
+            Some(TroubleLogLine::Recovered) => tracing::info!("working again"),
             None => {}
         }
         let interval =
@@ -265,8 +267,8 @@ fn told_by(error: &StoreError) -> String {
 mod tests {
     use super::*;
 
-    fn facts(database: DatabaseState) -> Facts {
-        Facts {
+    fn facts(database: DatabaseState) -> HealthSnapshot {
+        HealthSnapshot {
             is_leaving: false,
             is_working: true,
             has_broker: true,
@@ -285,7 +287,7 @@ mod tests {
     fn a_start_waits_for_what_it_needs_and_not_for_ever() {
         assert_eq!(facts(DatabaseState::Unknown).readiness(), Readiness::Starting);
         assert_eq!(facts(away()).readiness(), Readiness::Starting);
-        let waited = Facts { running_for: START_PATIENCE, is_working: false, ..facts(away()) };
+        let waited = HealthSnapshot { running_for: START_PATIENCE, is_working: false, ..facts(away()) };
         assert_eq!(waited.readiness(), Readiness::Ready);
     }
 
@@ -294,17 +296,17 @@ mod tests {
         let unfit = DatabaseState::Unfit("old".to_owned());
         for database in [away(), unfit.clone()] {
             let started =
-                Facts { has_started: true, is_working: false, has_broker: false, ..facts(database) };
+                HealthSnapshot { has_started: true, is_working: false, has_broker: false, ..facts(database) };
             assert_eq!(started.readiness(), Readiness::Ready);
-            assert_eq!(Facts { is_leaving: true, ..started }.readiness(), Readiness::Leaving);
+            assert_eq!(HealthSnapshot { is_leaving: true, ..started }.readiness(), Readiness::Leaving);
         }
-        let waited = Facts { running_for: START_PATIENCE * 9, ..facts(unfit) };
+        let waited = HealthSnapshot { running_for: START_PATIENCE * 9, ..facts(unfit) };
         assert_eq!(waited.readiness(), Readiness::Unfit, "it has never fitted");
     }
 
     #[test]
     fn a_start_is_complete_when_it_works_with_a_database_that_fits() {
-        let condition = Condition::default();
+        let condition = ProcessHealth::default();
         condition.note(DatabaseState::Fits);
         assert_eq!(condition.facts(false, false, false).readiness(), Readiness::Starting);
         assert_eq!(condition.facts(true, false, true).readiness(), Readiness::Ready);
@@ -315,7 +317,7 @@ mod tests {
     #[test]
     fn who_was_ready_without_a_look_at_the_tables_stays_so_when_they_are_too_old() {
         let begun = Instant::now().checked_sub(START_PATIENCE).unwrap();
-        let condition = Condition { begun, ..Condition::default() };
+        let condition = ProcessHealth { begun, ..ProcessHealth::default() };
         condition.note(away());
         assert_eq!(condition.facts(false, false, false).readiness(), Readiness::Ready);
         condition.note(DatabaseState::Unfit("old".to_owned()));
@@ -325,7 +327,7 @@ mod tests {
 
     #[test]
     fn a_database_that_has_fitted_fits_a_start_that_waits_for_the_broker_still() {
-        let condition = Condition::default();
+        let condition = ProcessHealth::default();
         condition.note(DatabaseState::Fits);
         condition.note(DatabaseState::Unfit("refused".to_owned()));
         assert_eq!(condition.facts(false, false, false).readiness(), Readiness::Starting);
@@ -334,19 +336,19 @@ mod tests {
 
     #[test]
     fn a_trouble_is_told_when_it_has_lasted_and_repeated_now_and_then() {
-        let (begun, mut told) = (Instant::now(), Told::default());
+        let (begun, mut told) = (Instant::now(), TroubleLog::default());
         let at = |seconds| begun + Duration::from_secs(seconds);
         let gone = facts(away()).troubles();
-        let line = || Some(Line::Troubled("the database is away: refused".to_owned()));
+        let line = || Some(TroubleLogLine::Troubled("the database is away: refused".to_owned()));
         assert_eq!(told.next(&gone, at(0)), None, "a blink");
         assert_eq!(told.next(&gone, at(2)), line());
         assert_eq!(told.next(&gone, at(30)), None);
         assert_eq!(told.next(&gone, at(62)), line());
-        let both = Facts { is_working: false, has_broker: false, ..facts(away()) }.troubles();
+        let both = HealthSnapshot { is_working: false, has_broker: false, ..facts(away()) }.troubles();
         assert_eq!(told.next(&both, at(63)), None);
         let joined = "the database is away: refused; there is no connection to RabbitMQ";
-        assert_eq!(told.next(&both, at(65)), Some(Line::Troubled(joined.to_owned())));
-        assert_eq!(told.next(&[], at(66)), Some(Line::Recovered));
+        assert_eq!(told.next(&both, at(65)), Some(TroubleLogLine::Troubled(joined.to_owned())));
+        assert_eq!(told.next(&[], at(66)), Some(TroubleLogLine::Recovered));
         assert_eq!(told.next(&[], at(67)), None);
     }
 }

@@ -16,12 +16,12 @@ use contract::send::Postage;
 use ipnet::IpNet;
 use serde::{Deserialize, Deserializer};
 
-pub use cards::{Pictures, ReturnAddresses};
-pub use console::Console;
-pub use language_model::LanguageModel;
-pub use printing::{Permit, Print, TextByPostage};
-pub use traces::Traces;
-pub use webhooks::{Dispatcher, Email, Outbound, Scans};
+pub use cards::{PictureSettings, ReturnAddressSettings};
+pub use console::ConsoleSettings;
+pub use language_model::LanguageModelSettings;
+pub use printing::{PermitSettings, PrintSettings, TextByPostage};
+pub use traces::TraceSettings;
+pub use webhooks::{DispatcherSettings, EmailSettings, OutboundSettings, ScanSettings};
 
 /// The defaults, which are also the reference of every setting.
 pub const DEFAULT: &str = include_str!("../default.toml");
@@ -40,54 +40,54 @@ const PREFIX: &str = "PILLARBOX";
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Postgres.
-    pub database: store::Settings,
+    pub database: store::StoreSettings,
     /// RabbitMQ.
-    pub broker: Broker,
+    pub broker: BrokerSettings,
     /// Logs.
-    pub log: Log,
+    pub log: LogSettings,
     /// Traces.
-    pub traces: Traces,
+    pub traces: TraceSettings,
     /// Health and metrics.
-    pub admin: Admin,
+    pub admin: AdminSettings,
     /// The stop.
-    pub shutdown: Shutdown,
+    pub shutdown: ShutdownSettings,
     /// The gateway.
-    pub gateway: Gateway,
+    pub gateway: GatewaySettings,
     /// The mailer.
-    pub mailer: Mailer,
+    pub mailer: MailerSettings,
     /// The syncer.
-    pub syncer: Syncer,
+    pub syncer: SyncerSettings,
     /// Cents for one card, by product.
-    pub prices: HashMap<String, Price>,
+    pub prices: HashMap<String, PriceByPostage>,
     /// Payment by card.
-    pub stripe: Stripe,
+    pub stripe: StripeSettings,
     /// How addresses are verified.
-    pub verification: Verification,
+    pub verification: VerificationSettings,
     /// The provider that verifies addresses.
-    pub smarty: Smarty,
+    pub smarty: SmartySettings,
     /// Scans of cards.
-    pub scans: Scans,
+    pub scans: ScanSettings,
     /// The dispatcher.
-    pub dispatcher: Dispatcher,
+    pub dispatcher: DispatcherSettings,
     /// Requests to addresses that somebody typed in.
-    pub outbound: Outbound,
+    pub outbound: OutboundSettings,
     /// Where pictures and print files are kept.
-    pub storage: storage::Settings,
+    pub storage: storage::StorageSettings,
     /// Pictures that cards print.
-    pub pictures: Pictures,
+    pub pictures: PictureSettings,
     /// Return addresses with fields in them.
-    pub return_addresses: ReturnAddresses,
+    pub return_addresses: ReturnAddressSettings,
     /// Printing.
-    pub print: Print,
+    pub print: PrintSettings,
     /// E-mail.
-    pub email: Email,
+    pub email: EmailSettings,
     /// The console.
-    pub console: Console,
+    pub console: ConsoleSettings,
     /// The language model that writes AI columns.
-    pub language_model: LanguageModel,
+    pub language_model: LanguageModelSettings,
 }
 
-impl Syncer {
+impl SyncerSettings {
     /// Since when removals by full syncs can be taken back.
     pub fn removals_undone_since(&self, now: DateTime<Utc>) -> DateTime<Utc> {
         now - TimeDelta::days(self.removal_undo_days)
@@ -97,7 +97,7 @@ impl Syncer {
 /// RabbitMQ.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Broker {
+pub struct BrokerSettings {
     /// `amqp://` or `amqps://` URL.
     pub url: String,
     /// Prefix of the queues' names.
@@ -107,7 +107,7 @@ pub struct Broker {
 /// Logs.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Log {
+pub struct LogSettings {
     /// For whom.
     pub format: LogFormat,
     /// Which.
@@ -127,7 +127,7 @@ pub enum LogFormat {
 /// Health and metrics.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Admin {
+pub struct AdminSettings {
     /// Address and port.
     pub listen: String,
 }
@@ -135,7 +135,7 @@ pub struct Admin {
 /// The stop.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Shutdown {
+pub struct ShutdownSettings {
     /// Milliseconds that the process goes on after it has said that it is not ready.
     pub drain_ms: u64,
     /// Milliseconds that what has begun may take.
@@ -145,7 +145,7 @@ pub struct Shutdown {
 /// The gateway.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Gateway {
+pub struct GatewaySettings {
     /// Address and port.
     pub listen: String,
     /// Where clients reach the gateways, for the OpenAPI document; empty for where it was asked.
@@ -191,7 +191,7 @@ pub struct Gateway {
 /// The mailer.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Mailer {
+pub struct MailerSettings {
     /// Requests at a time.
     pub concurrency: u16,
     /// Calls of formula tools at a time.
@@ -226,7 +226,7 @@ pub struct Mailer {
 /// The syncer.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Syncer {
+pub struct SyncerSettings {
     /// Requests at a time.
     pub concurrency: u16,
     /// Hours until an open sync expires.
@@ -256,7 +256,7 @@ pub struct ProductionDays {
 /// Cents by postage.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Price {
+pub struct PriceByPostage {
     /// USPS Marketing Mail.
     pub standard: i64,
     /// First-Class Mail.
@@ -266,7 +266,7 @@ pub struct Price {
 /// Payment by card.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Stripe {
+pub struct StripeSettings {
     /// Where the API is.
     pub url: String,
     /// The account's secret key.
@@ -277,7 +277,7 @@ pub struct Stripe {
     pub timeout_ms: u64,
 }
 
-impl std::fmt::Debug for Stripe {
+impl std::fmt::Debug for StripeSettings {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Stripe").field("url", &self.url).finish_non_exhaustive()
     }
@@ -286,9 +286,9 @@ impl std::fmt::Debug for Stripe {
 /// How addresses are verified.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Verification {
+pub struct VerificationSettings {
     /// By whom.
-    pub verifier: Verifier,
+    pub verifier: VerifierKind,
     /// Points that make a ZIP covered.
     pub coverage_points: i64,
     /// Days that a provider's answer is kept.
@@ -298,7 +298,7 @@ pub struct Verification {
 /// Who verifies addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verifier {
+pub enum VerifierKind {
     /// The program itself.
     Local,
     /// The provider.
@@ -308,7 +308,7 @@ pub enum Verifier {
 /// The provider that verifies addresses.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Smarty {
+pub struct SmartySettings {
     /// Where the API is.
     pub url: String,
     /// The account's id.
@@ -327,13 +327,13 @@ pub struct Smarty {
     pub breaker_rest_ms: u64,
 }
 
-impl std::fmt::Debug for Smarty {
+impl std::fmt::Debug for SmartySettings {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Smarty").field("url", &self.url).finish_non_exhaustive()
     }
 }
 
-impl Price {
+impl PriceByPostage {
     /// Cents with this postage.
     pub fn with(self, postage: Postage) -> i64 {
         match postage {
@@ -437,13 +437,13 @@ impl Config {
 fn networks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<IpNet>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum OneOrMany {
+    enum NetworkList {
         Many(Vec<IpNet>),
         One(String),
     }
-    match OneOrMany::deserialize(deserializer)? {
-        OneOrMany::Many(networks) => Ok(networks),
-        OneOrMany::One(text) => text
+    match NetworkList::deserialize(deserializer)? {
+        NetworkList::Many(networks) => Ok(networks),
+        NetworkList::One(text) => text
             .split(',')
             .map(str::trim)
             .filter(|part| !part.is_empty())

@@ -19,7 +19,7 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::registry::LookupSpan;
 
-use crate::config::Traces;
+use crate::config::TraceSettings;
 
 /// Ended spans that wait to be sent; further ones are dropped. About a megabyte.
 const WAITING_SPANS: usize = 2048;
@@ -43,14 +43,14 @@ const TARGETS: [&str; 9] =
 static IS_ON: AtomicBool = AtomicBool::new(false);
 
 /// Sends spans from a thread of its own. Dropped, it sends the last ones.
-pub(crate) struct Exporter {
+pub(crate) struct TraceExporter {
     provider: SdkTracerProvider,
     timeout: Duration,
 }
 
-impl Exporter {
+impl TraceExporter {
     /// The exporter of the process `name`; `None` when no endpoint is configured.
-    pub(crate) fn configured(name: &'static str, settings: &Traces) -> anyhow::Result<Option<Self>> {
+    pub(crate) fn configured(name: &'static str, settings: &TraceSettings) -> anyhow::Result<Option<Self>> {
         if settings.endpoint.is_empty() {
             return Ok(None);
         }
@@ -109,7 +109,7 @@ impl Exporter {
     }
 }
 
-impl Drop for Exporter {
+impl Drop for TraceExporter {
     fn drop(&mut self) {
         // A collector that is away does not hold up the stop.
         let _ = self.provider.shutdown_with_timeout(self.timeout);

@@ -11,14 +11,14 @@ use crate::condition::{DatabaseState, Readiness};
 use crate::process::Process;
 
 #[derive(Clone)]
-struct Health {
+struct HealthEndpoints {
     process: Process,
     metrics: PrometheusHandle,
 }
 
 /// What `/readyz` says: the status is for load balancers, the rest for whoever looks after them.
 #[derive(Serialize)]
-struct Answer {
+struct ReadinessAnswer {
     ready: bool,
     leaving: bool,
     working: bool,
@@ -33,14 +33,14 @@ pub(crate) fn router(process: &Process, metrics: PrometheusHandle) -> Router {
         .route("/livez", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
         .route("/metrics", get(render))
-        .with_state(Health { process: process.clone(), metrics })
+        .with_state(HealthEndpoints { process: process.clone(), metrics })
 }
 
 /// Asks nobody, so that it is answered as quickly when all else is slow.
-async fn ready(State(health): State<Health>) -> (StatusCode, Json<Answer>) {
+async fn ready(State(health): State<HealthEndpoints>) -> (StatusCode, Json<ReadinessAnswer>) {
     let facts = health.process.facts();
     let readiness = facts.readiness();
-    let answer = Answer {
+    let answer = ReadinessAnswer {
         ready: readiness == Readiness::Ready,
         leaving: facts.is_leaving,
         working: facts.is_working,
@@ -57,14 +57,14 @@ async fn ready(State(health): State<Health>) -> (StatusCode, Json<Answer>) {
     (status, Json(answer))
 }
 
-async fn render(State(health): State<Health>) -> String {
+async fn render(State(health): State<HealthEndpoints>) -> String {
     observe(&health);
     health.metrics.run_upkeep();
     health.metrics.render()
 }
 
 /// What is so at the moment.
-fn observe(health: &Health) {
+fn observe(health: &HealthEndpoints) {
     let flag = |is_so: bool| if is_so { 1.0 } else { 0.0 };
     let (process, facts) = (&health.process, health.process.facts());
     let pool = process.store.pool_status();

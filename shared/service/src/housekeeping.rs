@@ -9,21 +9,21 @@ use tokio_util::sync::CancellationToken;
 use crate::process::Process;
 
 /// When a periodic task is done.
-pub struct Rounds {
+pub struct PeriodicRounds {
     interval: Interval,
     shutdown: CancellationToken,
 }
 
 impl Process {
     /// Rounds of a task, at once and then so far apart at the least, until the process is to stop.
-    pub fn rounds(&self, apart: Duration) -> Rounds {
+    pub fn rounds(&self, apart: Duration) -> PeriodicRounds {
         let mut interval = tokio::time::interval(apart);
         interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        Rounds { interval, shutdown: self.shutdown.clone() }
+        PeriodicRounds { interval, shutdown: self.shutdown.clone() }
     }
 }
 
-impl Rounds {
+impl PeriodicRounds {
     /// Waits for the next round. False when there is none, because the process is to stop.
     pub async fn next(&mut self) -> bool {
         tokio::select! {

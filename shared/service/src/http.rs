@@ -23,8 +23,8 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-use self::patient::Patient;
-use self::source::{Place, Sources};
+use self::patient::WriteTimeoutStream;
+use self::source::{ConnectionCounter, ConnectionGuard};
 
 /// Headers of a request at the most.
 const MAX_HEADERS: usize = 64;
@@ -37,7 +37,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(20);
 
 /// What a server puts up with.
 #[derive(Debug, Clone)]
-pub struct Limits {
+pub struct ServerLimits {
     /// Connections at a time; further ones wait in the system's queue.
     pub max_connections: usize,
     /// Of these from one source address; further ones are closed.
@@ -55,18 +55,18 @@ pub struct Limits {
 }
 
 /// A connection that was accepted, with its places.
-struct Accepted {
+struct AcceptedConnection {
     stream: TcpStream,
     peer: SocketAddr,
-    place: Place,
+    place: ConnectionGuard,
     _slot: Option<OwnedSemaphorePermit>,
 }
 
 /// Serves `router` until `shutdown`, then lets running requests finish. Handlers find the peer's address as
 /// `ConnectInfo<SocketAddr>`.
-pub async fn serve(listener: TcpListener, router: Router, limits: Limits, shutdown: CancellationToken) {
+pub async fn serve(listener: TcpListener, router: Router, limits: ServerLimits, shutdown: CancellationToken) {
     let slots = Arc::new(Semaphore::new(limits.max_connections));
-    let sources = Sources::new(limits.connections_per_source, limits.trusted_proxies.clone());
+    let sources = ConnectionCounter::new(limits.connections_per_source, limits.trusted_proxies.clone());
     let router = router.layer(from_fn(host::check));
     let graceful = GracefulShutdown::new();
     loop {
@@ -94,22 +94,27 @@ pub async fn serve(listener: TcpListener, router: Router, limits: Limits, shutdo
 async fn next_connection(
     listener: &TcpListener,
     slots: &Arc<Semaphore>,
-    sources: &Arc<Sources>,
-) -> std::io::Result<Option<Accepted>> {
+    sources: &Arc<ConnectionCounter>,
+) -> std::io::Result<Option<AcceptedConnection>> {
     // The semaphore is never closed.
     let slot = slots.clone().acquire_owned().await.ok();
     let (stream, peer) = listener.accept().await?;
     let place = sources.admit(peer.ip());
-    Ok(place.map(|place| Accepted { stream, peer, place, _slot: slot }))
+    Ok(place.map(|place| AcceptedConnection { stream, peer, place, _slot: slot }))
 }
 
-fn spawn_connection(accepted: Accepted, router: Router, limits: &Limits, graceful: &GracefulShutdown) {
-    let Accepted { stream, peer, place, _slot } = accepted;
+fn spawn_connection(
+    accepted: AcceptedConnection,
+    router: Router,
+    limits: &ServerLimits,
+    graceful: &GracefulShutdown,
+) {
+    let AcceptedConnection { stream, peer, place, _slot } = accepted;
     // Answers are written whole; waiting to fill a packet would only delay them.
     let _ = stream.set_nodelay(true);
     let first_header_timeout = match place {
-        Place::Trusted => limits.header_timeout,
-        Place::Counted(..) => limits.first_header_timeout,
+        ConnectionGuard::Trusted => limits.header_timeout,
+        ConnectionGuard::Counted(..) => limits.first_header_timeout,
     };
     let begun = Arc::new(Notify::new());
     let has_begun = begun.clone();
@@ -124,7 +129,7 @@ fn spawn_connection(accepted: Accepted, router: Router, limits: &Limits, gracefu
         .max_headers(MAX_HEADERS)
         .max_buf_size(MAX_BUFFER_BYTES)
         .serve_connection(
-            TokioIo::new(Patient::new(stream, limits.write_timeout)),
+            TokioIo::new(WriteTimeoutStream::new(stream, limits.write_timeout)),
             TowerToHyperService::new(service),
         );
     let connection = graceful.watch(connection);

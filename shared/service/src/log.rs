@@ -20,8 +20,8 @@ use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{EnvFilter, Layer};
 
-use self::line::{Fields, Line};
-use self::repeats::{LeftOut, Repeats};
+use self::line::{LogFields, LogLine};
+use self::repeats::{RepeatFilter, SuppressedLines};
 use crate::config::LogFormat;
 
 /// Writes the lines that `filter` lets through, of the process `name`. Spans that are not for traces alone give their fields
@@ -37,58 +37,58 @@ where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {
     let spans = filter_fn(|metadata| metadata.is_span()).and(LevelFilter::INFO);
-    Lines { name, format, writer, repeats: Mutex::default() }.with_filter(filter.or(spans))
+    LogLayer { name, format, writer, repeats: Mutex::default() }.with_filter(filter.or(spans))
 }
 
-struct Lines<W> {
+struct LogLayer<W> {
     name: &'static str,
     format: LogFormat,
     writer: W,
-    repeats: Mutex<Repeats>,
+    repeats: Mutex<RepeatFilter>,
 }
 
-impl<S, W> Layer<S> for Lines<W>
+impl<S, W> Layer<S> for LogLayer<W>
 where
     S: Subscriber + for<'span> LookupSpan<'span>,
     W: for<'w> MakeWriter<'w> + 'static,
 {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         let Some(span) = context.span(id) else { return };
-        let mut fields = Fields::default();
+        let mut fields = LogFields::default();
         attributes.record(&mut fields);
         span.extensions_mut().insert(fields);
     }
 
     fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
         let Some(span) = context.span(id) else { return };
-        if let Some(fields) = span.extensions_mut().get_mut::<Fields>() {
+        if let Some(fields) = span.extensions_mut().get_mut::<LogFields>() {
             values.record(fields);
         }
     }
 
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         let metadata = event.metadata();
-        let mut fields = Fields::default();
+        let mut fields = LogFields::default();
         event.record(&mut fields);
         let (is_written, left_out) = self.judge(event, &fields);
-        for LeftOut { level, message, lines } in left_out {
-            self.write(&Line::left_out(self.name, level, message, lines));
+        for SuppressedLines { level, message, lines } in left_out {
+            self.write(&LogLine::left_out(self.name, level, message, lines));
         }
         if !is_written {
             return;
         }
         for span in context.event_scope(event).into_iter().flatten() {
-            if let Some(of_span) = span.extensions().get::<Fields>() {
+            if let Some(of_span) = span.extensions().get::<LogFields>() {
                 fields.add_missing(of_span);
             }
         }
-        self.write(&Line::new(self.name, metadata, fields));
+        self.write(&LogLine::new(self.name, metadata, fields));
     }
 }
 
-impl<W: for<'w> MakeWriter<'w>> Lines<W> {
+impl<W: for<'w> MakeWriter<'w>> LogLayer<W> {
     /// Whether a line is written, and what was left out before it.
-    fn judge(&self, event: &Event<'_>, fields: &Fields) -> (bool, Vec<LeftOut>) {
+    fn judge(&self, event: &Event<'_>, fields: &LogFields) -> (bool, Vec<SuppressedLines>) {
         let (metadata, now) = (event.metadata(), Instant::now());
         // A panic while the lock was held leaves a count that is a little off.
         let mut repeats = self.repeats.lock().unwrap_or_else(PoisonError::into_inner);
@@ -103,7 +103,7 @@ impl<W: for<'w> MakeWriter<'w>> Lines<W> {
         (is_written, left_out)
     }
 
-    fn write(&self, line: &Line<'_>) {
+    fn write(&self, line: &LogLine<'_>) {
         let text = match self.format {
             LogFormat::Json => line.to_json(),
             LogFormat::Text => line.to_text(),
@@ -126,9 +126,9 @@ mod tests {
     use super::*;
 
     #[derive(Clone, Default)]
-    struct Written(Arc<Mutex<Vec<u8>>>);
+    struct WrittenLines(Arc<Mutex<Vec<u8>>>);
 
-    impl Write for Written {
+    impl Write for WrittenLines {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.lock().unwrap().write(bytes)
         }
@@ -140,7 +140,7 @@ mod tests {
 
     /// The lines that `work` leaves with this filter.
     fn lines_of(filter: &str, work: impl FnOnce()) -> Vec<Value> {
-        let written = Written::default();
+        let written = WrittenLines::default();
         let writer = written.clone();
         let layer = lines("tests", LogFormat::Json, EnvFilter::new(filter), move || writer.clone());
         tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), work);

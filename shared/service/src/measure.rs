@@ -33,7 +33,7 @@ async fn measure(mut request: Request, next: Next) -> Response {
     let method = method_name(request.method());
     let (identity, span) = RequestIdentity::begin(method, &route, request.headers());
     request.extensions_mut().insert(identity);
-    let mut running = Running::begin(route, method, span.clone());
+    let mut running = RunningRequest::begin(route, method, span.clone());
     let response = next.run(request).instrument(span).await;
     running.answered(&response);
     response
@@ -61,7 +61,7 @@ fn method_name(method: &Method) -> &'static str {
 }
 
 /// A request being answered. It is counted and logged when it is dropped, so also when its client has hung up.
-struct Running {
+struct RunningRequest {
     route: String,
     method: &'static str,
     begun: Instant,
@@ -69,7 +69,7 @@ struct Running {
     answer: Option<(StatusCode, &'static str)>,
 }
 
-impl Running {
+impl RunningRequest {
     fn begin(route: String, method: &'static str, span: Span) -> Self {
         metrics::gauge!("pillarbox_http_requests_running").increment(1);
         Self { route, method, begun: Instant::now(), span, answer: None }
@@ -90,7 +90,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningRequest {
     fn drop(&mut self) {
         let (status, code) = match &self.answer {
             Some((status, code)) => (status.as_str().to_owned(), *code),
@@ -114,7 +114,7 @@ impl Drop for Running {
 
 /// What a provider's answer comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Provided {
+pub enum ProviderOutcome {
     /// It did what it was asked.
     Ok,
     /// It did not; the same may succeed later.
@@ -123,7 +123,7 @@ pub enum Provided {
     Refused,
 }
 
-impl Provided {
+impl ProviderOutcome {
     const fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -137,7 +137,7 @@ impl Provided {
 pub async fn provider_call<T>(
     provider: &'static str,
     call: impl Future<Output = T>,
-    judge: impl FnOnce(&T) -> Provided,
+    judge: impl FnOnce(&T) -> ProviderOutcome,
 ) -> T {
     let begun = Instant::now();
     let span = match Span::current().is_none() {

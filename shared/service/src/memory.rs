@@ -20,7 +20,7 @@ use http_body_util::{BodyExt, Collected};
 use hyper::body::{Frame, SizeHint};
 use tokio::time::Instant;
 
-use self::ledger::{Asked, Ledger, Signal};
+use self::ledger::{Asked, HolderSignal, MemoryLedger};
 
 /// How often is looked whether somebody has become slow, while others wait.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
@@ -33,7 +33,7 @@ const ANSWER_STEP_BYTES: usize = 32 * 1024;
 
 /// How much there is.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct MemoryLimits {
     /// Bytes in all.
     pub total_bytes: usize,
     /// Bytes of the largest thing that is held: so much of the whole, and of each share, is there for the oldest alone.
@@ -42,7 +42,7 @@ pub struct Limits {
 
 /// For whom memory counts.
 #[derive(Debug, Clone)]
-pub struct Account {
+pub struct MemoryAccount {
     /// What tells it from others.
     pub name: Vec<u8>,
     /// Bytes that it has at the most.
@@ -51,7 +51,7 @@ pub struct Account {
 
 /// Why memory was not given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Denied {
+pub enum MemoryDeniedError {
     /// It made place for others.
     #[error("it was too slow, or held too much, while others waited")]
     Evicted,
@@ -65,45 +65,45 @@ pub enum Denied {
 
 /// A budget. Clones share it.
 #[derive(Clone)]
-pub struct Budget {
+pub struct MemoryBudget {
     name: &'static str,
-    shared: Arc<Shared>,
+    shared: Arc<SharedLedger>,
 }
 
-struct Shared {
-    ledger: Mutex<Ledger>,
+struct SharedLedger {
+    ledger: Mutex<MemoryLedger>,
     looked_at: Mutex<Instant>,
 }
 
 /// A place in a budget; what it holds is given back when it is dropped.
-pub struct Reservation {
-    budget: Budget,
-    accounts: Vec<Account>,
+pub struct MemoryReservation {
+    budget: MemoryBudget,
+    accounts: Vec<MemoryAccount>,
     is_with_peer: bool,
-    signal: Arc<Signal>,
+    signal: Arc<HolderSignal>,
     /// Given with the first bytes: who has none yet is not among those who have come.
     id: OnceLock<u64>,
 }
 
-impl Budget {
+impl MemoryBudget {
     /// A budget, with its name among the metrics.
-    pub fn new(name: &'static str, limits: Limits) -> Self {
-        let (ledger, looked_at) = (Mutex::new(Ledger::new(limits)), Mutex::new(Instant::now()));
-        Self { name, shared: Arc::new(Shared { ledger, looked_at }) }
+    pub fn new(name: &'static str, limits: MemoryLimits) -> Self {
+        let (ledger, looked_at) = (Mutex::new(MemoryLedger::new(limits)), Mutex::new(Instant::now()));
+        Self { name, shared: Arc::new(SharedLedger { ledger, looked_at }) }
     }
 
     /// A place that holds nothing yet, for a peer that is about to send.
-    pub fn open_for_sender(&self, accounts: Vec<Account>) -> Reservation {
+    pub fn open_for_sender(&self, accounts: Vec<MemoryAccount>) -> MemoryReservation {
         self.open(accounts, true)
     }
 
     /// A place that holds nothing yet, for something that is about to be made.
-    pub fn open_for_answer(&self, accounts: Vec<Account>) -> Reservation {
+    pub fn open_for_answer(&self, accounts: Vec<MemoryAccount>) -> MemoryReservation {
         self.open(accounts, false)
     }
 
-    fn open(&self, accounts: Vec<Account>, is_with_peer: bool) -> Reservation {
-        Reservation {
+    fn open(&self, accounts: Vec<MemoryAccount>, is_with_peer: bool) -> MemoryReservation {
+        MemoryReservation {
             budget: self.clone(),
             accounts,
             is_with_peer,
@@ -112,7 +112,7 @@ impl Budget {
         }
     }
 
-    fn with<T>(&self, change: impl FnOnce(&mut Ledger, Instant) -> T) -> T {
+    fn with<T>(&self, change: impl FnOnce(&mut MemoryLedger, Instant) -> T) -> T {
         let mut ledger = lock(&self.shared.ledger);
         let before = ledger.figures();
         let changed = change(&mut ledger, Instant::now());
@@ -131,7 +131,7 @@ impl Budget {
         if looked_at.elapsed() >= LOOK_INTERVAL {
             *looked_at = Instant::now();
             drop(looked_at);
-            self.with(Ledger::settle);
+            self.with(MemoryLedger::settle);
         }
     }
 }
@@ -141,26 +141,26 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Reservation {
+impl MemoryReservation {
     /// Waits for so much more.
     ///
     /// # Errors
-    /// [`Denied`].
-    pub async fn grow(&self, bytes: usize, patience: Duration) -> Result<(), Denied> {
+    /// [`MemoryDeniedError`].
+    pub async fn grow(&self, bytes: usize, patience: Duration) -> Result<(), MemoryDeniedError> {
         if self.signal.evicted.is_cancelled() {
-            return Err(Denied::Evicted);
+            return Err(MemoryDeniedError::Evicted);
         }
         match self.join(|ledger, id, now| ledger.ask(id, bytes, now)) {
             Asked::Granted => return Ok(()),
             Asked::Waits => {}
-            Asked::TurnedAway => return Err(Denied::TurnedAway),
+            Asked::TurnedAway => return Err(MemoryDeniedError::TurnedAway),
         }
         let deadline = tokio::time::sleep(patience);
         tokio::pin!(deadline);
         loop {
             tokio::select! {
                 biased;
-                () = self.signal.evicted.cancelled() => return Err(Denied::Evicted),
+                () = self.signal.evicted.cancelled() => return Err(MemoryDeniedError::Evicted),
                 () = self.signal.granted.notified() => return Ok(()),
                 () = &mut deadline => return self.give_up().await,
                 () = tokio::time::sleep(LOOK_INTERVAL) => self.budget.look(),
@@ -169,9 +169,9 @@ impl Reservation {
     }
 
     /// Waits no longer. What was granted meanwhile is kept, and the word of it taken: the next wait would take it for its own.
-    async fn give_up(&self) -> Result<(), Denied> {
+    async fn give_up(&self) -> Result<(), MemoryDeniedError> {
         if !self.join(|ledger, id, _| ledger.give_up(id)) {
-            return Err(Denied::TimedOut);
+            return Err(MemoryDeniedError::TimedOut);
         }
         self.signal.granted.notified().await;
         Ok(())
@@ -216,7 +216,7 @@ impl Reservation {
     }
 
     /// Changes the ledger as one who is in it.
-    fn join<T>(&self, change: impl FnOnce(&mut Ledger, u64, Instant) -> T) -> T {
+    fn join<T>(&self, change: impl FnOnce(&mut MemoryLedger, u64, Instant) -> T) -> T {
         self.budget.with(|ledger, now| {
             let open = || ledger.open(&self.accounts, self.is_with_peer, self.signal.clone(), now);
             let id = *self.id.get_or_init(open);
@@ -228,7 +228,7 @@ impl Reservation {
 /// Bytes with their place.
 struct Held {
     bytes: Vec<u8>,
-    _place: Reservation,
+    _place: MemoryReservation,
 }
 
 impl AsRef<[u8]> for Held {
@@ -237,7 +237,7 @@ impl AsRef<[u8]> for Held {
     }
 }
 
-impl Drop for Reservation {
+impl Drop for MemoryReservation {
     fn drop(&mut self) {
         if let Some(id) = self.id.get() {
             self.budget.with(|ledger, now| ledger.close(*id, now));
@@ -247,18 +247,18 @@ impl Drop for Reservation {
 
 /// The body of an answer that counts.
 struct HeldAnswer {
-    place: Reservation,
+    place: MemoryReservation,
     left: u64,
 }
 
 impl HttpBody for HeldAnswer {
     type Data = Bytes;
-    type Error = Denied;
+    type Error = MemoryDeniedError;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Denied>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, MemoryDeniedError>>> {
         if self.left == 0 {
             return Poll::Ready(None);
         }
@@ -271,7 +271,7 @@ impl HttpBody for HeldAnswer {
                 self.left -= bytes.len() as u64;
                 Ok(Frame::data(bytes))
             }
-            None => Err(Denied::Evicted),
+            None => Err(MemoryDeniedError::Evicted),
         }))
     }
 
@@ -293,13 +293,17 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_granted_as_the_deadline_strikes_is_granted_once() {
-        let budget = Budget::new("test", Limits { total_bytes: 200, largest_bytes: 100 });
+        let budget = MemoryBudget::new("test", MemoryLimits { total_bytes: 200, largest_bytes: 100 });
         let [oldest, second, third] = [(); 3].map(|()| budget.open_for_answer(Vec::new()));
         assert_eq!((oldest.grow(100, LONG).await, second.grow(100, LONG).await), (Ok(()), Ok(())));
         assert_eq!(third.join(|ledger, id, now| ledger.ask(id, 50, now)), Asked::Waits);
         drop(second);
         assert_eq!(third.give_up().await, Ok(()));
-        assert_eq!(third.grow(60, SHORT).await, Err(Denied::TimedOut), "only the oldest has room for more");
+        assert_eq!(
+            third.grow(60, SHORT).await,
+            Err(MemoryDeniedError::TimedOut),
+            "only the oldest has room for more"
+        );
         assert_eq!(budget.with(|ledger, _| ledger.figures().0), 150);
     }
 }

@@ -8,7 +8,7 @@ pub(crate) use list::QUEUES;
 
 /// What a metric measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum MetricKind {
     /// Only grows while the process lives.
     Counter,
     /// Is what it is at the moment.
@@ -19,7 +19,7 @@ pub enum Kind {
 
 /// A label and the values that it can have.
 #[derive(Debug, Clone, Copy)]
-pub struct Label {
+pub struct MetricLabel {
     /// Its name.
     pub name: &'static str,
     /// Its values; empty when the program's code bounds them: routes, the API's codes, tools.
@@ -32,11 +32,11 @@ pub struct Metric {
     /// Its name.
     pub name: &'static str,
     /// What it measures.
-    pub kind: Kind,
+    pub kind: MetricKind,
     /// The processes that expose it; empty is all of them.
     pub by: &'static [&'static str],
     /// Its labels.
-    pub labels: &'static [Label],
+    pub labels: &'static [MetricLabel],
     /// One sentence.
     pub help: &'static str,
 }
@@ -64,19 +64,19 @@ impl Metric {
 pub(crate) fn describe(name: &str) {
     for metric in METRICS.iter().filter(|metric| metric.is_of(name)) {
         match metric.kind {
-            Kind::Counter => {
+            MetricKind::Counter => {
                 metrics::describe_counter!(metric.name, metric.help);
                 for labels in metric.combinations() {
                     metrics::counter!(metric.name, labels).increment(0);
                 }
             }
-            Kind::Gauge => {
+            MetricKind::Gauge => {
                 metrics::describe_gauge!(metric.name, metric.help);
                 if metric.labels.is_empty() {
                     metrics::gauge!(metric.name).set(0);
                 }
             }
-            Kind::Histogram => metrics::describe_histogram!(metric.name, metric.help),
+            MetricKind::Histogram => metrics::describe_histogram!(metric.name, metric.help),
         }
     }
 }
@@ -90,8 +90,8 @@ mod tests {
         for Metric { name, kind, help, .. } in METRICS {
             let stem = name.strip_prefix("pillarbox_").unwrap();
             assert!(stem.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{name}");
-            assert_eq!(*kind == Kind::Counter, name.ends_with("_total"), "{name}");
-            assert!(*kind != Kind::Histogram || name.ends_with("_seconds"), "{name}");
+            assert_eq!(*kind == MetricKind::Counter, name.ends_with("_total"), "{name}");
+            assert!(*kind != MetricKind::Histogram || name.ends_with("_seconds"), "{name}");
             assert!(help.ends_with('.'), "{name}");
         }
     }

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::clock::Clock;
-use crate::condition::{self, Condition, Facts};
+use crate::condition::{self, HealthSnapshot, ProcessHealth};
 use crate::config::Config;
 use crate::{health, http, report, telemetry};
 
@@ -52,7 +52,7 @@ pub struct Process {
     /// True from the moment at which the process is told to stop.
     pub is_leaving: Arc<AtomicBool>,
     /// What it has found out about itself and its database.
-    pub(crate) condition: Arc<Condition>,
+    pub(crate) condition: Arc<ProcessHealth>,
     /// Cancelled when the process is to stop: take nothing new, finish what has begun.
     pub shutdown: CancellationToken,
     /// Cancelled when those who still wait have to be answered.
@@ -74,7 +74,7 @@ impl Process {
     ) -> anyhow::Result<Self> {
         install_crypto();
         let store = Store::new(&config.database).context("database")?;
-        let settings = queue::Settings {
+        let settings = queue::BrokerOptions {
             url: config.broker.url.clone(),
             namespace: config.broker.namespace.clone(),
             connection_name: name.to_owned(),
@@ -113,7 +113,7 @@ impl Process {
     }
 
     /// How it stands with the process at the moment.
-    pub(crate) fn facts(&self) -> Facts {
+    pub(crate) fn facts(&self) -> HealthSnapshot {
         let (is_working, is_leaving) =
             (self.is_working.load(Ordering::Relaxed), self.is_leaving.load(Ordering::Relaxed));
         self.condition.facts(is_working, is_leaving, self.broker.is_connected())
@@ -233,7 +233,7 @@ async fn serve_admin(process: &Process, metrics: PrometheusHandle) -> anyhow::Re
     let listen = &process.config.admin.listen;
     let listener = TcpListener::bind(listen).await.with_context(|| format!("cannot listen on {listen}"))?;
     let router = health::router(process, metrics);
-    let limits = http::Limits {
+    let limits = http::ServerLimits {
         max_connections: ADMIN_CONNECTIONS,
         connections_per_source: ADMIN_CONNECTIONS_PER_SOURCE,
         trusted_proxies: Vec::new(),

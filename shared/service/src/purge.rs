@@ -6,14 +6,14 @@ use crate::housekeeping::note;
 
 /// How much one go deletes at the most of a kind of row.
 #[derive(Debug, Clone, Copy)]
-pub struct Portions {
+pub struct PurgePortions {
     /// Rows that one statement deletes.
     pub rows: u32,
     /// Statements of one kind.
     pub statements: usize,
 }
 
-impl Portions {
+impl PurgePortions {
     /// Repeats a deletion of so many rows at the most while it finds as many, and counts what it deleted as rows of `kind`
     /// in `pillarbox_purged_rows_total`. A failure is logged and counted, and ends this deletion only: what else is to be
     /// deleted does not depend on it, and what is left is found in the next round.
@@ -50,7 +50,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_deletion_that_fails_ends_itself_and_nothing_else() {
-        let (portions, asked) = (Portions { rows: 10, statements: 5 }, Cell::new(0));
+        let (portions, asked) = (PurgePortions { rows: 10, statements: 5 }, Cell::new(0));
         let failing = |_| {
             asked.set(asked.get() + 1);
             std::future::ready(Err(StoreError::Corrupt("a row".to_owned())))

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use store::{BACKLOG_KINDS as KINDS, BacklogRules, SerialsUsed};
+use store::{BACKLOG_KINDS as KINDS, BacklogRules, SerialUsage};
 
 use crate::metric::QUEUES;
 use crate::process::Process;
@@ -53,7 +53,7 @@ pub(crate) async fn run(process: Process) {
 async fn report_queues(process: &Process) {
     let asked = tokio::time::timeout(BROKER_TIMEOUT, process.broker.depths(&QUEUES)).await;
     match asked {
-        Ok(Ok(depths)) => show_queues(&depths.map(|depth| Depth {
+        Ok(Ok(depths)) => show_queues(&depths.map(|depth| QueueDepthFigures {
             queue: depth.queue,
             messages: depth.messages.into(),
             consumers: depth.consumers.into(),
@@ -69,7 +69,7 @@ async fn report_backlog(process: &Process) {
         email_attempts: process.config.email.attempts,
     };
     match process.store.backlog(rules, process.clock.now()).await {
-        Ok(backlog) => show_backlog(&backlog.map(|waiting| Waiting {
+        Ok(backlog) => show_backlog(&backlog.map(|waiting| BacklogFigures {
             kind: waiting.kind,
             rows: waiting.rows as f64,
             overdue_seconds: waiting.overdue.as_seconds_f64(),
@@ -83,7 +83,7 @@ async fn report_backlog(process: &Process) {
 
 async fn report_serials(process: &Process) {
     match process.store.print_serials_used(process.clock.now()).await {
-        Ok(SerialsUsed { used, serials }) => show_serials(used as f64 / serials.max(1) as f64),
+        Ok(SerialUsage { used, serials }) => show_serials(used as f64 / serials.max(1) as f64),
         Err(error) => {
             tracing::warn!(error = &error as &dyn Error, "cannot report how many serial numbers are used");
             show_serials(f64::NAN);
@@ -92,35 +92,35 @@ async fn report_serials(process: &Process) {
 }
 
 /// A queue as it is shown; what nobody knows is not a number.
-struct Depth {
+struct QueueDepthFigures {
     queue: &'static str,
     messages: f64,
     consumers: f64,
 }
 
-struct Waiting {
+struct BacklogFigures {
     kind: &'static str,
     rows: f64,
     overdue_seconds: f64,
 }
 
-fn unknown_depth(queue: &'static str) -> Depth {
-    Depth { queue, messages: f64::NAN, consumers: f64::NAN }
+fn unknown_depth(queue: &'static str) -> QueueDepthFigures {
+    QueueDepthFigures { queue, messages: f64::NAN, consumers: f64::NAN }
 }
 
-fn unknown_backlog(kind: &'static str) -> Waiting {
-    Waiting { kind, rows: f64::NAN, overdue_seconds: f64::NAN }
+fn unknown_backlog(kind: &'static str) -> BacklogFigures {
+    BacklogFigures { kind, rows: f64::NAN, overdue_seconds: f64::NAN }
 }
 
-fn show_queues(depths: &[Depth]) {
-    for Depth { queue, messages, consumers } in depths {
+fn show_queues(depths: &[QueueDepthFigures]) {
+    for QueueDepthFigures { queue, messages, consumers } in depths {
         metrics::gauge!("pillarbox_queue_messages", "queue" => *queue).set(*messages);
         metrics::gauge!("pillarbox_queue_consumers", "queue" => *queue).set(*consumers);
     }
 }
 
-fn show_backlog(backlog: &[Waiting]) {
-    for Waiting { kind, rows, overdue_seconds } in backlog {
+fn show_backlog(backlog: &[BacklogFigures]) {
+    for BacklogFigures { kind, rows, overdue_seconds } in backlog {
         metrics::gauge!("pillarbox_backlog", "kind" => *kind).set(*rows);
         metrics::gauge!("pillarbox_backlog_age_seconds", "kind" => *kind).set(*overdue_seconds);
     }

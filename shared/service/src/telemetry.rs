@@ -8,7 +8,7 @@ use tracing_subscriber::layer::{Context as LayerContext, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer};
 
-use crate::config::{Log, Traces};
+use crate::config::{LogSettings, TraceSettings};
 use crate::export;
 use crate::log::lines;
 use crate::metric;
@@ -21,12 +21,12 @@ const DURATION_BUCKETS: [f64; 13] =
 /// process has an effect. What comes back sends the last spans when it is dropped.
 pub(crate) fn start(
     name: &'static str,
-    log: &Log,
-    traces: &Traces,
-) -> anyhow::Result<Option<export::Exporter>> {
+    log: &LogSettings,
+    traces: &TraceSettings,
+) -> anyhow::Result<Option<export::TraceExporter>> {
     let filter = EnvFilter::try_new(&log.filter).context("log.filter")?;
-    let exporter = export::Exporter::configured(name, traces)?;
-    let spans = exporter.as_ref().map(export::Exporter::layer);
+    let exporter = export::TraceExporter::configured(name, traces)?;
+    let spans = exporter.as_ref().map(export::TraceExporter::layer);
     let registry =
         tracing_subscriber::registry().with(spans).with(CountedLevels.with_filter(LevelFilter::WARN));
     let _ = registry.with(lines(name, log.format, filter, std::io::stdout)).try_init();

@@ -7,7 +7,7 @@ use axum::http::{Extensions, HeaderMap, HeaderValue};
 use axum::response::Response;
 use contract::id::{RequestId, TeamId};
 use opentelemetry::trace::{SpanContext, SpanId, TraceFlags, TraceId, TraceState};
-use queue::Call;
+use queue::QueueCall;
 use rand::RngExt;
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
@@ -92,7 +92,7 @@ impl TraceContext {
 
     /// The span of a worker's work for a call, below its caller's in the trace. What is logged in it belongs to the request;
     /// its empty fields are the worker's to fill.
-    pub fn work_span(&self, call: &Call, queue: &'static str) -> Span {
+    pub fn work_span(&self, call: &QueueCall, queue: &'static str) -> Span {
         let span = tracing::info_span!(
             "work",
             otel.name = format!("{queue} process"),

@@ -20,8 +20,8 @@ use object_store::{BackoffConfig, ClientOptions, ObjectStore, ObjectStoreExt, Re
 
 pub use error::{StorageError, StorageSettingsError};
 pub use name::{FileName, InvalidFileName};
-pub use settings::{Bucket, Kind, Settings};
-pub use writer::Writer;
+pub use settings::{BucketSettings, StorageKind, StorageSettings};
+pub use writer::StorageWriter;
 
 /// Time to connect to a bucket's host.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -47,12 +47,12 @@ impl Storage {
     ///
     /// # Errors
     /// [`StorageSettingsError`] when the folder cannot be made or the bucket's settings cannot be used.
-    pub fn new(settings: &Settings) -> Result<Self, StorageSettingsError> {
+    pub fn new(settings: &StorageSettings) -> Result<Self, StorageSettingsError> {
         let files: Arc<dyn ObjectStore> = match settings.kind {
-            Kind::Folder => Arc::new(folder(&settings.folder)?),
-            Kind::S3 => Arc::new(bucket(&settings.s3)?),
+            StorageKind::Folder => Arc::new(folder(&settings.folder)?),
+            StorageKind::S3 => Arc::new(bucket(&settings.s3)?),
         };
-        let folder = (settings.kind == Kind::Folder).then(|| settings.folder.as_path().into());
+        let folder = (settings.kind == StorageKind::Folder).then(|| settings.folder.as_path().into());
         Ok(Self { files, folder })
     }
 
@@ -69,9 +69,11 @@ impl Storage {
     ///
     /// # Errors
     /// [`StorageError::Unavailable`].
-    pub async fn write(&self, name: &FileName) -> Result<Writer, StorageError> {
+    pub async fn write(&self, name: &FileName) -> Result<StorageWriter, StorageError> {
         let upload = self.files.put_multipart(&path(name)).await;
-        upload.map(|upload| Writer::new(name.clone(), upload)).map_err(|error| StorageError::of(name, error))
+        upload
+            .map(|upload| StorageWriter::new(name.clone(), upload))
+            .map_err(|error| StorageError::of(name, error))
     }
 
     /// Reads a file of `most_bytes` at the most.
@@ -184,7 +186,7 @@ fn folder(folder: &std::path::Path) -> Result<LocalFileSystem, StorageSettingsEr
     Ok(files.with_fsync(true))
 }
 
-fn bucket(bucket: &Bucket) -> Result<AmazonS3, StorageSettingsError> {
+fn bucket(bucket: &BucketSettings) -> Result<AmazonS3, StorageSettingsError> {
     let is_plain = bucket.endpoint.starts_with("http://");
     let client = ClientOptions::new()
         .with_connect_timeout(CONNECT_TIMEOUT)

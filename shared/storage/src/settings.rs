@@ -8,19 +8,19 @@ use serde::Deserialize;
 /// Where files are kept.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Settings {
+pub struct StorageSettings {
     /// In what.
-    pub kind: Kind,
-    /// The folder, for [`Kind::Folder`].
+    pub kind: StorageKind,
+    /// The folder, for [`StorageKind::Folder`].
     pub folder: PathBuf,
-    /// The bucket, for [`Kind::S3`].
-    pub s3: Bucket,
+    /// The bucket, for [`StorageKind::S3`].
+    pub s3: BucketSettings,
 }
 
 /// In what files are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum StorageKind {
     /// A folder that all processes share.
     Folder,
     /// A bucket with the API of Amazon S3.
@@ -30,7 +30,7 @@ pub enum Kind {
 /// A bucket with the API of Amazon S3.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Bucket {
+pub struct BucketSettings {
     /// Where the API is; empty for Amazon's.
     pub endpoint: String,
     /// The region.
@@ -43,7 +43,7 @@ pub struct Bucket {
     pub secret_access_key: String,
 }
 
-impl fmt::Debug for Bucket {
+impl fmt::Debug for BucketSettings {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Bucket")

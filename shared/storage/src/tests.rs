@@ -11,28 +11,28 @@ use bucket::FakeBucket;
 
 const LARGE: usize = 20 * 1024 * 1024;
 
-fn settings(kind: Kind, folder: &std::path::Path, endpoint: &str) -> Settings {
-    let s3 = Bucket {
+fn settings(kind: StorageKind, folder: &std::path::Path, endpoint: &str) -> StorageSettings {
+    let s3 = BucketSettings {
         endpoint: endpoint.to_owned(),
         region: "us-east-1".to_owned(),
         bucket: "cards".to_owned(),
         access_key_id: "id".to_owned(),
         secret_access_key: "secret".to_owned(),
     };
-    Settings { kind, folder: folder.to_owned(), s3 }
+    StorageSettings { kind, folder: folder.to_owned(), s3 }
 }
 
 fn in_folder() -> (Storage, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     // A folder that is not there is made.
-    let storage = Storage::new(&settings(Kind::Folder, &folder.path().join("files"), "")).unwrap();
+    let storage = Storage::new(&settings(StorageKind::Folder, &folder.path().join("files"), "")).unwrap();
     (storage, folder)
 }
 
 async fn in_bucket() -> (Storage, FakeBucket) {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let bucket = FakeBucket::start().await;
-    let storage = Storage::new(&settings(Kind::S3, std::path::Path::new("."), &bucket.url())).unwrap();
+    let storage = Storage::new(&settings(StorageKind::S3, std::path::Path::new("."), &bucket.url())).unwrap();
     (storage, bucket)
 }
 
@@ -119,13 +119,13 @@ async fn a_refusing_bucket_is_named_with_its_reason() {
 #[test]
 fn a_folder_that_cannot_be_made_is_named() {
     let file = tempfile::NamedTempFile::new().unwrap();
-    let error = Storage::new(&settings(Kind::Folder, &file.path().join("x"), "")).unwrap_err();
+    let error = Storage::new(&settings(StorageKind::Folder, &file.path().join("x"), "")).unwrap_err();
     assert!(error.to_string().contains(&file.path().display().to_string()));
 }
 
 #[test]
 fn a_buckets_key_does_not_show() {
-    let shown = format!("{:?}", settings(Kind::S3, std::path::Path::new("."), "http://127.0.0.1:1"));
+    let shown = format!("{:?}", settings(StorageKind::S3, std::path::Path::new("."), "http://127.0.0.1:1"));
     assert!(!shown.contains("secret"), "{shown}");
 }
 

@@ -12,15 +12,15 @@ const PART_BYTES: usize = 8 * 1024 * 1024;
 /// Parts on their way to the store at a time; with the one that fills up they are the writer's memory.
 const PARTS_UNDER_WAY: usize = 3;
 
-/// A file under way. It shows under its name when [`Writer::finish`] returns; given up with [`Writer::abandon`] it
+/// A file under way. It shows under its name when [`StorageWriter::finish`] returns; given up with [`StorageWriter::abandon`] it
 /// leaves nothing. Dropped, it leaves nothing in a folder; a bucket keeps the parts, which nobody sees, until its
 /// rule for incomplete uploads removes them.
-pub struct Writer {
+pub struct StorageWriter {
     name: FileName,
     upload: WriteMultipart,
 }
 
-impl Writer {
+impl StorageWriter {
     pub(crate) fn new(name: FileName, upload: Box<dyn MultipartUpload>) -> Self {
         Self { name, upload: WriteMultipart::new_with_chunk_size(upload, PART_BYTES) }
     }

@@ -1,12 +1,12 @@
 //! Who did what: the audit log of a team.
 
 use chrono::{DateTime, Utc};
-use contract::id::{ActivityId, TeamId, UserId};
+use contract::id::{ActivityId, MemberId, TeamId};
 use uuid::Uuid;
 
 use crate::error::Result;
 use crate::pool::{Store, Transaction};
-use crate::session::SignedIn;
+use crate::session::SignedInMember;
 
 /// Something that a person did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct Activity {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ActivityFilter {
     /// Those of this person.
-    pub user_id: Option<UserId>,
+    pub user_id: Option<MemberId>,
     /// Those on things of this kind: what stands before the dot of an action.
     pub kind: Option<String>,
 }
@@ -42,7 +42,7 @@ impl Transaction<'_> {
     /// [`crate::StoreError`] when the database cannot be asked.
     pub async fn activity_add(
         &self,
-        person: &SignedIn,
+        person: &SignedInMember,
         action: &str,
         subject: &str,
         now: DateTime<Utc>,
@@ -56,7 +56,7 @@ impl Transaction<'_> {
     /// [`crate::StoreError`] when the database cannot be asked.
     pub async fn activity_add_of(
         &self,
-        (team_id, user_id, name): (TeamId, UserId, &str),
+        (team_id, user_id, name): (TeamId, MemberId, &str),
         action: &str,
         subject: &str,
         now: DateTime<Utc>,

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use contract::id::{IntegrationId, TeamId};
-use contract::push::{Field, Semantic};
+use contract::push::{FieldSemantic, IntegrationField};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -158,8 +158,8 @@ fn is_full(lines: usize, limit: i64) -> bool {
 
 /// A contact under the columns that its fields fill now: the built-in ones by semantic, the others by key. Values are cut
 /// to what a column holds.
-fn line(integration_id: IntegrationId, contact: Contact, fields: &[Field]) -> BookLine {
-    let semantics: BTreeMap<&str, Semantic> =
+fn line(integration_id: IntegrationId, contact: Contact, fields: &[IntegrationField]) -> BookLine {
+    let semantics: BTreeMap<&str, FieldSemantic> =
         fields.iter().filter_map(|field| Some((field.key.as_str(), field.semantic?))).collect();
     let (mut built_in, mut custom) = (BTreeMap::new(), BTreeMap::new());
     for (key, value) in contact.fields {

@@ -7,7 +7,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use chrono::{DateTime, Utc};
 use futures_util::SinkExt;
 
-use crate::address_point::PointRow;
+use crate::address_point::AddressPointRow;
 use crate::error::{Result, StoreError};
 use crate::pool::{Store, Transaction};
 
@@ -115,7 +115,7 @@ impl Transaction<'_> {
     }
 
     /// Copies rows into the session's staging table, which is empty again after the transaction.
-    pub(crate) async fn address_points_stage(&self, rows: &[PointRow]) -> Result<()> {
+    pub(crate) async fn address_points_stage(&self, rows: &[AddressPointRow]) -> Result<()> {
         self.batch(STAGE).await?;
         let mut sink = pin!(self.copy_in(COPY).await?);
         let mut buffer = BytesMut::with_capacity(COPY_CHUNK_BYTES + 1024);
@@ -133,9 +133,9 @@ impl Transaction<'_> {
     }
 
     /// Adds the streets that the rows are on.
-    pub(crate) async fn address_streets_add(&self, rows: &[PointRow]) -> Result<u64> {
+    pub(crate) async fn address_streets_add(&self, rows: &[AddressPointRow]) -> Result<u64> {
         let mut seen = HashSet::new();
-        let mut streets: Vec<&PointRow> =
+        let mut streets: Vec<&AddressPointRow> =
             rows.iter().filter(|row| seen.insert((row.key.zip, row.key.street_key))).collect();
         streets.sort_unstable_by_key(|row| (row.key.zip, row.key.street_key));
         macro_rules! column {
@@ -162,7 +162,7 @@ impl Transaction<'_> {
 }
 
 /// One row in the binary copy format: each field behind its length.
-fn put_row(buffer: &mut BytesMut, row: &PointRow) -> Result<()> {
+fn put_row(buffer: &mut BytesMut, row: &AddressPointRow) -> Result<()> {
     const FIELDS: i16 = 10;
     buffer.put_i16(FIELDS);
     put_field(buffer, &row.key.zip.to_be_bytes())?;

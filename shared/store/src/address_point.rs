@@ -1,6 +1,6 @@
 //! Address points: looking addresses up, finding homes around a place, and taking points in.
 
-use address::{AddressId, Evidence, Place, PointKey, Street};
+use address::{AddressId, DeliveryPoint, PointEvidence, PointKey, StandardStreet};
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
@@ -9,18 +9,18 @@ use crate::pool::{Store, Transaction};
 
 /// What the points of a ZIP say of an address.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PointFacts {
+pub struct AddressPointFacts {
     /// Points in the ZIP.
     pub points_in_zip: i64,
     /// How much of the address they know.
-    pub evidence: Evidence,
+    pub evidence: PointEvidence,
     /// Whether the operator vouches for the address.
     pub is_overridden: bool,
 }
 
 /// A home that lies around a center.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Home {
+pub struct NeighborhoodHome {
     /// Its address.
     pub address_id: Uuid,
     /// The delivery line, unit included.
@@ -43,7 +43,7 @@ pub struct Neighborhood {
     /// Homes inside the radius.
     pub found: usize,
     /// The nearest of them, nearest first.
-    pub homes: Vec<Home>,
+    pub homes: Vec<NeighborhoodHome>,
 }
 
 /// Subqueries with a limit keep the plan to look-ups in the keys, whatever the statistics say. An address gets a row for
@@ -73,8 +73,9 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn address_look_up(&self, keys: &[PointKey]) -> Result<Vec<PointFacts>> {
-        let nothing = PointFacts { points_in_zip: 0, evidence: Evidence::Nothing, is_overridden: false };
+    pub async fn address_look_up(&self, keys: &[PointKey]) -> Result<Vec<AddressPointFacts>> {
+        let nothing =
+            AddressPointFacts { points_in_zip: 0, evidence: PointEvidence::Nothing, is_overridden: false };
         let mut facts = vec![nothing; keys.len()];
         if keys.is_empty() {
             return Ok(facts);
@@ -122,7 +123,7 @@ impl Store {
         limit: usize,
     ) -> Result<Vec<Neighborhood>> {
         let mut neighborhoods = vec![Neighborhood::default(); centers.len()];
-        let ranges = Ranges::around(centers, radius_metres);
+        let ranges = CellRanges::around(centers, radius_metres);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let rows = self
             .rows(
@@ -144,7 +145,7 @@ impl Store {
             let found: i64 = row.get(1);
             neighborhood.found = found as usize;
             let zip: i32 = row.get(6);
-            neighborhood.homes.push(Home {
+            neighborhood.homes.push(NeighborhoodHome {
                 address_id: row.get(2),
                 line_1: row.get(3),
                 city: row.get(4),
@@ -158,10 +159,10 @@ impl Store {
     }
 }
 
-fn evidence(row: &tokio_postgres::Row) -> Evidence {
+fn evidence(row: &tokio_postgres::Row) -> PointEvidence {
     let place = |column: usize| {
         let latitude: Option<f64> = row.get(column);
-        latitude.map(|latitude| Place {
+        latitude.map(|latitude| DeliveryPoint {
             latitude,
             longitude: row.get(column + 1),
             plus4: row.get(column + 2),
@@ -170,17 +171,19 @@ fn evidence(row: &tokio_postgres::Row) -> Evidence {
     };
     let house_has_no_units: Option<bool> = row.get(11);
     match (place(3), place(7)) {
-        (Some(exact), _) => Evidence::DeliveryPoint(exact),
-        (None, Some(house)) if house_has_no_units == Some(true) => Evidence::DeliveryPoint(house),
-        (None, Some(house)) => Evidence::House(Place { plus4: None, residential: None, ..house }),
-        (None, None) if row.get(2) => Evidence::Street,
-        (None, None) => Evidence::Nothing,
+        (Some(exact), _) => PointEvidence::DeliveryPoint(exact),
+        (None, Some(house)) if house_has_no_units == Some(true) => PointEvidence::DeliveryPoint(house),
+        (None, Some(house)) => {
+            PointEvidence::House(DeliveryPoint { plus4: None, residential: None, ..house })
+        }
+        (None, None) if row.get(2) => PointEvidence::Street,
+        (None, None) => PointEvidence::Nothing,
     }
 }
 
 /// The ranges of cells to search, each with its center.
 #[derive(Default)]
-struct Ranges {
+struct CellRanges {
     position: Vec<i32>,
     latitude: Vec<f64>,
     longitude: Vec<f64>,
@@ -188,7 +191,7 @@ struct Ranges {
     high: Vec<i64>,
 }
 
-impl Ranges {
+impl CellRanges {
     fn around(centers: &[(f64, f64)], radius_metres: f64) -> Self {
         let mut ranges = Self::default();
         for (position, &(latitude, longitude)) in centers.iter().enumerate() {
@@ -230,11 +233,11 @@ const HOMES: &str = "
 
 /// A point to be taken in.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PointRow {
+pub struct AddressPointRow {
     /// Where it is looked up.
     pub key: PointKey,
     /// Its street.
-    pub street: Street,
+    pub street: StandardStreet,
     /// Degrees north.
     pub latitude: f64,
     /// Degrees east.
@@ -316,7 +319,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn address_points_merge(&self, rows: &[PointRow]) -> Result<u64> {
+    pub async fn address_points_merge(&self, rows: &[AddressPointRow]) -> Result<u64> {
         self.address_points_stage(rows).await?;
         let row = self.row(MERGE, &[]).await?;
         self.address_streets_add(rows).await?;

@@ -1,6 +1,6 @@
 //! The streets that points are on: which share a name with one that was written.
 
-use address::{Namesakes, Street, StreetQuestion};
+use address::{SimilarStreets, StandardStreet, StreetQuestion};
 
 use crate::error::Result;
 use crate::pool::Store;
@@ -31,9 +31,9 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn address_namesakes(&self, questions: &[StreetQuestion]) -> Result<Vec<Namesakes>> {
-        let mut namesakes = vec![Namesakes::default(); questions.len()];
-        let asked = AskedNames::of(questions);
+    pub async fn address_namesakes(&self, questions: &[StreetQuestion]) -> Result<Vec<SimilarStreets>> {
+        let mut namesakes = vec![SimilarStreets::default(); questions.len()];
+        let asked = StreetNameQuery::of(questions);
         let (here, nearby) = (&asked.here, &asked.nearby);
         let rows = self
             .rows(
@@ -57,7 +57,7 @@ impl Store {
             match (row.get(1), row.get(2)) {
                 (true, true) => found.is_longer_nearby = true,
                 (true, false) => found.is_written_nearby = true,
-                (false, _) => found.in_zip.push(Street {
+                (false, _) => found.in_zip.push(StandardStreet {
                     predirectional: row.get(3),
                     name: row.get(4),
                     suffix: row.get(5),
@@ -71,7 +71,7 @@ impl Store {
 
 /// Names that are asked about, column by column.
 #[derive(Default)]
-struct AskedNames {
+struct StreetNameQuery {
     here: NamesInZip,
     nearby: NamesNearby,
 }
@@ -93,7 +93,7 @@ struct NamesNearby {
     street_key: Vec<Option<i64>>,
 }
 
-impl AskedNames {
+impl StreetNameQuery {
     fn of(questions: &[StreetQuestion]) -> Self {
         let mut asked = Self::default();
         for (position, question) in (0..).zip(questions) {

@@ -7,12 +7,12 @@ use contract::key::{KeyHash, KeyKind};
 use tokio_postgres::Row;
 
 use crate::error::{Result, StoreError, retry};
-use crate::integration::Availability;
+use crate::integration::IntegrationAvailability;
 use crate::pool::Store;
 
 /// Who asks, and in which window they are counted.
 #[derive(Debug, Clone, Copy)]
-pub struct Admission<'a> {
+pub struct AdmissionRequest<'a> {
     /// What the source address is counted as.
     pub source: &'a [u8],
     /// The key that was presented; `None` when there was none.
@@ -25,7 +25,7 @@ pub struct Admission<'a> {
 
 /// What the database knows about a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Admitted {
+pub struct AdmissionResult {
     /// Requests of the source address in the window, this one included.
     pub source_requests: i32,
     /// The key's row, if the key exists and is not revoked.
@@ -42,7 +42,7 @@ pub struct AdmittedKey {
     /// What it opens.
     pub kind: KeyKind,
     /// The integration of an integration key, and whether its owner lets it take requests.
-    pub integration: Option<(IntegrationId, Availability)>,
+    pub integration: Option<(IntegrationId, IntegrationAvailability)>,
     /// Its requests in the window, this one included; 0 when keys are not counted.
     pub requests: i32,
 }
@@ -52,11 +52,11 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn request_admit(&self, admission: Admission<'_>) -> Result<Admitted> {
+    pub async fn request_admit(&self, admission: AdmissionRequest<'_>) -> Result<AdmissionResult> {
         retry(|| self.request_admit_once(admission)).await
     }
 
-    async fn request_admit_once(&self, admission: Admission<'_>) -> Result<Admitted> {
+    async fn request_admit_once(&self, admission: AdmissionRequest<'_>) -> Result<AdmissionResult> {
         let hash: &[u8] = admission.key.as_ref().map_or(&[], |hash| &hash.0);
         let row = self
             .row(
@@ -93,7 +93,7 @@ impl Store {
                 requests: row.get::<_, Option<i32>>(6).unwrap_or(0),
             }),
         };
-        Ok(Admitted { source_requests: row.get(0), key })
+        Ok(AdmissionResult { source_requests: row.get(0), key })
     }
 
     /// Forgets windows that began before `before`, at most `limit` of them. Returns how many.
@@ -110,9 +110,9 @@ impl Store {
     }
 }
 
-fn integration(row: &Row) -> Result<Option<(IntegrationId, Availability)>> {
+fn integration(row: &Row) -> Result<Option<(IntegrationId, IntegrationAvailability)>> {
     let integration_id: Option<uuid::Uuid> = row.get(4);
     let availability: Option<&str> = row.get(5);
     let (Some(integration_id), Some(availability)) = (integration_id, availability) else { return Ok(None) };
-    Ok(Some((IntegrationId(integration_id), Availability::from_name(availability)?)))
+    Ok(Some((IntegrationId(integration_id), IntegrationAvailability::from_name(availability)?)))
 }

@@ -39,7 +39,7 @@ pub struct BacklogRules {
 
 /// What waits of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Backlog {
+pub struct BacklogStatus {
     /// One of [`BACKLOG_KINDS`].
     pub kind: &'static str,
     /// How many, 10,000 at the most.
@@ -119,7 +119,7 @@ impl Store {
         &self,
         rules: BacklogRules,
         now: DateTime<Utc>,
-    ) -> Result<[Backlog; BACKLOG_KINDS.len()]> {
+    ) -> Result<[BacklogStatus; BACKLOG_KINDS.len()]> {
         let products = Product::ALL.map(Product::as_str);
         let rows = self
             .rows(
@@ -137,7 +137,7 @@ impl Store {
         Ok(BACKLOG_KINDS.map(|kind| {
             let row = rows.iter().find(|row| row.get::<_, &str>("kind") == kind);
             let since: Option<DateTime<Utc>> = row.and_then(|row| row.get("since"));
-            Backlog {
+            BacklogStatus {
                 kind,
                 rows: row.map_or(0, |row| row.get("rows")),
                 overdue: since.map_or(TimeDelta::zero(), |since| (now - since).max(TimeDelta::zero())),

@@ -10,23 +10,23 @@ use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
 use crate::error::{Result, StoreError};
-use crate::statement_name::Statement;
+use crate::statement_name::SqlStatement;
 
 /// Characters of a statement that a span shows.
 const SHOWN_CHARS: usize = 1_000;
 
-static BUSY: Mutex<Busy> = Mutex::new(Busy { statements: 0, since: None });
+static BUSY: Mutex<BusyStatements> = Mutex::new(BusyStatements { statements: 0, since: None });
 
 /// Statements under way in this process, and since when there have been any.
-struct Busy {
+struct BusyStatements {
     statements: usize,
     since: Option<Instant>,
 }
 
 /// One statement under way, until it is dropped.
-struct UnderWay;
+struct BusyGuard;
 
-impl UnderWay {
+impl BusyGuard {
     fn begin() -> Self {
         let mut busy = lock();
         busy.statements += 1;
@@ -35,7 +35,7 @@ impl UnderWay {
     }
 }
 
-impl Drop for UnderWay {
+impl Drop for BusyGuard {
     fn drop(&mut self) {
         let mut busy = lock();
         busy.statements -= 1;
@@ -48,7 +48,7 @@ impl Drop for UnderWay {
     }
 }
 
-fn lock() -> MutexGuard<'static, Busy> {
+fn lock() -> MutexGuard<'static, BusyStatements> {
     // A panic while the lock was held cannot leave the two fields apart.
     BUSY.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -61,7 +61,7 @@ fn lock() -> MutexGuard<'static, Busy> {
 pub(crate) async fn busy<T>(
     statement: impl Future<Output = std::result::Result<T, Error>>,
 ) -> std::result::Result<T, Error> {
-    let _under_way = UnderWay::begin();
+    let _under_way = BusyGuard::begin();
     let result = statement.await;
     let code = result.as_ref().err().and_then(Error::code);
     if code == Some(&SqlState::IN_FAILED_SQL_TRANSACTION) {
@@ -73,7 +73,7 @@ pub(crate) async fn busy<T>(
 /// Waits for a statement, times it, and makes a span of it when traces are on. Values are parameters, so the text has
 /// nothing personal. The statement comes boxed: it would be part of every future around it several times over.
 pub(crate) async fn timed<T>(
-    statement: Statement<'_>,
+    statement: SqlStatement<'_>,
     work: Pin<Box<impl Future<Output = std::result::Result<T, Error>>>>,
 ) -> Result<T> {
     let begun = Instant::now();
@@ -90,7 +90,7 @@ pub(crate) async fn timed<T>(
 
 /// The span of a statement, named as OpenTelemetry names those of databases. What belongs to no request and no piece of
 /// work has none: a background task that looks whether there is something to do would be nearly all of what is traced.
-fn span(statement: Statement<'_>) -> Span {
+fn span(statement: SqlStatement<'_>) -> Span {
     if Span::current().is_none() {
         return Span::none();
     }

@@ -1,6 +1,6 @@
 //! Campaigns, their steps and their do-not-mail lists.
 
-use address::Strictness;
+use address::VerificationStrictness;
 use chrono::{DateTime, Utc};
 use contract::id::{CampaignId, DesignId, TeamId};
 use contract::send::Postage;
@@ -12,18 +12,18 @@ use uuid::Uuid;
 
 use crate::error::{Result, StoreError};
 use crate::pool::{Store, Transaction, session};
-use crate::statement_name::Statement;
+use crate::statement_name::SqlStatement;
 
 /// Where a campaign's audience comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Audience {
+pub enum AudienceSource {
     /// Requests of the Dynamic Audience API.
     Api,
     /// A list in the service; requests are refused.
     List,
 }
 
-impl Audience {
+impl AudienceSource {
     /// The name in the database and in files.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -54,11 +54,11 @@ pub struct Campaign {
     /// Whether it is active.
     pub is_active: bool,
     /// Where its audience comes from.
-    pub audience: Audience,
+    pub audience: AudienceSource,
     /// Neighborhood Mail; `None` when the recipients themselves are mailed.
     pub neighborhood: Option<NeighborhoodSettings>,
     /// How much of an address must be confirmed; `None` lets the verifier choose.
-    pub strictness: Option<Strictness>,
+    pub strictness: Option<VerificationStrictness>,
     /// Re-send protection in days; `None` when off.
     pub resend_protection_days: Option<i32>,
     /// GeoJSON of the map area.
@@ -70,14 +70,14 @@ pub struct Campaign {
     /// The team's way to pay: `balance` or `stripe`.
     pub payment: String,
     /// In order, from step 1.
-    pub steps: Vec<Step>,
+    pub steps: Vec<CampaignStep>,
     /// How often its lists were added to.
     pub list_changes: i64,
 }
 
 /// A step of a campaign.
 #[derive(Debug, Clone)]
-pub struct Step {
+pub struct CampaignStep {
     /// From 1.
     pub step: i16,
     /// Days after step 1.
@@ -113,11 +113,11 @@ pub struct CampaignSettings<'a> {
     /// Whether it is active.
     pub is_active: bool,
     /// Where its audience comes from.
-    pub audience: Audience,
+    pub audience: AudienceSource,
     /// Neighborhood Mail; `None` mails the recipients themselves.
     pub neighborhood: Option<NeighborhoodSettings>,
     /// `None` lets the verifier choose.
-    pub strictness: Option<Strictness>,
+    pub strictness: Option<VerificationStrictness>,
     /// Cents; `None` is no limit.
     pub budget_cents: Option<i64>,
     /// Days; `None` is off.
@@ -197,7 +197,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
     pub async fn campaign_get(&self, team_id: TeamId, campaign_id: &CampaignId) -> Result<Option<Campaign>> {
-        let (get, steps) = (Statement::here(GET), Statement::here(STEPS));
+        let (get, steps) = (SqlStatement::here(GET), SqlStatement::here(STEPS));
         let (get_ready, steps_ready) = (self.ready(get).await?, self.ready(steps).await?);
         let client = self.client().await?;
         let session = session(&client);
@@ -214,9 +214,13 @@ impl Store {
             team_id,
             name: row.get("name"),
             is_active: row.get::<_, &str>("status") == "active",
-            audience: if row.get::<_, &str>("audience") == "api" { Audience::Api } else { Audience::List },
+            audience: if row.get::<_, &str>("audience") == "api" {
+                AudienceSource::Api
+            } else {
+                AudienceSource::List
+            },
             neighborhood: neighborhood(&row),
-            strictness: row.get::<_, Option<&str>>("strictness").and_then(Strictness::from_name),
+            strictness: row.get::<_, Option<&str>>("strictness").and_then(VerificationStrictness::from_name),
             resend_protection_days: row.get("resend_protection_days"),
             area: row.get("area"),
             conditions: row.get("conditions"),
@@ -270,9 +274,9 @@ fn neighborhood(row: &Row) -> Option<NeighborhoodSettings> {
     Some(NeighborhoodSettings { radius_metres, homes_per_center })
 }
 
-fn step(row: &Row) -> Result<Step> {
+fn step(row: &Row) -> Result<CampaignStep> {
     let design_id: Option<Uuid> = row.get("design_id");
-    Ok(Step {
+    Ok(CampaignStep {
         step: row.get("step"),
         delay_days: row.get("delay_days"),
         postage: Postage::from_name(row.get("postage"))
@@ -345,7 +349,7 @@ impl Transaction<'_> {
                     &wanted.area,
                     &wanted.conditions,
                     &now,
-                    &wanted.strictness.map(Strictness::as_str),
+                    &wanted.strictness.map(VerificationStrictness::as_str),
                     &wanted.neighborhood.map(|neighborhood| neighborhood.radius_metres),
                     &wanted.neighborhood.map(|neighborhood| neighborhood.homes_per_center),
                 ],

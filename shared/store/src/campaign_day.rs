@@ -2,14 +2,14 @@
 
 use chrono::NaiveDate;
 use contract::id::{CampaignId, ChargeId, TeamId};
-use contract::send::Reason;
+use contract::send::NotMailedReason;
 
 use crate::error::Result;
 use crate::pool::{Store, Transaction};
 
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Figure {
+pub enum CampaignFigure {
     /// Requests.
     Sends,
     /// Cards made, of later steps too.
@@ -19,24 +19,24 @@ pub enum Figure {
     /// Recipients that were mailed. One that waited on conditions counts again on the day on which it is.
     Mailed,
     /// Recipients that were not, by reason.
-    NotMailed(Reason),
+    NotMailed(NotMailedReason),
 }
 
 /// A figure of a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DayFigure {
+pub struct CampaignDayFigure {
     /// The team's day.
     pub day: NaiveDate,
     /// What was counted.
-    pub figure: Figure,
+    pub figure: CampaignFigure,
     /// How many.
     pub amount: i64,
 }
 
-/// The name of [`Figure::Scans`], which the statement that records scans writes.
+/// The name of [`CampaignFigure::Scans`], which the statement that records scans writes.
 pub(crate) const SCANS: &str = "scans";
 
-impl Figure {
+impl CampaignFigure {
     /// The name in the database.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -51,7 +51,7 @@ impl Figure {
     /// The figure of this name. Names of figures that are no more are no figure.
     fn from_name(name: &str) -> Option<Self> {
         let counted = [Self::Sends, Self::Cards, Self::Scans, Self::Mailed];
-        let reasons = Reason::ALL.map(Self::NotMailed);
+        let reasons = NotMailedReason::ALL.map(Self::NotMailed);
         counted.into_iter().chain(reasons).find(|figure| figure.as_str() == name)
     }
 }
@@ -62,7 +62,11 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn campaign_day_list(&self, team_id: TeamId, since: NaiveDate) -> Result<Vec<DayFigure>> {
+    pub async fn campaign_day_list(
+        &self,
+        team_id: TeamId,
+        since: NaiveDate,
+    ) -> Result<Vec<CampaignDayFigure>> {
         let rows = self
             .rows(
                 "SELECT day, figure, sum(amount)::bigint FROM campaign_days WHERE team_id = $1 AND day >= $2
@@ -71,8 +75,8 @@ impl Store {
             )
             .await?;
         let figure = |row: &tokio_postgres::Row| {
-            let figure = Figure::from_name(row.get(1))?;
-            Some(DayFigure { day: row.get(0), figure, amount: row.get(2) })
+            let figure = CampaignFigure::from_name(row.get(1))?;
+            Some(CampaignDayFigure { day: row.get(0), figure, amount: row.get(2) })
         };
         Ok(rows.iter().filter_map(figure).collect())
     }
@@ -102,7 +106,7 @@ impl Transaction<'_> {
         team_id: TeamId,
         campaign_id: &CampaignId,
         day: NaiveDate,
-        amounts: &[(Figure, i64)],
+        amounts: &[(CampaignFigure, i64)],
     ) -> Result<()> {
         let names: Vec<&str> = amounts.iter().map(|(figure, _)| figure.as_str()).collect();
         let numbers: Vec<i64> = amounts.iter().map(|(_, amount)| *amount).collect();

@@ -43,7 +43,7 @@ pub struct ChargeSummary {
 
 /// The cards of a charge with one product, postage and price.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChargedCards {
+pub struct ChargedMailpieces {
     /// Such as `postcard_4x6`.
     pub product: String,
     /// `standard` or `first_class`.
@@ -108,7 +108,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn charge_cards(&self, team_id: TeamId, charge_id: ChargeId) -> Result<Vec<ChargedCards>> {
+    pub async fn charge_cards(&self, team_id: TeamId, charge_id: ChargeId) -> Result<Vec<ChargedMailpieces>> {
         let rows = self
             .rows(
                 "SELECT product, postage, price_cents, count(*) FROM pieces
@@ -119,7 +119,7 @@ impl Store {
             .await?;
         Ok(rows
             .iter()
-            .map(|row| ChargedCards {
+            .map(|row| ChargedMailpieces {
                 product: row.get(0),
                 postage: row.get(1),
                 price_cents: row.get(2),

@@ -9,8 +9,8 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
-use self::rules::{Check, Needs, RULES, Sums};
-use self::walk::Portion;
+use self::rules::{CheckMethod, CheckParameter, RULES, SumComparison};
+use self::walk::IndexPortion;
 use crate::error::{Result, StoreError};
 use crate::pool::Store;
 
@@ -44,7 +44,7 @@ pub struct CheckProgress {
 }
 
 /// A total that is not the sum of its rows.
-struct Mismatch {
+struct SumMismatch {
     group: String,
     subject: String,
     detail: String,
@@ -66,17 +66,17 @@ impl Store {
         let mut found = Vec::new();
         for (rule, number) in RULES.iter().zip(1..) {
             let mut rows = 0;
-            let mut count = |portion: &Portion| {
+            let mut count = |portion: &IndexPortion| {
                 rows += portion.rows;
                 tell(CheckProgress { rule: rule.name, number, rows });
             };
             let broken = match &rule.check {
-                Check::Portions { key, sql, needs } => {
+                CheckMethod::Portions { key, sql, needs } => {
                     let listed: (&_, &_) = (&LISTED, &duplicate_days);
                     let parameters: &[&(dyn tokio_postgres::types::ToSql + Sync)] = match needs {
-                        Needs::Nothing => &[listed.0],
-                        Needs::StuckBefore => &[listed.0, &stuck_before],
-                        Needs::DuplicateDays => &[listed.0, listed.1],
+                        CheckParameter::Nothing => &[listed.0],
+                        CheckParameter::StuckBefore => &[listed.0, &stuck_before],
+                        CheckParameter::DuplicateDays => &[listed.0, listed.1],
                     };
                     let mut broken: Vec<(String, String)> = Vec::new();
                     self.check_walk(key, sql, parameters, |portion| {
@@ -87,7 +87,7 @@ impl Store {
                     .await?;
                     broken
                 }
-                Check::Sums(sums) => self.check_sums(sums, &mut count).await?,
+                CheckMethod::Sums(sums) => self.check_sums(sums, &mut count).await?,
             };
             found.extend(broken.into_iter().take(most()).map(|(subject, detail)| Discrepancy {
                 rule: rule.name.to_owned(),
@@ -105,8 +105,8 @@ impl Store {
 
     async fn check_sums(
         &self,
-        sums: &Sums,
-        count: &mut impl FnMut(&Portion),
+        sums: &SumComparison,
+        count: &mut impl FnMut(&IndexPortion),
     ) -> Result<Vec<(String, String)>> {
         let mut mismatches = self.check_sums_once(sums, count).await?;
         for _ in 1..LOOKS {
@@ -120,7 +120,11 @@ impl Store {
         Ok(mismatches.into_iter().map(|mismatch| (mismatch.subject, mismatch.detail)).collect())
     }
 
-    async fn check_sums_once(&self, sums: &Sums, count: &mut impl FnMut(&Portion)) -> Result<Vec<Mismatch>> {
+    async fn check_sums_once(
+        &self,
+        sums: &SumComparison,
+        count: &mut impl FnMut(&IndexPortion),
+    ) -> Result<Vec<SumMismatch>> {
         let recent: Uuid = self
             .row("SELECT first_id_of(now() - interval '1 hour')", &[])
             .await?
@@ -143,7 +147,7 @@ impl Store {
                 let sum = summed.get(&group).copied().unwrap_or(0) + recent;
                 if total != sum {
                     let detail = format!("{total} cents, {}: {sum}", sums.label);
-                    mismatches.push(Mismatch { group, subject: row.get(1), detail });
+                    mismatches.push(SumMismatch { group, subject: row.get(1), detail });
                 }
             }
             true

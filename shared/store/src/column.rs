@@ -40,7 +40,7 @@ pub enum ColumnSource {
 
 /// A column that is not built in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Column {
+pub struct TeamColumn {
     /// As it was first written.
     pub name: String,
     /// Folded.
@@ -82,7 +82,7 @@ impl ColumnSource {
     }
 }
 
-impl Column {
+impl TeamColumn {
     /// A column with this name; the owner's are locked.
     pub fn new(name: &str, column_type: ColumnType, kind: ColumnKind, source: ColumnSource) -> Self {
         let (name, name_key) = (name.trim().to_owned(), fold_name(name));
@@ -141,15 +141,15 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn column_list(&self, team_id: TeamId) -> Result<Vec<Column>> {
-        self.rows(LIST, &[&team_id.0, &COLUMNS_READ]).await?.iter().map(Column::from_row).collect()
+    pub async fn column_list(&self, team_id: TeamId) -> Result<Vec<TeamColumn>> {
+        self.rows(LIST, &[&team_id.0, &COLUMNS_READ]).await?.iter().map(TeamColumn::from_row).collect()
     }
 
     /// A team's columns by folded name, after `after` (empty for the beginning); at most `limit`.
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn column_page(&self, team_id: TeamId, after: &str, limit: i64) -> Result<Vec<Column>> {
+    pub async fn column_page(&self, team_id: TeamId, after: &str, limit: i64) -> Result<Vec<TeamColumn>> {
         let rows = self
             .rows(
                 "SELECT name, name_key, type, kind, source, is_locked, formula, formula_uses, prompt FROM address_columns
@@ -157,14 +157,14 @@ impl Store {
                 &[&team_id.0, &after, &limit],
             )
             .await?;
-        rows.iter().map(Column::from_row).collect()
+        rows.iter().map(TeamColumn::from_row).collect()
     }
 
     /// The column of this folded name.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has none.
-    pub async fn column_get(&self, team_id: TeamId, name_key: &str) -> Result<Column> {
+    pub async fn column_get(&self, team_id: TeamId, name_key: &str) -> Result<TeamColumn> {
         let row = self
             .row(
                 "SELECT name, name_key, type, kind, source, is_locked, formula, formula_uses, prompt FROM address_columns
@@ -173,7 +173,7 @@ impl Store {
             )
             .await?;
         let row = row.ok_or_else(|| StoreError::NotFound(format!("the column {name_key:?}")))?;
-        Column::from_row(&row)
+        TeamColumn::from_row(&row)
     }
 }
 
@@ -182,9 +182,9 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn column_list_locked(&self, team_id: TeamId) -> Result<Vec<Column>> {
+    pub async fn column_list_locked(&self, team_id: TeamId) -> Result<Vec<TeamColumn>> {
         self.row("SELECT 1 FROM teams WHERE team_id = $1 FOR NO KEY UPDATE", &[&team_id.0]).await?;
-        self.rows(LIST, &[&team_id.0, &COLUMNS_READ]).await?.iter().map(Column::from_row).collect()
+        self.rows(LIST, &[&team_id.0, &COLUMNS_READ]).await?.iter().map(TeamColumn::from_row).collect()
     }
 
     /// Makes columns; those whose folded name stands already are left alone.
@@ -194,7 +194,7 @@ impl Transaction<'_> {
     pub async fn column_create(
         &self,
         team_id: TeamId,
-        columns: &[Column],
+        columns: &[TeamColumn],
         now: DateTime<Utc>,
     ) -> Result<u64> {
         let ids: Vec<Uuid> = columns.iter().map(|_| Uuid::now_v7()).collect();
@@ -221,7 +221,7 @@ impl Transaction<'_> {
     pub async fn column_declare(
         &self,
         team_id: TeamId,
-        columns: &[Column],
+        columns: &[TeamColumn],
         now: DateTime<Utc>,
     ) -> Result<()> {
         self.column_create(team_id, columns, now).await?;
@@ -243,7 +243,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn column_save(&self, team_id: TeamId, column: &Column, now: DateTime<Utc>) -> Result<()> {
+    pub async fn column_save(&self, team_id: TeamId, column: &TeamColumn, now: DateTime<Utc>) -> Result<()> {
         let uses = column.formula_uses.as_ref().map(serde_json::to_value).transpose()?;
         let queued_up_to = column.prompt.as_ref().map(|_| Uuid::nil());
         self.execute(

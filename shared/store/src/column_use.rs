@@ -8,7 +8,7 @@ use crate::pool::Transaction;
 
 /// A campaign that filters.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CampaignConditions {
+pub struct NamedCampaignConditions {
     /// Its public id.
     pub campaign_id: CampaignId,
     /// Its name.
@@ -19,7 +19,7 @@ pub struct CampaignConditions {
 
 /// A design with its document.
 #[derive(Debug, Clone, PartialEq)]
-pub struct DesignDocument {
+pub struct NamedDesignDocument {
     /// Its name, which is its team's alone.
     pub name: String,
     /// The current version.
@@ -36,7 +36,7 @@ impl Transaction<'_> {
         team_id: TeamId,
         after: &str,
         limit: i64,
-    ) -> Result<Vec<CampaignConditions>> {
+    ) -> Result<Vec<NamedCampaignConditions>> {
         let rows = self
             .rows(
                 "SELECT campaign_id, name, conditions FROM campaigns
@@ -50,7 +50,7 @@ impl Transaction<'_> {
                 let id: &str = row.get(0);
                 let campaign_id =
                     id.parse().map_err(|_| StoreError::Corrupt("id of a campaign".to_owned()))?;
-                Ok(CampaignConditions { campaign_id, name: row.get(1), conditions: row.get(2) })
+                Ok(NamedCampaignConditions { campaign_id, name: row.get(1), conditions: row.get(2) })
             })
             .collect()
     }
@@ -64,13 +64,13 @@ impl Transaction<'_> {
         team_id: TeamId,
         after: &str,
         limit: i64,
-    ) -> Result<Vec<DesignDocument>> {
+    ) -> Result<Vec<NamedDesignDocument>> {
         let rows = self
             .rows(
                 "SELECT name, document FROM designs WHERE team_id = $1 AND name > $2 ORDER BY name LIMIT $3",
                 &[&team_id.0, &after, &limit],
             )
             .await?;
-        Ok(rows.iter().map(|row| DesignDocument { name: row.get(0), document: row.get(1) }).collect())
+        Ok(rows.iter().map(|row| NamedDesignDocument { name: row.get(0), document: row.get(1) }).collect())
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use contract::id::{IntegrationId, SyncId};
-use contract::push::{AcceptedUpsert, Fingerprint};
+use contract::push::{AcceptedUpsert, ContactFingerprint};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -31,7 +31,7 @@ pub struct KnownContact {
     /// Names it in its integration.
     pub contact_number: i64,
     /// That of its last upsert's values; `None` when they are not known or the contact is removed.
-    pub fingerprint: Option<Fingerprint>,
+    pub fingerprint: Option<ContactFingerprint>,
 }
 
 /// A contact.
@@ -132,14 +132,14 @@ const INSERT: &str = "
 
 /// The columns of records to be written.
 #[derive(Default)]
-struct Rows<'a> {
+struct ContactRows<'a> {
     external_ids: Vec<&'a str>,
     operations: Vec<&'a str>,
     fields: Vec<String>,
     fingerprints: Vec<Option<Uuid>>,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> ContactRows<'a> {
     fn push_upsert(&mut self, operation: &'a str, upsert: &'a AcceptedUpsert<'a>) -> Result<()> {
         self.external_ids.push(&upsert.external_id);
         self.operations.push(operation);
@@ -179,7 +179,7 @@ impl Transaction<'_> {
             // Postgres counts from 1.
             let index = usize::try_from(position).ok().and_then(|position| position.checked_sub(1));
             if let Some(found) = index.and_then(|index| known.get_mut(index)) {
-                let fingerprint = fingerprint.map(|fingerprint| Fingerprint(fingerprint.into_bytes()));
+                let fingerprint = fingerprint.map(|fingerprint| ContactFingerprint(fingerprint.into_bytes()));
                 *found = Some(KnownContact { contact_number, fingerprint });
             }
         }
@@ -198,7 +198,7 @@ impl Transaction<'_> {
         batch: ContactBatch<'_>,
         now: DateTime<Utc>,
     ) -> Result<Vec<i64>> {
-        let (mut rows, mut received) = (Rows::default(), Vec::new());
+        let (mut rows, mut received) = (ContactRows::default(), Vec::new());
         for upsert in batch.upserts {
             match batch.known.get(upsert.index).copied().flatten() {
                 None => rows.push_upsert("insert", upsert)?,
@@ -222,10 +222,10 @@ impl Transaction<'_> {
         &self,
         integration_id: IntegrationId,
         sync_id: SyncId,
-        rows: &Rows<'_>,
+        rows: &ContactRows<'_>,
         now: DateTime<Utc>,
     ) -> Result<Vec<i64>> {
-        let Rows { external_ids, operations, fields, fingerprints } = rows;
+        let ContactRows { external_ids, operations, fields, fingerprints } = rows;
         let row = if operations.iter().all(|operation| *operation == "insert") {
             self.row(INSERT, &[&integration_id.0, external_ids, fields, fingerprints, &sync_id.0, &now])
                 .await?

@@ -9,7 +9,7 @@ use std::io;
 
 use tokio_postgres::error::{DbError, SqlState};
 
-use crate::statement_name::{Statement, StatementName};
+use crate::statement_name::{SqlStatement, StatementName};
 
 /// Classes of errors whose message names only what is of the schema or of the server. Those of data exceptions (22) and
 /// of functions' own errors (P0), for one, quote values: `invalid input syntax for type integer: "12 Main St"`.
@@ -17,14 +17,14 @@ const SHOWN_CLASSES: [&str; 16] =
     ["08", "0A", "23", "25", "26", "28", "3D", "3F", "40", "42", "53", "54", "55", "57", "58", "F0"];
 
 /// A failure of the database or of the way to it.
-pub struct DatabaseError(Box<Inner>);
+pub struct DatabaseError(Box<DatabaseErrorInner>);
 
-struct Inner {
-    cause: Cause,
+struct DatabaseErrorInner {
+    cause: DatabaseErrorCause,
     statement: Option<StatementName>,
 }
 
-enum Cause {
+enum DatabaseErrorCause {
     /// What the driver says.
     Driver(tokio_postgres::Error),
     /// What the pool or the settings say.
@@ -32,13 +32,13 @@ enum Cause {
 }
 
 impl DatabaseError {
-    pub(crate) fn new(error: tokio_postgres::Error, statement: Option<Statement<'_>>) -> Self {
+    pub(crate) fn new(error: tokio_postgres::Error, statement: Option<SqlStatement<'_>>) -> Self {
         let statement = statement.map(|statement| statement.name());
-        Self(Box::new(Inner { cause: Cause::Driver(error), statement }))
+        Self(Box::new(DatabaseErrorInner { cause: DatabaseErrorCause::Driver(error), statement }))
     }
 
     pub(crate) fn other(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        Self(Box::new(Inner { cause: Cause::Other(error.into()), statement: None }))
+        Self(Box::new(DatabaseErrorInner { cause: DatabaseErrorCause::Other(error.into()), statement: None }))
     }
 
     /// The five letters by which Postgres tells its errors apart; `None` for those of the way to it.
@@ -64,8 +64,8 @@ impl DatabaseError {
     /// What was said, without any value; `None` when it may quote one.
     pub fn message(&self) -> Option<String> {
         let error = match &self.0.cause {
-            Cause::Driver(error) => error,
-            Cause::Other(error) => return Some(error.to_string()),
+            DatabaseErrorCause::Driver(error) => error,
+            DatabaseErrorCause::Other(error) => return Some(error.to_string()),
         };
         match error.as_db_error() {
             Some(database) => is_shown(database.code()).then(|| database.message().to_owned()),
@@ -79,8 +79,8 @@ impl DatabaseError {
 
     fn database(&self) -> Option<&DbError> {
         match &self.0.cause {
-            Cause::Driver(error) => error.as_db_error(),
-            Cause::Other(_) => None,
+            DatabaseErrorCause::Driver(error) => error.as_db_error(),
+            DatabaseErrorCause::Other(_) => None,
         }
     }
 }
@@ -103,8 +103,8 @@ impl fmt::Display for DatabaseError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.0.cause, self.sqlstate()) {
             (_, Some(code)) => write!(formatter, "SQLSTATE {code}")?,
-            (Cause::Driver(error), None) => write!(formatter, "{error}")?,
-            (Cause::Other(error), None) => write!(formatter, "{error}")?,
+            (DatabaseErrorCause::Driver(error), None) => write!(formatter, "{error}")?,
+            (DatabaseErrorCause::Other(error), None) => write!(formatter, "{error}")?,
         }
         match self.statement() {
             Some(name) => write!(formatter, " in {} ({}:{})", name.summary(), name.file(), name.line()),
@@ -123,8 +123,8 @@ impl fmt::Debug for DatabaseError {
 impl StdError for DatabaseError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match &self.0.cause {
-            Cause::Driver(error) => error.source(),
-            Cause::Other(error) => error.source(),
+            DatabaseErrorCause::Driver(error) => error.source(),
+            DatabaseErrorCause::Other(error) => error.source(),
         }
     }
 }

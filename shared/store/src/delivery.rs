@@ -11,7 +11,7 @@ use crate::pool::Store;
 
 /// A queue of deliveries: an endpoint's first attempts, or its retries and redeliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Lane {
+pub struct DeliveryLane {
     /// Whose.
     pub endpoint_id: EndpointId,
     /// Retries and redeliveries; else first attempts.
@@ -31,11 +31,11 @@ pub enum DeliveryKind {
 
 /// A delivery that a worker has claimed.
 #[derive(Debug, Clone)]
-pub struct ClaimedDelivery {
+pub struct LeasedDelivery {
     /// Its owner.
     pub team_id: TeamId,
     /// From which queue.
-    pub lane: Lane,
+    pub lane: DeliveryLane,
     /// Its id.
     pub delivery_id: DeliveryId,
     /// Why there is one.
@@ -56,7 +56,7 @@ pub struct ClaimedDelivery {
 
 /// Where a delivery goes after an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AfterAttempt {
+pub enum AttemptOutcome {
     /// It arrived.
     Delivered,
     /// It is tried again then.
@@ -67,9 +67,9 @@ pub enum AfterAttempt {
 
 /// An attempt that was made.
 #[derive(Debug, Clone)]
-pub struct MadeAttempt {
+pub struct DeliveryAttempt {
     /// Of what.
-    pub delivery: ClaimedDelivery,
+    pub delivery: LeasedDelivery,
     /// When.
     pub attempted_at: DateTime<Utc>,
     /// For how long, in milliseconds.
@@ -81,14 +81,14 @@ pub struct MadeAttempt {
     /// Why it failed; `None` when it did not.
     pub error: Option<String>,
     /// What follows.
-    pub after: AfterAttempt,
+    pub after: AttemptOutcome,
     /// Whether it is one of those that are shown: others leave no record but their delivery's state.
     pub is_shown: bool,
 }
 
 /// How failures in a row are counted, and what the team is told. In texts `{url}` and `{error}` are filled in.
 #[derive(Debug, Clone, Copy)]
-pub struct FailureRules<'a> {
+pub struct DeliveryFailureRules<'a> {
     /// At so many the team is warned.
     pub warn_after: i32,
     /// At so many the endpoint is disabled.
@@ -101,9 +101,9 @@ pub struct FailureRules<'a> {
 
 /// A queue that has deliveries waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WaitingLane {
+pub struct WaitingDeliveryLane {
     /// Which.
-    pub lane: Lane,
+    pub lane: DeliveryLane,
     /// Whether one of them is due.
     pub is_due: bool,
 }
@@ -119,7 +119,7 @@ impl DeliveryKind {
     }
 }
 
-impl AfterAttempt {
+impl AttemptOutcome {
     const fn state(self) -> &'static str {
         match self {
             Self::Delivered => "delivered",
@@ -253,11 +253,11 @@ const LANES: &str = "
             AND deliveries.is_retry = lane.is_retry AND due_at <= $3) AS is_due
     FROM lane LIMIT $4";
 
-fn claimed(row: &Row) -> Result<ClaimedDelivery> {
+fn claimed(row: &Row) -> Result<LeasedDelivery> {
     let secrets: [Option<Vec<u8>>; 2] = [row.get("secret"), row.get("earlier_secret")];
-    Ok(ClaimedDelivery {
+    Ok(LeasedDelivery {
         team_id: TeamId(row.get("team_id")),
-        lane: Lane { endpoint_id: EndpointId(row.get("endpoint_id")), is_retry: row.get("is_retry") },
+        lane: DeliveryLane { endpoint_id: EndpointId(row.get("endpoint_id")), is_retry: row.get("is_retry") },
         delivery_id: DeliveryId(row.get("delivery_id")),
         kind: DeliveryKind::from_name(row.get("kind"))?,
         event_id: EventId { id: row.get("event_id"), is_test: row.get("is_test") },
@@ -277,11 +277,11 @@ impl Store {
     /// [`StoreError`] when the database cannot be asked; what was claimed all the same falls due again.
     pub async fn delivery_claim(
         &self,
-        lanes: &[(Lane, usize)],
+        lanes: &[(DeliveryLane, usize)],
         lease_id: Uuid,
         now: DateTime<Utc>,
         leased_until: DateTime<Utc>,
-    ) -> Result<Vec<ClaimedDelivery>> {
+    ) -> Result<Vec<LeasedDelivery>> {
         let endpoint_ids: Vec<Uuid> = lanes.iter().map(|(lane, _)| lane.endpoint_id.0).collect();
         let are_retries: Vec<bool> = lanes.iter().map(|(lane, _)| lane.is_retry).collect();
         let rooms: Vec<i64> = lanes.iter().map(|(_, room)| i64::try_from(*room).unwrap_or(0)).collect();
@@ -299,8 +299,8 @@ impl Store {
     pub async fn delivery_record(
         &self,
         lease_id: Uuid,
-        attempts: &[MadeAttempt],
-        rules: FailureRules<'_>,
+        attempts: &[DeliveryAttempt],
+        rules: DeliveryFailureRules<'_>,
         now: DateTime<Utc>,
     ) -> Result<Vec<(TeamId, EndpointId)>> {
         macro_rules! column {
@@ -349,10 +349,10 @@ impl Store {
     pub async fn delivery_record_bare(
         &self,
         lease_id: Uuid,
-        made: &MadeAttempt,
+        made: &DeliveryAttempt,
         now: DateTime<Utc>,
     ) -> Result<()> {
-        let ClaimedDelivery { team_id, lane, delivery_id, .. } = &made.delivery;
+        let LeasedDelivery { team_id, lane, delivery_id, .. } = &made.delivery;
         self.execute(
             "UPDATE deliveries SET
                  state = CASE WHEN state = 'cancelled' AND $4 <> 'delivered' THEN 'cancelled' ELSE $4 END,
@@ -377,17 +377,17 @@ impl Store {
     /// [`StoreError`] when the database cannot be asked.
     pub async fn delivery_waiting_lanes(
         &self,
-        after: Option<Lane>,
+        after: Option<DeliveryLane>,
         now: DateTime<Utc>,
         limit: i64,
-    ) -> Result<Vec<WaitingLane>> {
+    ) -> Result<Vec<WaitingDeliveryLane>> {
         let (endpoint_id, is_retry) =
             after.map_or((Uuid::nil(), false), |lane| (lane.endpoint_id.0, lane.is_retry));
         let rows = self.rows(LANES, &[&endpoint_id, &is_retry, &now, &limit]).await?;
         Ok(rows
             .iter()
-            .map(|row| WaitingLane {
-                lane: Lane { endpoint_id: EndpointId(row.get(0)), is_retry: row.get(1) },
+            .map(|row| WaitingDeliveryLane {
+                lane: DeliveryLane { endpoint_id: EndpointId(row.get(0)), is_retry: row.get(1) },
                 is_due: row.get(2),
             })
             .collect())

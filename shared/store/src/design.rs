@@ -9,7 +9,7 @@ use crate::pool::Transaction;
 
 /// A design after it was saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DesignSaved {
+pub struct SavedDesign {
     /// Its id, the same in every version.
     pub design_id: DesignId,
     /// The version now current.
@@ -40,7 +40,7 @@ impl Transaction<'_> {
         team_id: TeamId,
         new: &NewDesign<'_>,
         now: DateTime<Utc>,
-    ) -> Result<DesignSaved> {
+    ) -> Result<SavedDesign> {
         let row = self
             .row(
                 "WITH saved AS (
@@ -67,7 +67,7 @@ impl Transaction<'_> {
             )
             .await?
             .ok_or_else(|| StoreError::Corrupt("a saved design gave no row".to_owned()))?;
-        Ok(DesignSaved { design_id: DesignId(row.get(0)), version: row.get(1) })
+        Ok(SavedDesign { design_id: DesignId(row.get(0)), version: row.get(1) })
     }
 
     /// The design of that name.

@@ -34,7 +34,7 @@ pub struct StoredDesign {
 
 /// A version in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DesignVersion {
+pub struct DesignVersionSummary {
     /// Its number, from 1.
     pub version: i32,
     /// When it was saved.
@@ -95,7 +95,7 @@ impl Store {
         design_id: DesignId,
         before: i32,
         limit: i64,
-    ) -> Result<Vec<DesignVersion>> {
+    ) -> Result<Vec<DesignVersionSummary>> {
         let rows = self
             .rows(
                 "SELECT version, saved_at, saved_by FROM design_versions
@@ -103,8 +103,11 @@ impl Store {
                 &[&team_id.0, &design_id.0, &before, &limit],
             )
             .await?;
-        let version =
-            |row: &Row| DesignVersion { version: row.get(0), saved_at: row.get(1), saved_by: row.get(2) };
+        let version = |row: &Row| DesignVersionSummary {
+            version: row.get(0),
+            saved_at: row.get(1),
+            saved_by: row.get(2),
+        };
         Ok(rows.iter().map(version).collect())
     }
 

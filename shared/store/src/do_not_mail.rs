@@ -9,7 +9,7 @@ use crate::pool::{Store, Transaction};
 
 /// An address that is not mailed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListedAddress {
+pub struct DoNotMailAddress {
     /// What is compared.
     pub address_id: Uuid,
     /// On one line, for people.
@@ -17,12 +17,12 @@ pub struct ListedAddress {
     /// Since when.
     pub added_at: DateTime<Utc>,
     /// Where the list goes on behind it.
-    pub cursor: ListedCursor,
+    pub cursor: DoNotMailCursor,
 }
 
 /// The end of a page of addresses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ListedCursor {
+pub struct DoNotMailCursor {
     /// The last address in lower case; empty for the beginning.
     pub key: String,
     /// Its id; nil for the beginning.
@@ -40,9 +40,9 @@ impl Store {
         team_id: TeamId,
         campaign_id: &CampaignId,
         text: &str,
-        after: &ListedCursor,
+        after: &DoNotMailCursor,
         limit: i64,
-    ) -> Result<Vec<ListedAddress>> {
+    ) -> Result<Vec<DoNotMailAddress>> {
         let rows = self
             .rows(
                 "SELECT address_id, address, added_at, lower(address) COLLATE \"C\" AS key FROM do_not_mail
@@ -55,11 +55,11 @@ impl Store {
             .await?;
         Ok(rows
             .iter()
-            .map(|row| ListedAddress {
+            .map(|row| DoNotMailAddress {
                 address_id: row.get(0),
                 address: row.get(1),
                 added_at: row.get(2),
-                cursor: ListedCursor { key: row.get(3), address_id: row.get(0) },
+                cursor: DoNotMailCursor { key: row.get(3), address_id: row.get(0) },
             })
             .collect())
     }

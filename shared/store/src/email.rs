@@ -9,7 +9,7 @@ use crate::pool::Store;
 
 /// An e-mail that a worker has taken to send it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TakenEmail {
+pub struct LeasedEmail {
     /// Whose.
     pub team_id: TeamId,
     /// Which.
@@ -35,7 +35,7 @@ impl Store {
         now: DateTime<Utc>,
         leased_until: DateTime<Utc>,
         max_attempts: i32,
-    ) -> Result<Option<TakenEmail>> {
+    ) -> Result<Option<LeasedEmail>> {
         let row = self
             .row(
                 "UPDATE emails SET due_at = $2, attempts = attempts + 1
@@ -49,7 +49,7 @@ impl Store {
                 &[&now, &leased_until, &max_attempts],
             )
             .await?;
-        Ok(row.map(|row| TakenEmail {
+        Ok(row.map(|row| LeasedEmail {
             team_id: TeamId(row.get("team_id")),
             email_id: row.get("email_id"),
             recipients: row.get("recipients"),

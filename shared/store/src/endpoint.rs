@@ -50,7 +50,7 @@ pub struct Endpoint {
 
 /// What became of an endpoint that was to be saved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EndpointSaved {
+pub struct SavedEndpoint {
     /// Its id.
     pub endpoint_id: EndpointId,
     /// False when the team had one with this URL.
@@ -234,7 +234,7 @@ impl Transaction<'_> {
         url: &str,
         campaigns: Option<&[CampaignId]>,
         now: DateTime<Utc>,
-    ) -> Result<EndpointSaved> {
+    ) -> Result<SavedEndpoint> {
         // The team's row is locked so that two creations cannot both count one below the limit.
         self.row("SELECT 1 FROM teams WHERE team_id = $1 FOR UPDATE", &[&team_id.0]).await?;
         let existing = self
@@ -249,7 +249,7 @@ impl Transaction<'_> {
             None => (self.endpoint_create(team_id, url, campaigns.is_none(), now).await?, true),
         };
         self.endpoint_set_scope(team_id, endpoint_id, campaigns.unwrap_or_default()).await?;
-        Ok(EndpointSaved { endpoint_id, is_new })
+        Ok(SavedEndpoint { endpoint_id, is_new })
     }
 
     async fn endpoint_create(

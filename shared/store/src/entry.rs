@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use audience::{BuiltIn, Lookup};
+use audience::{BuiltInColumn, ValueLookup};
 use chrono::{DateTime, Utc};
 use contract::id::TeamId;
 use serde_json::Value;
@@ -10,11 +10,11 @@ use uuid::Uuid;
 
 use crate::error::Result;
 use crate::pool::{Store, Transaction};
-use crate::recipient::{WaitingRecipient, waiting_recipient};
+use crate::recipient::{BookRecipient, waiting_recipient};
 
 /// An entry as a send leaves it. Empty texts and absent values leave what is stored.
 #[derive(Debug, Clone)]
-pub struct EntryRow<'a> {
+pub struct BookEntryRow<'a> {
     /// Derived from the verified address and the name.
     pub entry_id: Uuid,
     /// Derived from the verified address.
@@ -59,7 +59,7 @@ pub struct EntryRow<'a> {
 
 /// What is known of an entry besides what a request says, for filter conditions.
 #[derive(Debug, Clone, Default)]
-pub struct StoredEntry {
+pub struct BookEntryValues {
     /// Stored e-mail address.
     pub email: String,
     /// Stored phone number.
@@ -72,23 +72,23 @@ pub struct StoredEntry {
     pub custom: HashMap<String, String>,
 }
 
-impl StoredEntry {
+impl BookEntryValues {
     /// The stored value of a built-in column that a request may leave out; `None` for the others and for blanks.
-    pub fn built_in(&self, column: BuiltIn) -> Option<&str> {
+    pub fn built_in(&self, column: BuiltInColumn) -> Option<&str> {
         let value = match column {
-            BuiltIn::Email => &self.email,
-            BuiltIn::Phone => &self.phone,
-            BuiltIn::Organization => &self.organization,
-            BuiltIn::Birthday => &self.birthday,
+            BuiltInColumn::Email => &self.email,
+            BuiltInColumn::Phone => &self.phone,
+            BuiltInColumn::Organization => &self.organization,
+            BuiltInColumn::Birthday => &self.birthday,
             _ => return None,
         };
         (!value.is_empty()).then_some(value.as_str())
     }
 }
 
-impl Lookup for StoredEntry {
+impl ValueLookup for BookEntryValues {
     fn value(&self, column: &str) -> Option<&str> {
-        match BuiltIn::from_key(column) {
+        match BuiltInColumn::from_key(column) {
             Some(built_in) => self.built_in(built_in),
             None => self.custom.get(column).map(String::as_str),
         }
@@ -104,7 +104,7 @@ impl Store {
         &self,
         team_id: TeamId,
         entry_ids: &[Uuid],
-    ) -> Result<HashMap<Uuid, StoredEntry>> {
+    ) -> Result<HashMap<Uuid, BookEntryValues>> {
         let rows = self
             .rows(
                 "SELECT entry_id, email, phone, organization, birthday, custom FROM unnest($2::uuid[]) AS sent (entry_id)
@@ -117,7 +117,7 @@ impl Store {
         Ok(rows
             .iter()
             .map(|row| {
-                let entry = StoredEntry {
+                let entry = BookEntryValues {
                     email: row.get(1),
                     phone: row.get(2),
                     organization: row.get(3),
@@ -139,7 +139,7 @@ impl Store {
         &self,
         team_id: TeamId,
         entry_ids: &[Uuid],
-    ) -> Result<HashMap<Uuid, WaitingRecipient>> {
+    ) -> Result<HashMap<Uuid, BookRecipient>> {
         let rows = self
             .rows(
                 "SELECT entry_id, address_id, first_name, last_name, address_1, address_2, unit_apart, city, state, zip,
@@ -175,7 +175,7 @@ impl Transaction<'_> {
     pub async fn entry_save(
         &self,
         team_id: TeamId,
-        rows: &[EntryRow<'_>],
+        rows: &[BookEntryRow<'_>],
         now: DateTime<Utc>,
     ) -> Result<u64> {
         if rows.is_empty() {

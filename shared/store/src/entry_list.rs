@@ -4,14 +4,14 @@ use chrono::{DateTime, Utc};
 use contract::id::TeamId;
 use uuid::Uuid;
 
-use crate::entry::StoredEntry;
+use crate::entry::BookEntryValues;
 use crate::error::{Result, StoreError};
 use crate::pool::Store;
-use crate::recipient::{EntryAddress, waiting_recipient};
+use crate::recipient::{BookEntryAddress, waiting_recipient};
 
 /// An entry in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EntryLine {
+pub struct BookEntryLine {
     /// Its id.
     pub entry_id: Uuid,
     /// As sent.
@@ -28,8 +28,8 @@ pub struct EntryLine {
 
 /// Behind which line a page begins.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct EntryCursor {
-    /// The [`EntryLine::name_key`] of that line; empty for the beginning.
+pub struct BookEntryCursor {
+    /// The [`BookEntryLine::name_key`] of that line; empty for the beginning.
     pub name_key: String,
     /// Its id; nil for the beginning.
     pub entry_id: Uuid,
@@ -37,11 +37,11 @@ pub struct EntryCursor {
 
 /// All of an entry.
 #[derive(Debug, Clone)]
-pub struct FullEntry {
+pub struct BookEntry {
     /// Name and address.
-    pub address: EntryAddress,
+    pub address: BookEntryAddress,
     /// The other values.
-    pub values: StoredEntry,
+    pub values: BookEntryValues,
     /// When a send first brought it.
     pub created_at: DateTime<Utc>,
     /// When a send last changed it.
@@ -58,14 +58,14 @@ impl Store {
         &self,
         team_id: TeamId,
         beginning: &str,
-        after: &EntryCursor,
+        after: &BookEntryCursor,
         limit: i64,
-    ) -> Result<Vec<EntryLine>> {
+    ) -> Result<Vec<BookEntryLine>> {
         let rows =
             self.rows(LIST, &[&team_id.0, &after.name_key, &after.entry_id, &beginning, &limit]).await?;
         Ok(rows
             .iter()
-            .map(|row| EntryLine {
+            .map(|row| BookEntryLine {
                 entry_id: row.get(0),
                 first_name: row.get(1),
                 last_name: row.get(2),
@@ -80,7 +80,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the team has none of this id.
-    pub async fn entry_get(&self, team_id: TeamId, entry_id: Uuid) -> Result<FullEntry> {
+    pub async fn entry_get(&self, team_id: TeamId, entry_id: Uuid) -> Result<BookEntry> {
         let row = self
             .row(
                 "SELECT entry_id, address_id, first_name, last_name, address_1, address_2, unit_apart, city, state, zip,
@@ -92,7 +92,7 @@ impl Store {
             .await?
             .ok_or_else(|| StoreError::NotFound("the entry".to_owned()))?;
         let entry = waiting_recipient(&row);
-        Ok(FullEntry {
+        Ok(BookEntry {
             address: entry.entry,
             values: entry.values,
             created_at: row.get("created_at"),

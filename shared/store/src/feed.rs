@@ -22,7 +22,7 @@ const SEARCHED_ROWS: i64 = 10_000;
 
 /// What a feed tells of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Feed {
+pub enum FeedKind {
     /// Scans of cards.
     Scans,
 }
@@ -37,7 +37,7 @@ pub struct FeedItem {
     pub item_id: Uuid,
 }
 
-impl Feed {
+impl FeedKind {
     const fn as_str(self) -> &'static str {
         match self {
             Self::Scans => "scans",
@@ -102,7 +102,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn feed_place(&self, team_id: TeamId, feed: Feed) -> Result<()> {
+    pub async fn feed_place(&self, team_id: TeamId, feed: FeedKind) -> Result<()> {
         let sql =
             "SELECT EXISTS (SELECT FROM feed_batches WHERE team_id = $1 AND feed = $2 AND position IS NULL)";
         let has_waiting = self.row(sql, &[&team_id.0, &feed.as_str()]).await?.is_some_and(|row| row.get(0));
@@ -117,7 +117,7 @@ impl Store {
         Ok(())
     }
 
-    async fn feed_place_portion(&self, team_id: TeamId, feed: Feed) -> Result<i64> {
+    async fn feed_place_portion(&self, team_id: TeamId, feed: FeedKind) -> Result<i64> {
         let mut connection = self.connection().await?;
         let transaction = connection.begin().await?;
         let feed = feed.as_str();
@@ -135,7 +135,7 @@ impl Store {
     /// [`StoreError`] when the database cannot be asked.
     pub async fn feed_place_all(&self, limit: i64) -> Result<()> {
         for row in self.rows(WAITING, &[&limit]).await? {
-            self.feed_place(TeamId(row.get(0)), Feed::from_name(row.get(1))?).await?;
+            self.feed_place(TeamId(row.get(0)), FeedKind::from_name(row.get(1))?).await?;
         }
         Ok(())
     }
@@ -147,7 +147,7 @@ impl Store {
     pub async fn feed_page(
         &self,
         team_id: TeamId,
-        feed: Feed,
+        feed: FeedKind,
         from: i64,
         limit: i64,
     ) -> Result<Vec<FeedItem>> {
@@ -159,7 +159,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn feed_end(&self, team_id: TeamId, feed: Feed) -> Result<(i64, Option<Uuid>)> {
+    pub async fn feed_end(&self, team_id: TeamId, feed: FeedKind) -> Result<(i64, Option<Uuid>)> {
         let row = self
             .row(
                 "SELECT feeds.position, batch.item_ids[cardinality(batch.item_ids)]
@@ -175,7 +175,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn feed_first_id(&self, team_id: TeamId, feed: Feed) -> Result<Option<Uuid>> {
+    pub async fn feed_first_id(&self, team_id: TeamId, feed: FeedKind) -> Result<Option<Uuid>> {
         let sql =
             "SELECT batch_id FROM feed_batches WHERE team_id = $1 AND feed = $2 ORDER BY batch_id LIMIT 1";
         Ok(self.row(sql, &[&team_id.0, &feed.as_str()]).await?.map(|row| row.get(0)))
@@ -185,7 +185,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn feed_position_before(&self, team_id: TeamId, feed: Feed, id: Uuid) -> Result<i64> {
+    pub async fn feed_position_before(&self, team_id: TeamId, feed: FeedKind, id: Uuid) -> Result<i64> {
         let row = self
             .row(
                 "SELECT coalesce(min(position - cardinality(item_ids)),

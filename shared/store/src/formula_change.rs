@@ -17,7 +17,7 @@ pub struct NewFormulaChange<'a> {
     /// The column's folded name.
     pub name_key: &'a str,
     /// Who makes it.
-    pub by: ChangedBy<'a>,
+    pub by: FormulaChangeAuthor<'a>,
     /// The formula from now on.
     pub formula: &'a str,
     /// The formula until now; `None` of a new column.
@@ -26,7 +26,7 @@ pub struct NewFormulaChange<'a> {
 
 /// Who changes a formula.
 #[derive(Debug, Clone, Copy)]
-pub enum ChangedBy<'a> {
+pub enum FormulaChangeAuthor<'a> {
     /// Who holds this key.
     Key(ApiKeyId),
     /// A person of this name.
@@ -103,8 +103,8 @@ impl Transaction<'_> {
         now: DateTime<Utc>,
     ) -> Result<()> {
         let (key_id, user_name) = match new.by {
-            ChangedBy::Key(key_id) => (Some(key_id.0), None),
-            ChangedBy::Person(name) => (None, Some(name)),
+            FormulaChangeAuthor::Key(key_id) => (Some(key_id.0), None),
+            FormulaChangeAuthor::Person(name) => (None, Some(name)),
         };
         self.execute(
             "INSERT INTO formula_changes

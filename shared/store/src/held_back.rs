@@ -9,7 +9,7 @@ use crate::pool::Store;
 
 /// An open sync that may not remove what it did not receive until its client confirms that.
 #[derive(Debug, Clone, PartialEq)]
-pub struct HeldBack {
+pub struct HeldBackSync {
     /// Whose sync.
     pub integration_id: IntegrationId,
     /// The integration's name.
@@ -49,7 +49,11 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`](crate::StoreError) when the database cannot be asked.
-    pub async fn sync_held_back_list(&self, team_id: TeamId, now: DateTime<Utc>) -> Result<Vec<HeldBack>> {
+    pub async fn sync_held_back_list(
+        &self,
+        team_id: TeamId,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<HeldBackSync>> {
         let rows = self
             .rows(
                 "SELECT integration_id, name, sync_id, held_back_at, held_back_count, held_back_share
@@ -59,7 +63,7 @@ impl Store {
                 &[&team_id.0, &now, &INTEGRATIONS_PER_TEAM],
             )
             .await?;
-        let held_back = |row: &tokio_postgres::Row| HeldBack {
+        let held_back = |row: &tokio_postgres::Row| HeldBackSync {
             integration_id: IntegrationId(row.get(0)),
             integration_name: row.get(1),
             sync_id: SyncId(row.get(2)),

@@ -13,7 +13,7 @@ use crate::pool::{Store, Transaction};
 
 /// Where a request with a key stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum KeyClaim {
+pub enum IdempotencyKeyState {
     /// It is new, and this transaction alone may do it.
     New,
     /// Another transaction is doing it, or another request with the same key.
@@ -34,7 +34,7 @@ impl Transaction<'_> {
         integration_id: IntegrationId,
         key: &IdempotencyKey,
         hash: RequestHash,
-    ) -> Result<KeyClaim> {
+    ) -> Result<IdempotencyKeyState> {
         let name = format!("idempotency/{integration_id}/{}", key.as_str());
         // Two statements: the second must see what the key's last holder committed.
         let [claimed, done] = self
@@ -47,14 +47,14 @@ impl Transaction<'_> {
             )
             .await?;
         if claimed.is_none_or(|row| !row.get::<_, bool>(0)) {
-            return Ok(KeyClaim::Running);
+            return Ok(IdempotencyKeyState::Running);
         }
         Ok(match done {
-            None => KeyClaim::New,
+            None => IdempotencyKeyState::New,
             Some(row) if row.get::<_, &[u8]>(0) == hash.0 => {
-                KeyClaim::Done(Bytes::copy_from_slice(row.get(1)))
+                IdempotencyKeyState::Done(Bytes::copy_from_slice(row.get(1)))
             }
-            Some(_) => KeyClaim::Reused,
+            Some(_) => IdempotencyKeyState::Reused,
         })
     }
 

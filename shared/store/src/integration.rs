@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
 use contract::id::{IntegrationId, RequestId, TeamId};
-use contract::push::{Field, FieldType, IntegrationStatus, Semantic, Standing};
+use contract::push::{FieldSemantic, FieldType, IntegrationField, IntegrationReadiness, IntegrationStatus};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 
@@ -20,7 +20,7 @@ const REMOVAL_GUARD_MINIMUM: i32 = 25;
 /// What the owner set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Availability {
+pub enum IntegrationAvailability {
     /// It takes requests.
     Active,
     /// It refuses them until it is resumed.
@@ -39,7 +39,7 @@ pub struct Integration {
     /// Its name, of which a team has one.
     pub name: String,
     /// What the owner set.
-    pub availability: Availability,
+    pub availability: IntegrationAvailability,
     /// Percent of the contacts that a full sync removes without asking; `None` never asks.
     pub removal_guard_percent: Option<i16>,
     /// Contacts that a full sync removes without asking, whatever their share.
@@ -48,7 +48,7 @@ pub struct Integration {
     pub has_completed: bool,
 }
 
-impl Availability {
+impl IntegrationAvailability {
     /// The name in the database and in files.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -68,11 +68,11 @@ impl Availability {
 
 impl Integration {
     /// What it can do now.
-    pub fn status(&self, standing: &Standing<'_>) -> IntegrationStatus {
+    pub fn status(&self, standing: &IntegrationReadiness<'_>) -> IntegrationStatus {
         match self.availability {
-            Availability::Active => standing.status(),
-            Availability::Paused => IntegrationStatus::Paused,
-            Availability::Disconnected => IntegrationStatus::Disconnected,
+            IntegrationAvailability::Active => standing.status(),
+            IntegrationAvailability::Paused => IntegrationStatus::Paused,
+            IntegrationAvailability::Disconnected => IntegrationStatus::Disconnected,
         }
     }
 }
@@ -84,7 +84,7 @@ fn integration(row: &Row) -> Result<Integration> {
         integration_id: IntegrationId(row.get("integration_id")),
         team_id: TeamId(row.get("team_id")),
         name: row.get("name"),
-        availability: Availability::from_name(row.get("availability"))?,
+        availability: IntegrationAvailability::from_name(row.get("availability"))?,
         removal_guard_percent: row.get("removal_guard_percent"),
         removal_guard_minimum: row.get("removal_guard_minimum"),
         has_completed: row.get::<_, Option<DateTime<Utc>>>("first_completed_at").is_some(),
@@ -95,15 +95,15 @@ fn not_found(integration_id: IntegrationId) -> StoreError {
     StoreError::NotFound(format!("the integration {integration_id}"))
 }
 
-fn field(row: &Row) -> Result<Field> {
+fn field(row: &Row) -> Result<IntegrationField> {
     let corrupt = |what: &str| StoreError::Corrupt(format!("{what} of a declared field"));
     let semantic: Option<&str> = row.get("semantic");
-    Ok(Field {
+    Ok(IntegrationField {
         key: row.get("key"),
         label: row.get("label"),
         field_type: FieldType::from_str(row.get("type")).map_err(|()| corrupt("type"))?,
         options: row.get("options"),
-        semantic: semantic.map(Semantic::from_str).transpose().map_err(|()| corrupt("semantic"))?,
+        semantic: semantic.map(FieldSemantic::from_str).transpose().map_err(|()| corrupt("semantic"))?,
     })
 }
 
@@ -169,7 +169,7 @@ impl Store {
     pub async fn integration_set_availability(
         &self,
         integration_id: IntegrationId,
-        availability: Availability,
+        availability: IntegrationAvailability,
     ) -> Result<()> {
         self.execute(
             "UPDATE integrations SET availability = $2 WHERE integration_id = $1 AND removed_at IS NULL",
@@ -183,7 +183,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn field_list(&self, integration_id: IntegrationId) -> Result<Vec<Field>> {
+    pub async fn field_list(&self, integration_id: IntegrationId) -> Result<Vec<IntegrationField>> {
         self.rows(FIELDS, &[&integration_id.0]).await?.iter().map(field).collect()
     }
 }
@@ -198,7 +198,7 @@ impl Transaction<'_> {
         &self,
         team_id: TeamId,
         name: &str,
-        availability: Availability,
+        availability: IntegrationAvailability,
         removal_guard_percent: Option<i16>,
         now: DateTime<Utc>,
     ) -> Result<IntegrationId> {
@@ -251,7 +251,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when it was removed.
-    pub async fn field_list_locked(&self, integration_id: IntegrationId) -> Result<Vec<Field>> {
+    pub async fn field_list_locked(&self, integration_id: IntegrationId) -> Result<Vec<IntegrationField>> {
         let sql =
             "SELECT 1 FROM integrations WHERE integration_id = $1 AND removed_at IS NULL FOR NO KEY UPDATE";
         self.row(sql, &[&integration_id.0]).await?.ok_or_else(|| not_found(integration_id))?;
@@ -280,7 +280,7 @@ impl Transaction<'_> {
     pub async fn field_save(
         &self,
         integration_id: IntegrationId,
-        fields: &[Field],
+        fields: &[IntegrationField],
         request_id: RequestId,
         now: DateTime<Utc>,
     ) -> Result<()> {

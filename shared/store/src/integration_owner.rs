@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use chrono::{DateTime, Utc};
 use contract::id::{IntegrationId, TeamId};
 use contract::limits::INTEGRATIONS_PER_TEAM;
-use contract::push::Semantic;
+use contract::push::FieldSemantic;
 
 use crate::error::{Result, StoreError};
-use crate::integration::Availability;
+use crate::integration::IntegrationAvailability;
 use crate::pool::{Store, Transaction};
 
 /// What the owner says about one field: the contact column that it fills, or none.
@@ -17,7 +17,7 @@ pub struct FieldMapping {
     /// The declared field.
     pub key: String,
     /// The contact column.
-    pub semantic: Option<Semantic>,
+    pub semantic: Option<FieldSemantic>,
 }
 
 const MAPPED: &str = "SELECT key FROM integration_fields WHERE integration_id = $1 AND is_mapped_by_owner";
@@ -57,7 +57,7 @@ impl Transaction<'_> {
                 "your team holds {INTEGRATIONS_PER_TEAM} integrations, which is the most"
             )));
         }
-        self.integration_save(team_id, name, Availability::Active, None, now).await
+        self.integration_save(team_id, name, IntegrationAvailability::Active, None, now).await
     }
 
     /// Pauses, disconnects or resumes a team's integration; from the next request on it holds.
@@ -68,7 +68,7 @@ impl Transaction<'_> {
         &self,
         team_id: TeamId,
         integration_id: IntegrationId,
-        availability: Availability,
+        availability: IntegrationAvailability,
     ) -> Result<()> {
         let changed = self
             .execute(
@@ -132,7 +132,7 @@ impl Transaction<'_> {
     pub async fn field_map(&self, integration_id: IntegrationId, mappings: &[FieldMapping]) -> Result<()> {
         let keys: Vec<&str> = mappings.iter().map(|mapping| mapping.key.as_str()).collect();
         let semantics: Vec<Option<&str>> =
-            mappings.iter().map(|mapping| mapping.semantic.map(Semantic::as_str)).collect();
+            mappings.iter().map(|mapping| mapping.semantic.map(FieldSemantic::as_str)).collect();
         // A column can move from one field to another: the index is checked row by row, so all go first.
         self.execute(
             "UPDATE integration_fields SET semantic = NULL WHERE integration_id = $1 AND key = ANY ($2)",

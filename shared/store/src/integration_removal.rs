@@ -6,13 +6,13 @@ use contract::id::{ActivityId, IntegrationId};
 use crate::error::{Result, StoreError};
 use crate::integration::Integration;
 use crate::pool::{Store, Transaction};
-use crate::session::SignedIn;
+use crate::session::SignedInMember;
 
 /// Who removes.
 #[derive(Debug, Clone, Copy)]
-pub enum RemovedBy<'a> {
+pub enum IntegrationRemover<'a> {
     /// Somebody of the team, at the console.
-    Person(&'a SignedIn),
+    Person(&'a SignedInMember),
     /// The operator, at the command line.
     Operator,
 }
@@ -41,7 +41,7 @@ impl Store {
     pub async fn integration_remove(
         &self,
         integration: &Integration,
-        by: RemovedBy<'_>,
+        by: IntegrationRemover<'_>,
         now: DateTime<Utc>,
     ) -> Result<()> {
         let mut connection = self.connection().await?;
@@ -121,13 +121,15 @@ impl Transaction<'_> {
     async fn integration_note_removal(
         &self,
         integration: &Integration,
-        by: RemovedBy<'_>,
+        by: IntegrationRemover<'_>,
         now: DateTime<Utc>,
     ) -> Result<()> {
         const ACTION: &str = "integration.removed";
         match by {
-            RemovedBy::Person(person) => self.activity_add(person, ACTION, &integration.name, now).await,
-            RemovedBy::Operator => {
+            IntegrationRemover::Person(person) => {
+                self.activity_add(person, ACTION, &integration.name, now).await
+            }
+            IntegrationRemover::Operator => {
                 self.execute(
                     "INSERT INTO activities (team_id, activity_id, happened_at, user_name, action, subject)
                      VALUES ($1, $2, $3, $4, $5, $6)",

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use chrono::{DateTime, Utc};
 use contract::id::{IntegrationId, SyncId};
-use contract::push::{AcceptedUpsert, ContactIssue, IssueKind, Rejection, RejectionItem, Warning};
+use contract::push::{AcceptedUpsert, ContactIssue, DroppedValue, IssueKind, RecordRejection, RejectionItem};
 use tokio_postgres::Row;
 
 use crate::error::{Result, StoreError};
@@ -61,7 +61,7 @@ fn item(row: &Row) -> RejectionItem {
 
 /// The columns of issues to be stored.
 #[derive(Default)]
-struct Rows<'a> {
+struct IssueRows<'a> {
     kinds: Vec<&'a str>,
     indexes: Vec<i32>,
     external_ids: Vec<Option<&'a str>>,
@@ -70,8 +70,8 @@ struct Rows<'a> {
     messages: Vec<&'a str>,
 }
 
-impl<'a> Rows<'a> {
-    fn new(rejections: &'a [Rejection], warnings: &'a [Warning]) -> Self {
+impl<'a> IssueRows<'a> {
+    fn new(rejections: &'a [RecordRejection], warnings: &'a [DroppedValue]) -> Self {
         let mut rows = Self::default();
         for rejection in rejections {
             rows.kinds.push(IssueKind::Rejection.as_str());
@@ -134,10 +134,10 @@ impl Transaction<'_> {
         integration_id: IntegrationId,
         sync_id: SyncId,
         counted: CountedBatch,
-        rejections: &[Rejection],
-        warnings: &[Warning],
+        rejections: &[RecordRejection],
+        warnings: &[DroppedValue],
     ) -> Result<()> {
-        let rows = Rows::new(rejections, warnings);
+        let rows = IssueRows::new(rejections, warnings);
         for portion in rows.portions() {
             self.issue_store_portion(integration_id, sync_id, counted, &rows, portion).await?;
         }
@@ -149,7 +149,7 @@ impl Transaction<'_> {
         integration_id: IntegrationId,
         sync_id: SyncId,
         counted: CountedBatch,
-        rows: &Rows<'_>,
+        rows: &IssueRows<'_>,
         portion: Range<usize>,
     ) -> Result<()> {
         // A batch has at most as many issues as its body has bytes.

@@ -52,7 +52,7 @@ pub struct JobLease {
 
 /// A later step that falls due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NewStepJob {
+pub struct StepJobPlan {
     /// The step to mail.
     pub step: i16,
     /// When.
@@ -182,7 +182,7 @@ impl Transaction<'_> {
         team_id: TeamId,
         campaign_id: &CampaignId,
         charge_id: ChargeId,
-        steps: &[NewStepJob],
+        steps: &[StepJobPlan],
         now: DateTime<Utc>,
     ) -> Result<()> {
         for step in steps {

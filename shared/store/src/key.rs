@@ -13,7 +13,7 @@ use crate::pool::{Store, Transaction};
 
 /// A key to be stored.
 #[derive(Debug)]
-pub struct NewKey<'a> {
+pub struct NewApiKey<'a> {
     /// Its owner.
     pub team_id: TeamId,
     /// What it opens.
@@ -28,7 +28,7 @@ pub struct NewKey<'a> {
 
 /// What became of a key that was to be stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KeyCreated {
+pub struct CreatedApiKey {
     /// Its row.
     pub key_id: ApiKeyId,
     /// False when the same key stood there already.
@@ -37,7 +37,7 @@ pub struct KeyCreated {
 
 /// A key, for lists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct KeySummary {
+pub struct ApiKeySummary {
     /// Its row.
     pub key_id: ApiKeyId,
     /// `full_access`, `integration` or `formulas`.
@@ -60,8 +60,8 @@ const LISTED: i64 = 200;
 const LIST: &str = "SELECT key_id, kind, integration_id, name, display, created_at, revoked_at FROM api_keys";
 const LIST_ORDER: &str = "ORDER BY revoked_at IS NOT NULL, created_at DESC, key_id DESC";
 
-fn summary(row: &Row) -> KeySummary {
-    KeySummary {
+fn summary(row: &Row) -> ApiKeySummary {
+    ApiKeySummary {
         key_id: ApiKeyId(row.get(0)),
         kind: row.get(1),
         integration_id: row.get::<_, Option<Uuid>>(2).map(IntegrationId),
@@ -78,7 +78,7 @@ impl Transaction<'_> {
     /// # Errors
     /// [`StoreError::Limit`] past the keys that a team or an integration may hold, or when the key stands elsewhere or was revoked;
     /// [`StoreError::NotFound`] when the integration was removed.
-    pub async fn key_create(&self, new: &NewKey<'_>, now: DateTime<Utc>) -> Result<KeyCreated> {
+    pub async fn key_create(&self, new: &NewApiKey<'_>, now: DateTime<Utc>) -> Result<CreatedApiKey> {
         if let Some(integration_id) = new.integration_id {
             self.refuse_removed_integration(integration_id).await?;
         }
@@ -95,7 +95,7 @@ impl Transaction<'_> {
             .await?;
         if let Some(row) = existing {
             return if row.get(1) {
-                Ok(KeyCreated { key_id: ApiKeyId(row.get(0)), is_new: false })
+                Ok(CreatedApiKey { key_id: ApiKeyId(row.get(0)), is_new: false })
             } else {
                 Err(StoreError::Limit(format!(
                     "the key {} was revoked, or stands elsewhere; choose another one",
@@ -123,7 +123,7 @@ impl Transaction<'_> {
             ],
         )
         .await?;
-        Ok(KeyCreated { key_id, is_new: true })
+        Ok(CreatedApiKey { key_id, is_new: true })
     }
 
     /// The newest key of this kind and name of the team, or of its integration, that was not revoked; `None` when
@@ -219,7 +219,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn key_list(&self, team_id: TeamId) -> Result<Vec<KeySummary>> {
+    pub async fn key_list(&self, team_id: TeamId) -> Result<Vec<ApiKeySummary>> {
         let sql = format!("{LIST} WHERE team_id = $1 {LIST_ORDER} LIMIT $2");
         Ok(self.rows(&sql, &[&team_id.0, &LISTED]).await?.iter().map(summary).collect())
     }
@@ -232,7 +232,7 @@ impl Store {
         &self,
         team_id: TeamId,
         integration_id: IntegrationId,
-    ) -> Result<Vec<KeySummary>> {
+    ) -> Result<Vec<ApiKeySummary>> {
         let sql = format!("{LIST} WHERE team_id = $1 AND integration_id = $2 {LIST_ORDER} LIMIT $3");
         let rows = self.rows(&sql, &[&team_id.0, &integration_id.0, &LISTED]).await?;
         Ok(rows.iter().map(summary).collect())

@@ -9,7 +9,7 @@ use crate::pool::{Store, Transaction};
 
 /// What came of taking money from a balance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Taken {
+pub enum BalanceDebit {
     /// The money is taken, now or by an earlier attempt.
     Paid,
     /// The balance does not cover it; nothing was taken.
@@ -18,7 +18,7 @@ pub enum Taken {
 
 /// What came of a top-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TopUp {
+pub struct TopUpResult {
     /// False when a top-up with this reference was booked before.
     pub is_new: bool,
     /// The balance now.
@@ -26,7 +26,7 @@ pub struct TopUp {
 }
 
 /// A movement between two accounts.
-struct Movement<'a> {
+struct LedgerMovement<'a> {
     team_id: TeamId,
     from: &'a str,
     to: &'a str,
@@ -53,7 +53,7 @@ impl Store {
         amount_cents: i64,
         reference: &str,
         now: DateTime<Utc>,
-    ) -> Result<TopUp> {
+    ) -> Result<TopUpResult> {
         retry(|| async {
             let mut connection = self.connection().await?;
             let transaction = connection.begin().await?;
@@ -74,7 +74,7 @@ impl Store {
         charge_id: ChargeId,
         amount_cents: i64,
         now: DateTime<Utc>,
-    ) -> Result<Taken> {
+    ) -> Result<BalanceDebit> {
         retry(|| self.balance_take_once(team_id, charge_id, amount_cents, now)).await
     }
 
@@ -84,10 +84,10 @@ impl Store {
         charge_id: ChargeId,
         amount_cents: i64,
         now: DateTime<Utc>,
-    ) -> Result<Taken> {
+    ) -> Result<BalanceDebit> {
         let mut connection = self.connection().await?;
         let transaction = connection.begin().await?;
-        let movement = Movement { team_id, from: "prepaid", to: "sales", amount_cents };
+        let movement = LedgerMovement { team_id, from: "prepaid", to: "sales", amount_cents };
         // A closed charge takes no money: whoever closed it knew better.
         if !transaction.charge_lock_open(team_id, charge_id).await? {
             return Err(StoreError::LeaseLost);
@@ -96,7 +96,7 @@ impl Store {
         let Some(transaction_id) =
             transaction.ledger_open(team_id, "charge", Some(charge_id), None, now).await?
         else {
-            return Ok(Taken::Paid);
+            return Ok(BalanceDebit::Paid);
         };
         let row = transaction
             .row(
@@ -106,12 +106,12 @@ impl Store {
             )
             .await?;
         if row.is_none() {
-            return Ok(Taken::Insufficient);
+            return Ok(BalanceDebit::Insufficient);
         }
         transaction.account_add(team_id, "sales", amount_cents).await?;
         transaction.ledger_enter(transaction_id, &movement).await?;
         transaction.commit().await?;
-        Ok(Taken::Paid)
+        Ok(BalanceDebit::Paid)
     }
 }
 
@@ -126,11 +126,11 @@ impl Transaction<'_> {
         amount_cents: i64,
         reference: &str,
         now: DateTime<Utc>,
-    ) -> Result<TopUp> {
+    ) -> Result<TopUpResult> {
         let opened = self.ledger_open(team_id, "top_up", None, Some(reference), now).await?;
         match opened {
             Some(transaction_id) => {
-                let movement = Movement { team_id, from: "cash", to: "prepaid", amount_cents };
+                let movement = LedgerMovement { team_id, from: "cash", to: "prepaid", amount_cents };
                 self.ledger_move(transaction_id, &movement).await?;
                 self.top_up_request_close(team_id, reference).await?;
             }
@@ -139,7 +139,7 @@ impl Transaction<'_> {
         let sql = "SELECT balance_cents FROM ledger_accounts WHERE team_id = $1 AND account = 'prepaid'";
         let row = self.row(sql, &[&team_id.0]).await?;
         let row = row.ok_or_else(|| StoreError::NotFound(format!("the ledger of team {team_id}")))?;
-        Ok(TopUp { is_new: opened.is_some(), balance_cents: row.get(0) })
+        Ok(TopUpResult { is_new: opened.is_some(), balance_cents: row.get(0) })
     }
 
     /// A reference that was booked with another amount is a slip, not a repetition.
@@ -172,7 +172,7 @@ impl Transaction<'_> {
         now: DateTime<Utc>,
     ) -> Result<()> {
         if let Some(transaction_id) = self.ledger_open(team_id, "charge", Some(charge_id), None, now).await? {
-            let movement = Movement { team_id, from: "cash", to: "sales", amount_cents };
+            let movement = LedgerMovement { team_id, from: "cash", to: "sales", amount_cents };
             self.ledger_move(transaction_id, &movement).await?;
         }
         Ok(())
@@ -198,7 +198,7 @@ impl Transaction<'_> {
         Ok((inserted == 1).then_some(transaction_id))
     }
 
-    async fn ledger_move(&self, transaction_id: Uuid, movement: &Movement<'_>) -> Result<()> {
+    async fn ledger_move(&self, transaction_id: Uuid, movement: &LedgerMovement<'_>) -> Result<()> {
         self.account_add(movement.team_id, movement.from, -movement.amount_cents).await?;
         self.account_add(movement.team_id, movement.to, movement.amount_cents).await?;
         self.ledger_enter(transaction_id, movement).await
@@ -213,7 +213,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    async fn ledger_enter(&self, transaction_id: Uuid, movement: &Movement<'_>) -> Result<()> {
+    async fn ledger_enter(&self, transaction_id: Uuid, movement: &LedgerMovement<'_>) -> Result<()> {
         self.execute(
             "INSERT INTO ledger_entries (team_id, transaction_id, account, amount_cents)
              VALUES ($1, $2, $3, -$5::bigint), ($1, $2, $4, $5::bigint)",

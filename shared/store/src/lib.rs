@@ -79,69 +79,72 @@ mod url;
 pub use activity::{Activity, ActivityFilter};
 pub use address_book::{BookCursor, BookLine, BookPage};
 pub use address_import::ImportProgress;
-pub use address_point::{AddressOverride, Home, Neighborhood, PointFacts, PointRow};
-pub use admission::{Admission, Admitted, AdmittedKey};
-pub use ai_cell::AiCell;
-pub use backlog::{BACKLOG_KINDS, Backlog, BacklogRules};
-pub use campaign::{
-    Audience, Campaign, CampaignSettings, CampaignSummary, LockedCampaign, NeighborhoodSettings, Step,
-    StepDesign, StepSettings,
+pub use address_point::{
+    AddressOverride, AddressPointFacts, AddressPointRow, Neighborhood, NeighborhoodHome,
 };
-pub use campaign_day::{DayFigure, Figure};
+pub use admission::{AdmissionRequest, AdmissionResult, AdmittedKey};
+pub use ai_cell::AiCell;
+pub use backlog::{BACKLOG_KINDS, BacklogRules, BacklogStatus};
+pub use campaign::{
+    AudienceSource, Campaign, CampaignSettings, CampaignStep, CampaignSummary, LockedCampaign,
+    NeighborhoodSettings, StepDesign, StepSettings,
+};
+pub use campaign_day::{CampaignDayFigure, CampaignFigure};
 pub use charge::{Charge, ChargeKind, ChargeState, NewCharge};
-pub use charge_list::{ChargeSummary, ChargedCards};
+pub use charge_list::{ChargeSummary, ChargedMailpieces};
 pub use check::{CheckProgress, Discrepancy};
-pub use column::{Column, ColumnKind, ColumnSource};
-pub use column_use::{CampaignConditions, DesignDocument};
+pub use column::{ColumnKind, ColumnSource, TeamColumn};
+pub use column_use::{NamedCampaignConditions, NamedDesignDocument};
 pub use contact::{Contact, ContactBatch, KnownContact};
 pub use database_error::DatabaseError;
 pub use delivery::{
-    AfterAttempt, ClaimedDelivery, DeliveryKind, FailureRules, Lane, MadeAttempt, WaitingLane,
+    AttemptOutcome, DeliveryAttempt, DeliveryFailureRules, DeliveryKind, DeliveryLane, LeasedDelivery,
+    WaitingDeliveryLane,
 };
 pub use delivery_list::DeliverySummary;
-pub use design::{DesignSaved, NewDesign};
-pub use design_list::{DesignSummary, DesignVersion, StoredDesign};
-pub use do_not_mail::{ListedAddress, ListedCursor};
-pub use email::TakenEmail;
-pub use endpoint::{Endpoint, EndpointSaved, EndpointState};
-pub use entry::{EntryRow, StoredEntry};
-pub use entry_list::{EntryCursor, EntryLine, FullEntry};
+pub use design::{NewDesign, SavedDesign};
+pub use design_list::{DesignSummary, DesignVersionSummary, StoredDesign};
+pub use do_not_mail::{DoNotMailAddress, DoNotMailCursor};
+pub use email::LeasedEmail;
+pub use endpoint::{Endpoint, EndpointState, SavedEndpoint};
+pub use entry::{BookEntryRow, BookEntryValues};
+pub use entry_list::{BookEntry, BookEntryCursor, BookEntryLine};
 pub use error::{Fault, Result, StoreError, retry};
-pub use feed::{Feed, FeedItem};
-pub use formula_change::{ChangedBy, FormulaChange, NewFormulaChange};
+pub use feed::{FeedItem, FeedKind};
+pub use formula_change::{FormulaChange, FormulaChangeAuthor, NewFormulaChange};
 pub use grant::PROCESSES;
-pub use held_back::HeldBack;
-pub use idempotency::KeyClaim;
-pub use integration::{Availability, Integration};
+pub use held_back::HeldBackSync;
+pub use idempotency::IdempotencyKeyState;
+pub use integration::{Integration, IntegrationAvailability};
 pub use integration_owner::FieldMapping;
-pub use integration_removal::RemovedBy;
+pub use integration_removal::IntegrationRemover;
 pub use issue::IssueFilter;
-pub use job::{Job, JobKind, JobLease, NewStepJob};
-pub use key::{KeyCreated, KeySummary, NewKey};
-pub use ledger::{Taken, TopUp};
+pub use job::{Job, JobKind, JobLease, StepJobPlan};
+pub use key::{ApiKeySummary, CreatedApiKey, NewApiKey};
+pub use ledger::{BalanceDebit, TopUpResult};
 pub use ledger_list::{LedgerKind, LedgerLine};
-pub use migrate::{Migrated, SchemaVersion, migrate};
-pub use person::TeamPerson;
-pub use picture::{LinkHash, PictureOutcome, PictureRow, PictureUse};
-pub use piece::{MailedPiece, PieceBatch, PieceRow};
-pub use piece_content::PieceContent;
-pub use pool::{Connection, PoolStatus, Settings, Store, Transaction};
-pub use print_piece::PrintPiece;
-pub use print_run::{PrintClaim, PrintLease, PrintPaper, PrintRun, SerialsUsed, SetAside};
-pub use recipient::{EntryAddress, RecipientFacts, RecipientRow, WaitingRecipient};
+pub use migrate::{MigrationResult, SchemaVersion, migrate};
+pub use person::TeamMember;
+pub use picture::{PictureLinkHash, PictureOutcome, PictureRow, PictureUse};
+pub use piece::{EarlierMailpiece, MailpieceBatch, MailpieceRow};
+pub use piece_content::MailpieceContent;
+pub use pool::{PoolStatus, Store, StoreConnection, StoreSettings, Transaction};
+pub use print_piece::PrintMailpiece;
+pub use print_run::{PrintLease, PrintPaper, PrintRun, PrintRunRequest, SerialUsage, SetAsideMailpiece};
+pub use recipient::{BookEntryAddress, BookRecipient, RecipientListings, RecipientRow};
 pub use recipient_list::{
-    FoundCursor, FoundRecipient, OutcomeCount, RecipientCursor, RecipientLine, outcomes,
+    OutcomeCount, RecipientCursor, RecipientLine, RecipientSearchCursor, RecipientSearchHit, outcomes,
 };
-pub use removal::{LastRemoval, Removal};
+pub use removal::{LastSyncRemoval, SyncRemoval};
 pub use return_address::ReturnLines;
-pub use scan::{NewScan, ScannedCard};
+pub use scan::{NewScan, ScannedMailpiece};
 pub use scan_feed::RecordedScan;
-pub use send::{Claim, FinishedSend, Lease, NewSend, ReservedSend, SendState};
-pub use send_key::SendKey;
+pub use send::{FinishedSend, NewSend, ReservedSend, SendClaim, SendLease, SendState};
+pub use send_key::SendIdempotencyKey;
 pub use send_status::SendStatus;
-pub use session::{Account, SessionAge, SignedIn};
-pub use statement::Pooler;
+pub use session::{MemberCredentials, SessionAgeLimits, SignedInMember};
+pub use statement::PoolerMode;
 pub use statement_name::StatementName;
 pub use sync::{BatchCounts, CountedBatch, SharedSync};
-pub use team::{Role, Team, UserSummary};
+pub use team::{MemberRole, MemberSummary, Team};
 pub use top_up_request::{OpenTopUpRequest, TopUpRequest, TopUpRequestState};

@@ -82,7 +82,7 @@ impl Store {
 
 /// What [`migrate`] did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Migrated {
+pub struct MigrationResult {
     /// Migrations that were missing.
     pub applied: usize,
     /// The groups of the processes have their privileges. Without these groups only the owner of the tables can work.
@@ -104,7 +104,7 @@ struct Tried {
 /// # Errors
 /// [`StoreError::Unavailable`] when there is no such database yet or it cannot be reached; [`StoreError::Busy`] when a table was held
 /// at every try; any other [`StoreError`] when a migration fails. Nothing of a failed one stays.
-pub async fn migrate(url: &str) -> Result<Migrated> {
+pub async fn migrate(url: &str) -> Result<MigrationResult> {
     let DatabaseUrl { mut config, tls, .. } = DatabaseUrl::parse(url)?;
     config.connect_timeout(CONNECT_TIMEOUT);
     let (observer, observing) = connect(&config, tls.clone()).await?;
@@ -125,7 +125,7 @@ async fn connect(config: &Config, tls: MakeRustlsConnect) -> Result<(Client, Joi
     Ok((client, tokio::spawn(async { drop(connection.await) })))
 }
 
-async fn migrate_under_lock(client: &mut Client, observer: &Client) -> Result<Migrated> {
+async fn migrate_under_lock(client: &mut Client, observer: &Client) -> Result<MigrationResult> {
     client.execute("SELECT pg_advisory_lock($1)", &[&MIGRATION_LOCK]).await?;
     // Only now: whoever waits for another one that migrates may wait for long.
     client.batch_execute(&format!("SET lock_timeout = {}", LOCK_TIMEOUT.as_millis())).await?;
@@ -134,7 +134,7 @@ async fn migrate_under_lock(client: &mut Client, observer: &Client) -> Result<Mi
         let tried = apply(client, observer).await?;
         applied += tried.applied;
         let Some(held) = tried.held else {
-            return Ok(Migrated { applied, granted: grant(client).await? });
+            return Ok(MigrationResult { applied, granted: grant(client).await? });
         };
         held_at_last = held;
         tokio::time::sleep(PAUSE).await;

@@ -1,24 +1,24 @@
 //! The people of a team, as its owners manage them: roles, leaving, and links that set a password.
 
 use chrono::{DateTime, Utc};
-use contract::id::{TeamId, UserId};
+use contract::id::{MemberId, TeamId};
 use contract::limits::PEOPLE_PER_TEAM;
 
 use crate::error::{Result, StoreError};
 use crate::pool::{Store, Transaction};
-use crate::team::Role;
+use crate::team::MemberRole;
 
 /// A person of a team, as its owners see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TeamPerson {
+pub struct TeamMember {
     /// Who.
-    pub user_id: UserId,
+    pub user_id: MemberId,
     /// Lower-case.
     pub email: String,
     /// As the person writes it.
     pub name: String,
     /// What the person may do.
-    pub role: Role,
+    pub role: MemberRole,
     /// Whether the person can sign in.
     pub has_password: bool,
     /// Until when a link lets the person choose a password; `None` without one that was made.
@@ -28,12 +28,12 @@ pub struct TeamPerson {
 const PEOPLE: &str = "SELECT user_id, email, name, role, password_hash IS NOT NULL, expires_at
     FROM users LEFT JOIN password_links USING (user_id) WHERE team_id = $1";
 
-fn person(row: &tokio_postgres::Row) -> Result<TeamPerson> {
-    Ok(TeamPerson {
-        user_id: UserId(row.get(0)),
+fn person(row: &tokio_postgres::Row) -> Result<TeamMember> {
+    Ok(TeamMember {
+        user_id: MemberId(row.get(0)),
         email: row.get(1),
         name: row.get(2),
-        role: Role::from_name(row.get(3))
+        role: MemberRole::from_name(row.get(3))
             .ok_or_else(|| StoreError::Corrupt("role of a person".to_owned()))?,
         has_password: row.get(4),
         link_expires_at: row.get(5),
@@ -45,7 +45,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn person_list(&self, team_id: TeamId) -> Result<Vec<TeamPerson>> {
+    pub async fn person_list(&self, team_id: TeamId) -> Result<Vec<TeamMember>> {
         let sql = format!("{PEOPLE} ORDER BY email LIMIT $2");
         self.rows(&sql, &[&team_id.0, &PEOPLE_PER_TEAM]).await?.iter().map(person).collect()
     }
@@ -54,7 +54,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the link was used, replaced or has expired.
-    pub async fn password_link_get(&self, token_hash: &[u8; 32], now: DateTime<Utc>) -> Result<TeamPerson> {
+    pub async fn password_link_get(&self, token_hash: &[u8; 32], now: DateTime<Utc>) -> Result<TeamMember> {
         let sql = "SELECT user_id, email, name, role, password_hash IS NOT NULL, expires_at
              FROM password_links JOIN users USING (user_id) WHERE token_hash = $1 AND expires_at > $2";
         let row = self.row(sql, &[&&token_hash[..], &now]).await?;
@@ -74,7 +74,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when nobody of the team has this id.
-    pub async fn person_lock(&self, team_id: TeamId, user_id: UserId) -> Result<TeamPerson> {
+    pub async fn person_lock(&self, team_id: TeamId, user_id: MemberId) -> Result<TeamMember> {
         self.people_lock(team_id).await?;
         let sql = format!("{PEOPLE} AND user_id = $2");
         let row = self.row(&sql, &[&team_id.0, &user_id.0]).await?;
@@ -98,9 +98,9 @@ impl Transaction<'_> {
         team_id: TeamId,
         email: &str,
         name: &str,
-        role: Role,
+        role: MemberRole,
         now: DateTime<Utc>,
-    ) -> Result<UserId> {
+    ) -> Result<MemberId> {
         self.people_lock(team_id).await?;
         let row = self.row("SELECT count(*) FROM users WHERE team_id = $1", &[&team_id.0]).await?;
         if row.is_some_and(|row| row.get::<_, i64>(0) >= PEOPLE_PER_TEAM) {
@@ -108,7 +108,7 @@ impl Transaction<'_> {
                 "your team has {PEOPLE_PER_TEAM} people, which is the most"
             )));
         }
-        let user_id = UserId::new();
+        let user_id = MemberId::new();
         let added = self
             .execute(
                 "INSERT INTO users (user_id, team_id, email, name, role, created_at)
@@ -126,8 +126,13 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::Limit`] when the team would be left without an owner.
-    pub async fn person_set_role(&self, team_id: TeamId, person: &TeamPerson, role: Role) -> Result<()> {
-        if role != Role::Owner {
+    pub async fn person_set_role(
+        &self,
+        team_id: TeamId,
+        person: &TeamMember,
+        role: MemberRole,
+    ) -> Result<()> {
+        if role != MemberRole::Owner {
             self.refuse_without_owner(team_id, person).await?;
         }
         let sql = "UPDATE users SET role = $3 WHERE team_id = $1 AND user_id = $2";
@@ -139,15 +144,15 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::Limit`] when the team would be left without an owner.
-    pub async fn person_remove(&self, team_id: TeamId, person: &TeamPerson) -> Result<()> {
+    pub async fn person_remove(&self, team_id: TeamId, person: &TeamMember) -> Result<()> {
         self.refuse_without_owner(team_id, person).await?;
         let sql = "DELETE FROM users WHERE team_id = $1 AND user_id = $2";
         self.execute(sql, &[&team_id.0, &person.user_id.0]).await?;
         Ok(())
     }
 
-    async fn refuse_without_owner(&self, team_id: TeamId, leaving: &TeamPerson) -> Result<()> {
-        if leaving.role != Role::Owner {
+    async fn refuse_without_owner(&self, team_id: TeamId, leaving: &TeamMember) -> Result<()> {
+        if leaving.role != MemberRole::Owner {
             return Ok(());
         }
         let sql = "SELECT 1 FROM users WHERE team_id = $1 AND user_id <> $2 AND role = 'owner' LIMIT 1";
@@ -164,7 +169,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn password_clear(&self, user_id: UserId) -> Result<()> {
+    pub async fn password_clear(&self, user_id: MemberId) -> Result<()> {
         let sql = "UPDATE users SET password_hash = NULL WHERE user_id = $1";
         self.execute(sql, &[&user_id.0]).await?;
         self.session_end_all(user_id, None).await?;
@@ -178,7 +183,7 @@ impl Transaction<'_> {
     /// [`StoreError::Limit`] when the address is another account's.
     pub async fn password_set(
         &self,
-        user_id: UserId,
+        user_id: MemberId,
         password_hash: &str,
         kept: Option<&[u8; 32]>,
     ) -> Result<()> {
@@ -200,7 +205,7 @@ impl Transaction<'_> {
     /// [`StoreError`] when the database cannot be asked.
     pub async fn password_link_create(
         &self,
-        user_id: UserId,
+        user_id: MemberId,
         token_hash: &[u8; 32],
         expires_at: DateTime<Utc>,
         now: DateTime<Utc>,
@@ -223,14 +228,14 @@ impl Transaction<'_> {
         &self,
         token_hash: &[u8; 32],
         now: DateTime<Utc>,
-    ) -> Result<(TeamId, UserId)> {
+    ) -> Result<(TeamId, MemberId)> {
         // The person first, as whoever sets or resets a password does. The link may have been replaced meanwhile.
         let sql = "SELECT team_id, user_id FROM users JOIN password_links USING (user_id)
              WHERE token_hash = $1 AND expires_at > $2 FOR NO KEY UPDATE OF users";
         let row = self.row(sql, &[&&token_hash[..], &now]).await?.ok_or_else(no_link)?;
         match self.execute("DELETE FROM password_links WHERE token_hash = $1", &[&&token_hash[..]]).await? {
             0 => Err(no_link()),
-            _ => Ok((TeamId(row.get(0)), UserId(row.get(1)))),
+            _ => Ok((TeamId(row.get(0)), MemberId(row.get(1)))),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::pool::Store;
 
 /// The hash of a picture's link.
-pub type LinkHash = [u8; 32];
+pub type PictureLinkHash = [u8; 32];
 
 /// What a picture is kept for, which says for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub enum PictureOutcome {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PictureRow {
     /// Of its link.
-    pub link_hash: LinkHash,
+    pub link_hash: PictureLinkHash,
     /// What came of it.
     pub outcome: PictureOutcome,
     /// When it is forgotten; `None` is never.
@@ -59,9 +59,9 @@ impl Store {
         &self,
         team_id: TeamId,
         kept_for: PictureUse,
-        links: &[LinkHash],
+        links: &[PictureLinkHash],
         now: DateTime<Utc>,
-    ) -> Result<HashMap<LinkHash, PictureOutcome>> {
+    ) -> Result<HashMap<PictureLinkHash, PictureOutcome>> {
         let links: Vec<&[u8]> = links.iter().map(<[u8; 32]>::as_slice).collect();
         let rows = self
             .rows(

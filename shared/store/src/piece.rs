@@ -4,18 +4,18 @@ use std::collections::HashSet;
 
 use chrono::{DateTime, NaiveDate, Utc};
 use contract::id::{CampaignId, ChargeId, DesignId, TeamId};
-use contract::scan::CardCode;
+use contract::scan::MailpieceCode;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use crate::error::Result;
-use crate::piece_content::PieceContent;
+use crate::piece_content::MailpieceContent;
 use crate::pool::{Store, Transaction};
-use crate::recipient::EntryAddress;
+use crate::recipient::BookEntryAddress;
 
-/// A card to be made: whom it goes to. What all cards of a batch share is given once, in [`PieceBatch`].
+/// A card to be made: whom it goes to. What all cards of a batch share is given once, in [`MailpieceBatch`].
 #[derive(Debug, Clone)]
-pub struct PieceRow<'a> {
+pub struct MailpieceRow<'a> {
     /// The address-book entry.
     pub entry_id: Uuid,
     /// The verified address.
@@ -48,12 +48,12 @@ pub struct PieceRow<'a> {
     /// Neighborhood Mail: the entry of the center that the home lies around.
     pub center_entry_id: Option<Uuid>,
     /// What it prints of its recipient.
-    pub content: PieceContent,
+    pub content: MailpieceContent,
 }
 
 /// What the cards of one charge share.
 #[derive(Debug, Clone)]
-pub struct PieceBatch<'a> {
+pub struct MailpieceBatch<'a> {
     /// The owner.
     pub team_id: TeamId,
     /// The campaign.
@@ -78,7 +78,7 @@ pub struct PieceBatch<'a> {
 
 /// A card of an earlier step, with what its entry knows today.
 #[derive(Debug, Clone)]
-pub struct MailedPiece {
+pub struct EarlierMailpiece {
     /// The card.
     pub piece_id: Uuid,
     /// Its entry.
@@ -86,7 +86,7 @@ pub struct MailedPiece {
     /// Its address.
     pub address_id: Uuid,
     /// Whom and where it went to.
-    pub entry: EntryAddress,
+    pub entry: BookEntryAddress,
     /// Neighborhood Mail: the entry of the center that the home lies around.
     pub center_entry_id: Option<Uuid>,
 }
@@ -102,7 +102,7 @@ impl Store {
         charge_id: ChargeId,
         after: Uuid,
         limit: i64,
-    ) -> Result<Vec<MailedPiece>> {
+    ) -> Result<Vec<EarlierMailpiece>> {
         let rows = self
             .rows(
                 "SELECT piece.piece_id, piece.entry_id, piece.address_id, piece.first_name, piece.last_name,
@@ -120,12 +120,12 @@ impl Store {
             .await?;
         Ok(rows
             .iter()
-            .map(|row| MailedPiece {
+            .map(|row| EarlierMailpiece {
                 piece_id: row.get("piece_id"),
                 entry_id: row.get("entry_id"),
                 address_id: row.get("address_id"),
                 center_entry_id: row.get("center_entry_id"),
-                entry: EntryAddress {
+                entry: BookEntryAddress {
                     first_name: row.get("first_name"),
                     last_name: row.get("last_name"),
                     address_1: row.get("line_1"),
@@ -175,8 +175,8 @@ impl Transaction<'_> {
     /// [`crate::StoreError`] when the database cannot be asked.
     pub async fn piece_create(
         &self,
-        batch: &PieceBatch<'_>,
-        rows: &[PieceRow<'_>],
+        batch: &MailpieceBatch<'_>,
+        rows: &[MailpieceRow<'_>],
         now: DateTime<Utc>,
     ) -> Result<u64> {
         macro_rules! column {
@@ -185,8 +185,8 @@ impl Transaction<'_> {
             };
         }
         let ids: Vec<Uuid> = rows.iter().map(|_| Uuid::now_v7()).collect();
-        let codes = CardCode::batch(rows.len());
-        let codes: Vec<&str> = codes.iter().map(CardCode::as_str).collect();
+        let codes = MailpieceCode::batch(rows.len());
+        let codes: Vec<&str> = codes.iter().map(MailpieceCode::as_str).collect();
         let destinations: Vec<&str> = rows.iter().map(|row| row.destinations.as_str()).collect();
         let corrections: Vec<&str> = rows.iter().map(|row| row.corrections.as_str()).collect();
         let contents: Vec<String> = rows

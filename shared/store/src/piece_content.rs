@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// version, the card prints the same whatever is sent, saved or fetched later.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PieceContent {
+pub struct MailpieceContent {
     /// Values of the fields that the design uses, by folded name. A field without a value is absent.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<String, String>,

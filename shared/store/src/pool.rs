@@ -11,18 +11,18 @@ use tokio_postgres::types::ToSql;
 use crate::address_import::CopySink;
 use crate::busy::{busy, timed};
 use crate::error::{Result, StoreError};
-use crate::statement::{Pooler, Ready, Session, Statements};
-use crate::statement_name::Statement;
+use crate::statement::{PoolerMode, ReadyStatement, StatementMode, StatementSession};
+use crate::statement_name::SqlStatement;
 use crate::url::DatabaseUrl;
 
 /// How to reach the database and what to ask of it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Settings {
+pub struct StoreSettings {
     /// `postgres://` URL, with `sslmode` and `sslrootcert` as in libpq 16.
     pub url: String,
     /// What stands between us and Postgres.
-    pub pooler: Pooler,
+    pub pooler: PoolerMode,
     /// Connections that this process holds at most.
     pub pool_size: usize,
     /// How long a request waits for a free connection, in milliseconds.
@@ -37,7 +37,7 @@ pub struct Settings {
 #[derive(Clone)]
 pub struct Store {
     pool: Pool,
-    statements: Statements,
+    statements: StatementMode,
 }
 
 /// How a pool is used.
@@ -56,13 +56,13 @@ pub struct PoolStatus {
 /// A transaction under way. Dropped without [`Transaction::commit`], it is rolled back.
 pub struct Transaction<'a> {
     inner: deadpool_postgres::Transaction<'a>,
-    statements: &'a Statements,
+    statements: &'a StatementMode,
 }
 
 /// A pooled connection.
-pub struct Connection {
+pub struct StoreConnection {
     client: Client,
-    statements: Statements,
+    statements: StatementMode,
 }
 
 impl Store {
@@ -70,7 +70,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Unusable`] when the settings cannot be used.
-    pub fn new(settings: &Settings) -> Result<Self> {
+    pub fn new(settings: &StoreSettings) -> Result<Self> {
         let DatabaseUrl { mut config, tls, takes_any_certificate } = DatabaseUrl::parse(&settings.url)?;
         if takes_any_certificate {
             tracing::warn!(
@@ -93,15 +93,15 @@ impl Store {
             .post_create(deadpool_postgres::Hook::async_fn(move |client, _| {
                 Box::pin(async move {
                     match pooler {
-                        Pooler::None => prepare_session(client, statement_timeout_ms).await,
+                        PoolerMode::None => prepare_session(client, statement_timeout_ms).await,
                         // What is set here would stay on a connection that the next transaction does not have.
-                        Pooler::Transaction => Ok(()),
+                        PoolerMode::Transaction => Ok(()),
                     }
                 })
             }))
             .build()
             .map_err(|error| StoreError::Unusable(error.to_string()))?;
-        Ok(Self { pool, statements: Statements::through(pooler) })
+        Ok(Self { pool, statements: StatementMode::through(pooler) })
     }
 
     /// A connection of the pool, waiting for one as long as the settings say.
@@ -119,8 +119,8 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when none can be had in time.
-    pub async fn connection(&self) -> Result<Connection> {
-        Ok(Connection { client: self.client().await?, statements: self.statements.clone() })
+    pub async fn connection(&self) -> Result<StoreConnection> {
+        Ok(StoreConnection { client: self.client().await?, statements: self.statements.clone() })
     }
 
     /// How the pool is used at the moment.
@@ -144,7 +144,7 @@ impl Store {
     }
 
     /// A statement that can be sent.
-    pub(crate) async fn ready(&self, statement: Statement<'_>) -> Result<Ready> {
+    pub(crate) async fn ready(&self, statement: SqlStatement<'_>) -> Result<ReadyStatement> {
         match self.statements.ready(statement.sql) {
             Some(ready) => Ok(ready),
             // Boxed, as it is rare and large.
@@ -153,7 +153,7 @@ impl Store {
     }
 
     /// Finds out what it takes to send a statement, on a connection of its own, in a transaction.
-    async fn learn(&self, statement: Statement<'_>) -> Result<Ready> {
+    async fn learn(&self, statement: SqlStatement<'_>) -> Result<ReadyStatement> {
         let mut client = self.client().await?;
         let transaction = client.transaction().await?;
         let ready = self.statements.learn(transaction.client(), statement).await?;
@@ -168,9 +168,9 @@ impl Store {
     pub(crate) fn rows<'a>(
         &'a self,
         sql: &'a str,
-        parameters: Parameters<'a>,
+        parameters: SqlParameters<'a>,
     ) -> impl Future<Output = Result<Vec<Row>>> + use<'a> {
-        let statement = Statement::here(sql);
+        let statement = SqlStatement::here(sql);
         async move {
             let ready = self.ready(statement).await?;
             session(&self.client().await?).rows(ready, statement, parameters).await
@@ -182,9 +182,9 @@ impl Store {
     pub(crate) fn row<'a>(
         &'a self,
         sql: &'a str,
-        parameters: Parameters<'a>,
+        parameters: SqlParameters<'a>,
     ) -> impl Future<Output = Result<Option<Row>>> + use<'a> {
-        let statement = Statement::here(sql);
+        let statement = SqlStatement::here(sql);
         async move {
             let ready = self.ready(statement).await?;
             session(&self.client().await?).row(ready, statement, parameters).await
@@ -196,9 +196,9 @@ impl Store {
     pub(crate) fn execute<'a>(
         &'a self,
         sql: &'a str,
-        parameters: Parameters<'a>,
+        parameters: SqlParameters<'a>,
     ) -> impl Future<Output = Result<u64>> + use<'a> {
-        let statement = Statement::here(sql);
+        let statement = SqlStatement::here(sql);
         async move {
             let ready = self.ready(statement).await?;
             session(&self.client().await?).execute(ready, statement, parameters).await
@@ -207,14 +207,14 @@ impl Store {
 }
 
 /// The values of a statement's parameters.
-pub(crate) type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
+pub(crate) type SqlParameters<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 /// A statement and its parameters.
-pub(crate) type Query<'a> = (&'a str, Parameters<'a>);
+pub(crate) type SqlQuery<'a> = (&'a str, SqlParameters<'a>);
 
 /// Where statements that are no part of a transaction are sent.
-pub(crate) fn session(client: &Client) -> Session<'_> {
-    Session { client, cache: &client.statement_cache }
+pub(crate) fn session(client: &Client) -> StatementSession<'_> {
+    StatementSession { client, cache: &client.statement_cache }
 }
 
 /// What every connection has: bounds on what a statement and an abandoned transaction may hold up, and no compiled
@@ -230,14 +230,14 @@ async fn prepare_session(
     client.batch_execute(&sql).await.map_err(deadpool_postgres::HookError::Backend)
 }
 
-impl Connection {
+impl StoreConnection {
     /// Begins a transaction.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when the connection was lost.
     #[track_caller]
     pub fn begin(&mut self) -> impl Future<Output = Result<Transaction<'_>>> {
-        let statement = Statement::here("BEGIN");
+        let statement = SqlStatement::here("BEGIN");
         async move {
             let inner = timed(statement, Box::pin(self.client.transaction())).await?;
             Ok(Transaction { inner, statements: &self.statements })
@@ -252,11 +252,11 @@ impl Transaction<'_> {
     /// [`StoreError::Unavailable`] leaves open whether it was.
     #[track_caller]
     pub fn commit(self) -> impl Future<Output = Result<()>> {
-        let statement = Statement::here("COMMIT");
+        let statement = SqlStatement::here("COMMIT");
         async move { timed(statement, Box::pin(self.inner.commit())).await }
     }
 
-    async fn ready(&self, statement: Statement<'_>) -> Result<Ready> {
+    async fn ready(&self, statement: SqlStatement<'_>) -> Result<ReadyStatement> {
         match self.statements.ready(statement.sql) {
             Some(ready) => Ok(ready),
             // Boxed, as it is rare and large.
@@ -265,26 +265,26 @@ impl Transaction<'_> {
     }
 
     /// A statement that takes no trip to the database but its own.
-    async fn prepared(&self, statement: Statement<'_>) -> Result<Ready> {
+    async fn prepared(&self, statement: SqlStatement<'_>) -> Result<ReadyStatement> {
         let ready = self.ready(statement).await?;
-        if matches!(ready, Ready::Prepared) {
+        if matches!(ready, ReadyStatement::Prepared) {
             let prepared = busy(self.inner.prepare_cached(statement.sql)).await;
             prepared.map_err(|error| statement.failed(error))?;
         }
         Ok(ready)
     }
 
-    fn session(&self) -> Session<'_> {
-        Session { client: self.inner.client(), cache: &self.inner.statement_cache }
+    fn session(&self) -> StatementSession<'_> {
+        StatementSession { client: self.inner.client(), cache: &self.inner.statement_cache }
     }
 
     #[track_caller]
     pub(crate) fn rows<'a>(
         &'a self,
         sql: &'a str,
-        parameters: Parameters<'a>,
+        parameters: SqlParameters<'a>,
     ) -> impl Future<Output = Result<Vec<Row>>> + use<'a> {
-        let statement = Statement::here(sql);
+        let statement = SqlStatement::here(sql);
         async move { self.session().rows(self.ready(statement).await?, statement, parameters).await }
     }
 
@@ -292,9 +292,9 @@ impl Transaction<'_> {
     pub(crate) fn row<'a>(
         &'a self,
         sql: &'a str,
-        parameters: Parameters<'a>,
+        parameters: SqlParameters<'a>,
     ) -> impl Future<Output = Result<Option<Row>>> + use<'a> {
-        let statement = Statement::here(sql);
+        let statement = SqlStatement::here(sql);
         async move { self.session().row(self.ready(statement).await?, statement, parameters).await }
     }
 
@@ -303,10 +303,10 @@ impl Transaction<'_> {
     #[track_caller]
     pub(crate) fn row_each<'a>(
         &'a self,
-        first: Query<'a>,
-        second: Query<'a>,
+        first: SqlQuery<'a>,
+        second: SqlQuery<'a>,
     ) -> impl Future<Output = Result<[Option<Row>; 2]>> + use<'a> {
-        let statements = [Statement::here(first.0), Statement::here(second.0)];
+        let statements = [SqlStatement::here(first.0), SqlStatement::here(second.0)];
         async move {
             // Both are prepared before either is sent: otherwise one that is known already would overtake the other.
             let ready = [self.prepared(statements[0]).await?, self.prepared(statements[1]).await?];
@@ -324,23 +324,23 @@ impl Transaction<'_> {
     pub(crate) fn execute<'a>(
         &'a self,
         sql: &'a str,
-        parameters: Parameters<'a>,
+        parameters: SqlParameters<'a>,
     ) -> impl Future<Output = Result<u64>> + use<'a> {
-        let statement = Statement::here(sql);
+        let statement = SqlStatement::here(sql);
         async move { self.session().execute(self.ready(statement).await?, statement, parameters).await }
     }
 
     /// Runs statements that take no parameters and give nothing.
     #[track_caller]
     pub(crate) fn batch<'a>(&'a self, sql: &'a str) -> impl Future<Output = Result<()>> + use<'a> {
-        let statement = Statement::here(sql);
+        let statement = SqlStatement::here(sql);
         async move { self.inner.batch_execute(sql).await.map_err(|error| statement.failed(error)) }
     }
 
     /// Begins to copy rows in.
     #[track_caller]
     pub(crate) fn copy_in<'a>(&'a self, sql: &'a str) -> impl Future<Output = Result<CopySink>> + use<'a> {
-        let statement = Statement::here(sql);
+        let statement = SqlStatement::here(sql);
         async move { self.inner.copy_in(sql).await.map_err(|error| statement.failed(error)) }
     }
 }

@@ -2,18 +2,18 @@
 
 use chrono::NaiveDate;
 use contract::id::{CampaignId, DesignId, TeamId};
-use contract::scan::CardCode;
+use contract::scan::MailpieceCode;
 use serde_json::Value;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::error::{Result, StoreError};
-use crate::piece_content::PieceContent;
+use crate::piece_content::MailpieceContent;
 use crate::pool::Store;
 
 /// All that a card prints, and what a print shop needs to know of it.
 #[derive(Debug, Clone)]
-pub struct PrintPiece {
+pub struct PrintMailpiece {
     /// Its place in its run, from 1; 0 when it is in none.
     pub position: i32,
     /// Its owner.
@@ -47,18 +47,18 @@ pub struct PrintPiece {
     /// Its version at the time of the send.
     pub design_version: i32,
     /// What its QR codes say; none on cards from before there were codes.
-    pub code: Option<CardCode>,
+    pub code: Option<MailpieceCode>,
     /// The recipient's part of what prints.
-    pub content: PieceContent,
+    pub content: MailpieceContent,
 }
 
 const COLUMNS: &str =
     "coalesce(print_position, 0) AS position, team_id, piece_id, campaign_id, first_name, last_name,
     line_1, line_2, city, state, zip, plus4, postage, mail_by_date, design_id, design_version, code, content";
 
-fn piece(row: &Row) -> Result<PrintPiece> {
+fn piece(row: &Row) -> Result<PrintMailpiece> {
     let campaign_id: &str = row.get("campaign_id");
-    Ok(PrintPiece {
+    Ok(PrintMailpiece {
         position: row.get("position"),
         team_id: TeamId(row.get("team_id")),
         piece_id: row.get("piece_id"),
@@ -75,7 +75,7 @@ fn piece(row: &Row) -> Result<PrintPiece> {
         mail_by_date: row.get("mail_by_date"),
         design_id: DesignId(row.get("design_id")),
         design_version: row.get("design_version"),
-        code: row.get::<_, Option<&str>>("code").and_then(CardCode::parse),
+        code: row.get::<_, Option<&str>>("code").and_then(MailpieceCode::parse),
         content: serde_json::from_value(row.get("content"))?,
     })
 }
@@ -85,7 +85,12 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn print_piece_list(&self, run_id: Uuid, after: i32, limit: i64) -> Result<Vec<PrintPiece>> {
+    pub async fn print_piece_list(
+        &self,
+        run_id: Uuid,
+        after: i32,
+        limit: i64,
+    ) -> Result<Vec<PrintMailpiece>> {
         let sql = format!(
             "SELECT {COLUMNS} FROM pieces WHERE print_run_id = $1 AND print_position > $2
              ORDER BY print_position LIMIT $3"
@@ -97,7 +102,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when no card has the code.
-    pub async fn print_piece_by_code(&self, code: &CardCode) -> Result<PrintPiece> {
+    pub async fn print_piece_by_code(&self, code: &MailpieceCode) -> Result<PrintMailpiece> {
         let sql = format!("SELECT {COLUMNS} FROM pieces WHERE code = $1");
         let row = self.row(&sql, &[&code.as_str()]).await?;
         row.as_ref().map(piece).transpose()?.ok_or_else(|| StoreError::NotFound("the card".to_owned()))

@@ -14,7 +14,7 @@ use crate::pool::{Store, Transaction};
 
 /// What a new run takes.
 #[derive(Debug, Clone)]
-pub struct PrintClaim<'a> {
+pub struct PrintRunRequest<'a> {
     /// Cards of this product.
     pub product: &'a str,
     /// As many as this at the most.
@@ -38,7 +38,7 @@ pub struct PrintPaper<'a> {
 
 /// How many serial numbers of barcodes were used so lately that they must not come again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SerialsUsed {
+pub struct SerialUsage {
     /// Of all mailers that printed lately.
     pub used: i64,
     /// How many these mailers have.
@@ -82,7 +82,7 @@ pub struct PrintRun {
 
 /// A card that could not print.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SetAside {
+pub struct SetAsideMailpiece {
     /// Its owner.
     pub team_id: TeamId,
     /// The card.
@@ -129,7 +129,7 @@ impl Store {
     /// [`StoreError::Limit`] when there are cards and no serial number is free for them; else when the database cannot be asked.
     pub async fn print_run_claim(
         &self,
-        claim: &PrintClaim<'_>,
+        claim: &PrintRunRequest<'_>,
         now: DateTime<Utc>,
         leased_until: DateTime<Utc>,
     ) -> Result<Option<PrintRun>> {
@@ -177,11 +177,11 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn print_serials_used(&self, now: DateTime<Utc>) -> Result<SerialsUsed> {
+    pub async fn print_serials_used(&self, now: DateTime<Utc>) -> Result<SerialUsage> {
         let sql = "SELECT coalesce(sum(used), 0)::bigint, coalesce(sum(serials), 0)::bigint
                    FROM print_serials_used($1) WHERE used > 0";
         let row = self.row(sql, &[&now.date_naive()]).await?;
-        Ok(row.map_or(SerialsUsed { used: 0, serials: 0 }, |row| SerialsUsed {
+        Ok(row.map_or(SerialUsage { used: 0, serials: 0 }, |row| SerialUsage {
             used: row.get(0),
             serials: row.get(1),
         }))
@@ -254,7 +254,7 @@ impl Store {
     pub async fn print_run_finish(
         &self,
         lease: PrintLease,
-        set_aside: &[SetAside],
+        set_aside: &[SetAsideMailpiece],
         now: DateTime<Utc>,
     ) -> Result<()> {
         let mut connection = self.connection().await?;
@@ -340,12 +340,12 @@ impl Transaction<'_> {
     /// Puts due cards into a run. Returns how many, and the latest of their mail-by dates.
     async fn print_cards_claim(
         &self,
-        claim: &PrintClaim<'_>,
+        claim: &PrintRunRequest<'_>,
         limit: i64,
         run_id: Uuid,
         now: DateTime<Utc>,
     ) -> Result<(i32, Option<NaiveDate>)> {
-        let PrintClaim { product, mail_by, lead_days, .. } = claim;
+        let PrintRunRequest { product, mail_by, lead_days, .. } = claim;
         let row = self.row(CLAIM, &[product, mail_by, lead_days, &now, &limit, &run_id]).await?;
         let (claimed, last): (i64, Option<NaiveDate>) = row.map_or((0, None), |row| (row.get(0), row.get(1)));
         let pieces =
@@ -367,7 +367,7 @@ impl Transaction<'_> {
         row.map(|row| row.get(0)).ok_or_else(|| StoreError::Corrupt("serial numbers".to_owned()))
     }
 
-    async fn pieces_set_aside(&self, run_id: Uuid, set_aside: &[SetAside]) -> Result<u64> {
+    async fn pieces_set_aside(&self, run_id: Uuid, set_aside: &[SetAsideMailpiece]) -> Result<u64> {
         if set_aside.is_empty() {
             return Ok(0);
         }

@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 use address::AddressId;
 use chrono::{DateTime, Utc};
 use contract::id::{CampaignId, ChargeId, TeamId};
-use contract::send::Reason;
+use contract::send::NotMailedReason;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
-use crate::entry::{StoredEntry, custom_values};
+use crate::entry::{BookEntryValues, custom_values};
 use crate::error::{Result, StoreError};
 use crate::pool::{Store, Transaction};
 
@@ -29,7 +29,7 @@ pub struct RecipientRow<'a> {
     /// The sender's own id.
     pub reference: Option<&'a str>,
     /// `None` when mailed.
-    pub reason: Option<Reason>,
+    pub reason: Option<NotMailedReason>,
     /// Whether the outcome hangs on the request's charge.
     pub hangs_on_charge: bool,
     /// How far the address was verified, or why it was not.
@@ -38,7 +38,7 @@ pub struct RecipientRow<'a> {
 
 /// What is known of a request's addresses before it is decided. All by address id.
 #[derive(Debug, Clone, Default)]
-pub struct RecipientFacts {
+pub struct RecipientListings {
     /// Addresses of recipients whom the sender removed from the campaign.
     pub removed: HashSet<Uuid>,
     /// Addresses on the campaign's do-not-mail list.
@@ -47,21 +47,21 @@ pub struct RecipientFacts {
     pub waiting: HashSet<Uuid>,
 }
 
-impl RecipientFacts {
+impl RecipientListings {
     /// Why nobody at this address is mailed, whoever it is: removed before listed, in the contract's order.
-    pub fn refusal(&self, address_id: Uuid) -> Option<Reason> {
+    pub fn refusal(&self, address_id: Uuid) -> Option<NotMailedReason> {
         if self.removed.contains(&address_id) {
-            Some(Reason::RemovedBySender)
+            Some(NotMailedReason::RemovedBySender)
         } else if self.do_not_mail.contains(&address_id) {
-            Some(Reason::DoNotMail)
+            Some(NotMailedReason::DoNotMail)
         } else {
             None
         }
     }
 }
 
-fn facts(rows: &[Row]) -> RecipientFacts {
-    let mut facts = RecipientFacts::default();
+fn facts(rows: &[Row]) -> RecipientListings {
+    let mut facts = RecipientListings::default();
     for row in rows {
         let address_id: Uuid = row.get(1);
         match row.get(0) {
@@ -75,20 +75,20 @@ fn facts(rows: &[Row]) -> RecipientFacts {
 
 /// A recipient that waits on filter conditions.
 #[derive(Debug, Clone)]
-pub struct WaitingRecipient {
+pub struct BookRecipient {
     /// Its entry.
     pub entry_id: Uuid,
     /// Its address.
     pub address_id: Uuid,
     /// Who lives where, as the address book has it.
-    pub entry: EntryAddress,
+    pub entry: BookEntryAddress,
     /// Its stored values.
-    pub values: StoredEntry,
+    pub values: BookEntryValues,
 }
 
 /// Name and verified address of an entry.
 #[derive(Debug, Clone)]
-pub struct EntryAddress {
+pub struct BookEntryAddress {
     /// First name.
     pub first_name: String,
     /// Last name.
@@ -141,7 +141,7 @@ impl Store {
         team_id: TeamId,
         campaign_id: &CampaignId,
         address_ids: &[Uuid],
-    ) -> Result<RecipientFacts> {
+    ) -> Result<RecipientListings> {
         Ok(facts(&self.rows(FACTS, &[&team_id.0, &campaign_id.as_str(), &address_ids]).await?))
     }
 
@@ -178,7 +178,7 @@ impl Store {
         campaign_id: &CampaignId,
         after: Uuid,
         limit: i64,
-    ) -> Result<Vec<WaitingRecipient>> {
+    ) -> Result<Vec<BookRecipient>> {
         let rows = self.rows(WAITING, &[&team_id.0, &campaign_id.as_str(), &after, &limit]).await?;
         Ok(rows.iter().map(waiting_recipient).collect())
     }
@@ -204,11 +204,11 @@ impl Store {
 }
 
 /// An entry out of a row with all its columns.
-pub(crate) fn waiting_recipient(row: &Row) -> WaitingRecipient {
-    WaitingRecipient {
+pub(crate) fn waiting_recipient(row: &Row) -> BookRecipient {
+    BookRecipient {
         entry_id: row.get("entry_id"),
         address_id: row.get("address_id"),
-        entry: EntryAddress {
+        entry: BookEntryAddress {
             first_name: row.get("first_name"),
             last_name: row.get("last_name"),
             address_1: row.get("address_1"),
@@ -222,7 +222,7 @@ pub(crate) fn waiting_recipient(row: &Row) -> WaitingRecipient {
             latitude: row.get("latitude"),
             longitude: row.get("longitude"),
         },
-        values: StoredEntry {
+        values: BookEntryValues {
             email: row.get("email"),
             phone: row.get("phone"),
             organization: row.get("organization"),
@@ -254,7 +254,7 @@ impl Transaction<'_> {
         team_id: TeamId,
         campaign_id: &CampaignId,
         address_ids: &[Uuid],
-    ) -> Result<RecipientFacts> {
+    ) -> Result<RecipientListings> {
         Ok(facts(&self.rows(FACTS, &[&team_id.0, &campaign_id.as_str(), &address_ids]).await?))
     }
 
@@ -314,7 +314,8 @@ impl Transaction<'_> {
             };
         }
         let verifications: Vec<&str> = rows.iter().map(|row| row.verification.as_str()).collect();
-        let reasons: Vec<Option<&str>> = rows.iter().map(|row| row.reason.map(Reason::as_str)).collect();
+        let reasons: Vec<Option<&str>> =
+            rows.iter().map(|row| row.reason.map(NotMailedReason::as_str)).collect();
         self.execute(
             SAVE,
             &[
@@ -364,7 +365,7 @@ impl Transaction<'_> {
         &self,
         team_id: TeamId,
         charge_id: ChargeId,
-        reason: Reason,
+        reason: NotMailedReason,
     ) -> Result<(i64, i64)> {
         let row = self.row(DECLINE, &[&team_id.0, &charge_id.0, &reason.as_str()]).await?;
         Ok(row.map_or((0, 0), |row| (row.get(0), row.get(1))))

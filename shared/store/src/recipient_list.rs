@@ -2,13 +2,13 @@
 
 use chrono::{DateTime, Utc};
 use contract::id::{CampaignId, TeamId};
-use contract::send::Reason;
+use contract::send::NotMailedReason;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::error::{Result, StoreError};
 use crate::pool::{Store, Transaction};
-use crate::recipient::{WaitingRecipient, waiting_recipient};
+use crate::recipient::{BookRecipient, waiting_recipient};
 
 /// The outcome of who was mailed, beside the reasons of the others.
 const MAILED: &str = "mailed";
@@ -51,7 +51,7 @@ pub struct RecipientCursor {
 
 /// The end of a page of recipients that were looked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FoundCursor {
+pub struct RecipientSearchCursor {
     /// What the last one was found by; empty for the beginning.
     pub key: String,
     /// Its entry; nil for the beginning.
@@ -60,9 +60,9 @@ pub struct FoundCursor {
 
 /// A recipient that was looked at in a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoundRecipient {
+pub struct RecipientSearchHit {
     /// Where a search that ends with it goes on.
-    pub cursor: FoundCursor,
+    pub cursor: RecipientSearchCursor,
     /// The recipient.
     pub line: RecipientLine,
 }
@@ -97,7 +97,7 @@ fn line(row: &Row) -> RecipientLine {
 
 /// Every outcome that a recipient can have.
 pub fn outcomes() -> impl Iterator<Item = &'static str> {
-    std::iter::once(MAILED).chain(Reason::ALL.iter().map(|reason| reason.as_str()))
+    std::iter::once(MAILED).chain(NotMailedReason::ALL.iter().map(|reason| reason.as_str()))
 }
 
 impl Store {
@@ -149,9 +149,9 @@ impl Store {
         team_id: TeamId,
         campaign_id: &CampaignId,
         text: &str,
-        after: &FoundCursor,
+        after: &RecipientSearchCursor,
         limit: i64,
-    ) -> Result<Vec<FoundRecipient>> {
+    ) -> Result<Vec<RecipientSearchHit>> {
         // One lower bound: with two of them the index is entered at the one of the cursor, however far before the text. A
         // recipient's keys are made of it as FILL makes them: to ask the table for its others would take another index.
         let sql = format!(
@@ -175,8 +175,8 @@ impl Store {
             .await?;
         let found = |row: &Row| {
             let line = line(row);
-            let cursor = FoundCursor { key: row.get("key"), entry_id: line.entry_id };
-            FoundRecipient { cursor, line }
+            let cursor = RecipientSearchCursor { key: row.get("key"), entry_id: line.entry_id };
+            RecipientSearchHit { cursor, line }
         };
         Ok(rows.iter().map(found).collect())
     }
@@ -210,7 +210,7 @@ impl Store {
         team_id: TeamId,
         campaign_id: &CampaignId,
         limit: i64,
-    ) -> Result<Vec<WaitingRecipient>> {
+    ) -> Result<Vec<BookRecipient>> {
         let outcomes: Vec<&str> = outcomes().collect();
         let rows = self.rows(SAMPLE, &[&team_id.0, &campaign_id.as_str(), &outcomes, &limit]).await?;
         Ok(rows.iter().map(waiting_recipient).collect())

@@ -14,7 +14,7 @@ const COMPLETE_WORK_MEMORY: &str = "64MB";
 
 /// What completing a full sync would remove.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Removal {
+pub struct SyncRemoval {
     /// Contacts that the sync did not receive.
     pub count: i64,
     /// All contacts that are not removed.
@@ -30,7 +30,7 @@ const NOT_RECEIVED: &str = "SELECT contact_number FROM contacts
 
 /// A removal that can be taken back.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LastRemoval {
+pub struct LastSyncRemoval {
     /// The full sync that removed.
     pub sync_id: SyncId,
     /// When it completed.
@@ -65,7 +65,7 @@ impl Store {
         &self,
         integration_id: IntegrationId,
         since: DateTime<Utc>,
-    ) -> Result<Option<LastRemoval>> {
+    ) -> Result<Option<LastSyncRemoval>> {
         let row = self
             .row(
                 "SELECT sync_id, completed_at, marked_removed FROM (
@@ -76,7 +76,7 @@ impl Store {
                 &[&integration_id.0, &since],
             )
             .await?;
-        Ok(row.map(|row| LastRemoval {
+        Ok(row.map(|row| LastSyncRemoval {
             sync_id: SyncId(row.get(0)),
             completed_at: row.get(1),
             removed: row.get(2),
@@ -113,14 +113,14 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn sync_removal(&self, integration_id: IntegrationId, sync_id: SyncId) -> Result<Removal> {
+    pub async fn sync_removal(&self, integration_id: IntegrationId, sync_id: SyncId) -> Result<SyncRemoval> {
         self.prepare_removal().await?;
         let sql = format!(
             "SELECT count(*), (SELECT count(*) FROM contacts WHERE integration_id = $1 AND removed_at IS NULL)
              FROM ({NOT_RECEIVED}) AS missing"
         );
         let row = self.row(&sql, &[&integration_id.0, &sync_id.0]).await?;
-        Ok(row.map_or(Removal { count: 0, contacts: 0 }, |row| Removal {
+        Ok(row.map_or(SyncRemoval { count: 0, contacts: 0 }, |row| SyncRemoval {
             count: row.get(0),
             contacts: row.get(1),
         }))

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, NaiveDate, Utc};
-use contract::id::{EndpointId, PieceId, TeamId};
+use contract::id::{EndpointId, MailpieceId, TeamId};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -13,11 +13,11 @@ use crate::pool::Store;
 
 /// What is behind a code.
 #[derive(Debug, Clone)]
-pub struct ScannedCard {
+pub struct ScannedMailpiece {
     /// The card's owner.
     pub team_id: TeamId,
     /// The card.
-    pub piece_id: PieceId,
+    pub piece_id: MailpieceId,
     /// `PA-` and six characters.
     pub campaign_id: String,
     /// The campaign's name now.
@@ -56,7 +56,7 @@ pub struct NewScan {
     /// The card's owner.
     pub team_id: TeamId,
     /// The card.
-    pub piece_id: PieceId,
+    pub piece_id: MailpieceId,
     /// The card's campaign.
     pub campaign_id: String,
     /// `person` or `program`.
@@ -81,7 +81,7 @@ pub struct NewScan {
     pub traceparent: Option<String>,
 }
 
-/// The columns of a [`ScannedCard`], of `piece`, its `campaign`, its `team` and its address-book `entry`.
+/// The columns of a [`ScannedMailpiece`], of `piece`, its `campaign`, its `team` and its address-book `entry`.
 pub(crate) const CARD: &str = "
     piece.team_id, piece.piece_id, piece.campaign_id, campaign.name, team.time_zone, piece.destinations,
     piece.first_name, piece.last_name, piece.line_1, piece.line_2, piece.unit_apart, piece.city,
@@ -127,10 +127,10 @@ const RECORD: &str = "
     SELECT DISTINCT endpoint_id FROM target";
 
 /// A card from a row with the columns of [`CARD`].
-pub(crate) fn card(row: &Row) -> ScannedCard {
-    ScannedCard {
+pub(crate) fn card(row: &Row) -> ScannedMailpiece {
+    ScannedMailpiece {
         team_id: TeamId(row.get("team_id")),
-        piece_id: PieceId(row.get("piece_id")),
+        piece_id: MailpieceId(row.get("piece_id")),
         campaign_id: row.get("campaign_id"),
         campaign_name: row.get("name"),
         time_zone: row.get("time_zone"),
@@ -153,7 +153,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn scan_find_cards(&self, codes: &[&str]) -> Result<HashMap<String, ScannedCard>> {
+    pub async fn scan_find_cards(&self, codes: &[&str]) -> Result<HashMap<String, ScannedMailpiece>> {
         let sql = format!(
             "SELECT piece.code, {CARD}
              FROM pieces piece

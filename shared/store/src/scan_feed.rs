@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::error::Result;
 use crate::pool::Store;
-use crate::scan::{CARD, ScannedCard, card};
+use crate::scan::{CARD, ScannedMailpiece, card};
 
 /// A recorded scan with its card.
 #[derive(Debug, Clone)]
@@ -15,7 +15,7 @@ pub struct RecordedScan {
     /// Its id: later ones are greater.
     pub scan_id: Uuid,
     /// The card that was scanned, as it is known now.
-    pub card: ScannedCard,
+    pub card: ScannedMailpiece,
     /// `person` or `program`.
     pub visitor: String,
     /// Where it was sent.

@@ -9,11 +9,11 @@ use uuid::Uuid;
 
 use crate::error::{Result, StoreError, retry};
 use crate::pool::{Store, Transaction};
-use crate::send_key::SendKey;
+use crate::send_key::SendIdempotencyKey;
 
 /// The right to work on a send until it runs out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lease {
+pub struct SendLease {
     /// The send.
     pub send_id: RequestId,
     /// Its owner.
@@ -24,9 +24,9 @@ pub struct Lease {
 
 /// Where a request stands.
 #[derive(Debug)]
-pub enum Claim {
+pub enum SendClaim {
     /// It is new and ours.
-    New(Lease),
+    New(SendLease),
     /// It was reserved by a worker whose lease ran out; it is ours to finish.
     Resumed(ReservedSend),
     /// It, or an equal one, is being worked on: ask again for this one.
@@ -48,7 +48,7 @@ pub enum Claim {
 #[derive(Debug)]
 pub struct ReservedSend {
     /// The lease to finish it under.
-    pub lease: Lease,
+    pub lease: SendLease,
     /// Its campaign.
     pub campaign_id: CampaignId,
     /// The whole answer as if the charge succeeds.
@@ -79,13 +79,13 @@ pub struct FinishedSend {
 #[derive(Debug, Clone, Copy)]
 pub struct NewSend<'a> {
     /// Under which it is worked on when it is new.
-    pub lease: Lease,
+    pub lease: SendLease,
     /// Where it is sent.
     pub campaign_id: &'a CampaignId,
     /// Campaign and addresses as sent: equal for equal requests.
     pub fingerprint: &'a [u8; 32],
     /// The key that its sender gave it.
-    pub key: Option<SendKey<'a>>,
+    pub key: Option<SendIdempotencyKey<'a>>,
     /// Equal requests that finished since then, and mailed somebody, are its answer.
     pub replay_since: DateTime<Utc>,
     /// The time.
@@ -100,7 +100,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn send_claim(&self, request: NewSend<'_>) -> Result<Claim> {
+    pub async fn send_claim(&self, request: NewSend<'_>) -> Result<SendClaim> {
         retry(|| self.send_claim_once(request)).await
     }
 
@@ -108,11 +108,11 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn send_resume(&self, request: NewSend<'_>) -> Result<Option<Claim>> {
-        retry(|| self.send_claim_unless(request, |claim| matches!(claim, Claim::New(_)))).await
+    pub async fn send_resume(&self, request: NewSend<'_>) -> Result<Option<SendClaim>> {
+        retry(|| self.send_claim_unless(request, |claim| matches!(claim, SendClaim::New(_)))).await
     }
 
-    async fn send_claim_once(&self, request: NewSend<'_>) -> Result<Claim> {
+    async fn send_claim_once(&self, request: NewSend<'_>) -> Result<SendClaim> {
         // Nothing is left out.
         let claim = self.send_claim_unless(request, |_| false).await?;
         claim.ok_or_else(|| StoreError::Corrupt("a claim is gone".to_owned()))
@@ -122,8 +122,8 @@ impl Store {
     async fn send_claim_unless(
         &self,
         request: NewSend<'_>,
-        is_unwanted: impl Fn(&Claim) -> bool,
-    ) -> Result<Option<Claim>> {
+        is_unwanted: impl Fn(&SendClaim) -> bool,
+    ) -> Result<Option<SendClaim>> {
         let mut connection = self.connection().await?;
         let transaction = connection.begin().await?;
         // Losing this claim with the database's last moments costs nothing: nothing was decided yet.
@@ -136,7 +136,7 @@ impl Store {
             && !transaction.send_key_keep(request, key, &claim).await?
         {
             // Nothing of this claim stays; the next look finds who has the key.
-            return Ok(Some(Claim::Running(request.lease.send_id)));
+            return Ok(Some(SendClaim::Running(request.lease.send_id)));
         }
         transaction.commit().await?;
         Ok(Some(claim))
@@ -147,7 +147,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn send_release(&self, lease: Lease) -> Result<()> {
+    pub async fn send_release(&self, lease: SendLease) -> Result<()> {
         self.execute(
             "DELETE FROM sends WHERE team_id = $1 AND send_id = $2 AND lease_id = $3 AND state = 'claimed'",
             &[&lease.team_id.0, &lease.send_id.0, &lease.lease_id],
@@ -160,7 +160,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn send_renew(&self, lease: Lease, leased_until: DateTime<Utc>) -> Result<()> {
+    pub async fn send_renew(&self, lease: SendLease, leased_until: DateTime<Utc>) -> Result<()> {
         self.execute(
             "UPDATE sends SET leased_until = $4
              WHERE team_id = $1 AND send_id = $2 AND lease_id = $3 AND state <> 'finished'",
@@ -242,14 +242,14 @@ const FIND: &str = "
     ORDER BY preference LIMIT 1";
 
 /// A send that stands already.
-pub(crate) struct Found {
+pub(crate) struct ExistingSend {
     pub(crate) send_id: Uuid,
     pub(crate) state: String,
     pub(crate) leased_until: DateTime<Utc>,
 }
 
 impl Transaction<'_> {
-    async fn send_claim(&self, request: NewSend<'_>) -> Result<Claim> {
+    async fn send_claim(&self, request: NewSend<'_>) -> Result<SendClaim> {
         if let Some(key) = request.key
             && let Some(claim) = self.send_claim_by_key(request, key).await?
         {
@@ -259,12 +259,12 @@ impl Transaction<'_> {
     }
 
     /// Inserts first and looks then: until the row stands, an equal request may finish, and from then on none can begin.
-    async fn send_begin(&self, request: NewSend<'_>) -> Result<Claim> {
+    async fn send_begin(&self, request: NewSend<'_>) -> Result<SendClaim> {
         let is_inserted = self.send_insert(request).await?;
         match self.send_find(request).await? {
-            None if is_inserted => Ok(Claim::New(request.lease)),
+            None if is_inserted => Ok(SendClaim::New(request.lease)),
             // The equal one that was in the way mailed nobody, or failed; the next look finds nothing.
-            None => Ok(Claim::Running(request.lease.send_id)),
+            None => Ok(SendClaim::Running(request.lease.send_id)),
             Some(found) => {
                 if is_inserted {
                     self.send_withdraw(request.lease).await?;
@@ -274,14 +274,14 @@ impl Transaction<'_> {
         }
     }
 
-    async fn send_find(&self, request: NewSend<'_>) -> Result<Option<Found>> {
-        let Lease { team_id, send_id, lease_id } = request.lease;
+    async fn send_find(&self, request: NewSend<'_>) -> Result<Option<ExistingSend>> {
+        let SendLease { team_id, send_id, lease_id } = request.lease;
         let campaign = request.campaign_id.as_str();
         let fingerprint: &[u8] = request.fingerprint;
         let asked: [&(dyn ToSql + Sync); 6] =
             [&team_id.0, &send_id.0, &campaign, &fingerprint, &request.replay_since, &lease_id];
         let row = self.row(FIND, &asked).await?;
-        Ok(row.map(|row| Found { send_id: row.get(0), state: row.get(1), leased_until: row.get(2) }))
+        Ok(row.map(|row| ExistingSend { send_id: row.get(0), state: row.get(1), leased_until: row.get(2) }))
     }
 
     /// Whether the request's row stands now: not while an equal one runs, nor when this one has been claimed before.
@@ -306,22 +306,26 @@ impl Transaction<'_> {
     }
 
     /// Takes back what [`Transaction::send_insert`] has just made.
-    async fn send_withdraw(&self, lease: Lease) -> Result<()> {
+    async fn send_withdraw(&self, lease: SendLease) -> Result<()> {
         let sql = "DELETE FROM sends WHERE team_id = $1 AND send_id = $2 AND lease_id = $3";
         self.execute(sql, &[&lease.team_id.0, &lease.send_id.0, &lease.lease_id]).await?;
         Ok(())
     }
 
-    pub(crate) async fn send_take_over(&self, request: NewSend<'_>, found: Found) -> Result<Claim> {
+    pub(crate) async fn send_take_over(
+        &self,
+        request: NewSend<'_>,
+        found: ExistingSend,
+    ) -> Result<SendClaim> {
         let team_id = request.lease.team_id.0;
         match found.state.as_str() {
             "finished" => {
                 let sql = "SELECT response FROM sends WHERE team_id = $1 AND send_id = $2";
                 let row = self.row(sql, &[&team_id, &found.send_id]).await?;
                 let row = row.ok_or_else(|| StoreError::Corrupt("a finished send is gone".to_owned()))?;
-                Ok(Claim::Finished { send_id: RequestId(found.send_id), response: bytes(&row, 0) })
+                Ok(SendClaim::Finished { send_id: RequestId(found.send_id), response: bytes(&row, 0) })
             }
-            _ if found.leased_until >= request.now => Ok(Claim::Running(RequestId(found.send_id))),
+            _ if found.leased_until >= request.now => Ok(SendClaim::Running(RequestId(found.send_id))),
             "reserved" => {
                 let row = self
                     .row(
@@ -338,8 +342,8 @@ impl Transaction<'_> {
                     )
                     .await?;
                 match row {
-                    Some(row) => Ok(Claim::Resumed(reserved(&row, request.lease.lease_id)?)),
-                    None => Ok(Claim::Running(RequestId(found.send_id))),
+                    Some(row) => Ok(SendClaim::Resumed(reserved(&row, request.lease.lease_id)?)),
+                    None => Ok(SendClaim::Running(RequestId(found.send_id))),
                 }
             }
             // Claimed by a worker that is gone, before anything was decided: as if it had never been.
@@ -360,7 +364,7 @@ impl Transaction<'_> {
     /// [`StoreError::LeaseLost`] when another worker has taken the request over.
     pub async fn send_reserve(
         &self,
-        lease: Lease,
+        lease: SendLease,
         response: &[u8],
         copies: &[i32],
         mailed: i32,
@@ -389,7 +393,12 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError::LeaseLost`] when another worker has taken the request over.
-    pub async fn send_finish_empty(&self, lease: Lease, response: &[u8], now: DateTime<Utc>) -> Result<()> {
+    pub async fn send_finish_empty(
+        &self,
+        lease: SendLease,
+        response: &[u8],
+        now: DateTime<Utc>,
+    ) -> Result<()> {
         let changed = self
             .execute(
                 "UPDATE sends SET state = 'finished', response = $4, mailed = 0, finished_at = $5
@@ -407,7 +416,7 @@ impl Transaction<'_> {
     /// [`StoreError::LeaseLost`] when another worker has finished it or taken it over.
     pub async fn send_finish(
         &self,
-        lease: Lease,
+        lease: SendLease,
         replacement: Option<(&[u8], i32)>,
         now: DateTime<Utc>,
     ) -> Result<()> {
@@ -439,7 +448,7 @@ fn reserved(row: &Row, lease_id: Uuid) -> Result<ReservedSend> {
     let copies: Vec<i32> = row.get("copies");
     let corrupt = || StoreError::Corrupt("a reserved send".to_owned());
     Ok(ReservedSend {
-        lease: Lease {
+        lease: SendLease {
             send_id: RequestId(row.get("send_id")),
             team_id: TeamId(row.get("team_id")),
             lease_id,

@@ -11,11 +11,11 @@ use uuid::Uuid;
 
 use crate::error::Result;
 use crate::pool::{Store, Transaction};
-use crate::send::{Claim, Found, NewSend};
+use crate::send::{ExistingSend, NewSend, SendClaim};
 
 /// A key, and what the request with it asks for.
 #[derive(Debug, Clone, Copy)]
-pub struct SendKey<'a> {
+pub struct SendIdempotencyKey<'a> {
     /// As the sender gave it.
     pub key: &'a IdempotencyKey,
     /// Of the request that came with it.
@@ -27,7 +27,11 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn send_response_by_key(&self, team_id: TeamId, key: SendKey<'_>) -> Result<Option<Bytes>> {
+    pub async fn send_response_by_key(
+        &self,
+        team_id: TeamId,
+        key: SendIdempotencyKey<'_>,
+    ) -> Result<Option<Bytes>> {
         let row = self
             .row(
                 "SELECT response FROM send_keys JOIN sends USING (team_id, send_id)
@@ -57,8 +61,8 @@ impl Transaction<'_> {
     pub(crate) async fn send_claim_by_key(
         &self,
         request: NewSend<'_>,
-        key: SendKey<'_>,
-    ) -> Result<Option<Claim>> {
+        key: SendIdempotencyKey<'_>,
+    ) -> Result<Option<SendClaim>> {
         let team_id = request.lease.team_id.0;
         let row = self
             .row(
@@ -78,21 +82,26 @@ impl Transaction<'_> {
             return Ok(None);
         };
         if !row.get::<_, bool>(1) {
-            return Ok(Some(Claim::KeyReused));
+            return Ok(Some(SendClaim::KeyReused));
         }
-        let found = Found { send_id, state, leased_until: row.get(3) };
+        let found = ExistingSend { send_id, state, leased_until: row.get(3) };
         Ok(Some(match self.send_take_over(request, found).await? {
-            Claim::Running(_) => Claim::InProgress,
-            Claim::New(lease) => {
+            SendClaim::Running(_) => SendClaim::InProgress,
+            SendClaim::New(lease) => {
                 // Nothing had been decided: the key goes over to this request.
                 self.send_key_free(request, key, send_id).await?;
-                Claim::New(lease)
+                SendClaim::New(lease)
             }
             other => other,
         }))
     }
 
-    async fn send_key_free(&self, request: NewSend<'_>, key: SendKey<'_>, send_id: Uuid) -> Result<()> {
+    async fn send_key_free(
+        &self,
+        request: NewSend<'_>,
+        key: SendIdempotencyKey<'_>,
+        send_id: Uuid,
+    ) -> Result<()> {
         self.execute(
             "DELETE FROM send_keys WHERE team_id = $1 AND key = $2 AND send_id = $3",
             &[&request.lease.team_id.0, &key.key.as_str(), &send_id],
@@ -105,14 +114,14 @@ impl Transaction<'_> {
     pub(crate) async fn send_key_keep(
         &self,
         request: NewSend<'_>,
-        key: SendKey<'_>,
-        claim: &Claim,
+        key: SendIdempotencyKey<'_>,
+        claim: &SendClaim,
     ) -> Result<bool> {
         let send_id = match claim {
-            Claim::New(lease) => lease.send_id,
-            Claim::Resumed(reserved) => reserved.lease.send_id,
-            Claim::Finished { send_id, .. } => *send_id,
-            Claim::Running(_) | Claim::InProgress | Claim::KeyReused => return Ok(true),
+            SendClaim::New(lease) => lease.send_id,
+            SendClaim::Resumed(reserved) => reserved.lease.send_id,
+            SendClaim::Finished { send_id, .. } => *send_id,
+            SendClaim::Running(_) | SendClaim::InProgress | SendClaim::KeyReused => return Ok(true),
         };
         let kept = self
             .execute(

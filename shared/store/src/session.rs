@@ -1,11 +1,11 @@
 //! Who is signed in.
 
 use chrono::{DateTime, TimeDelta, Utc};
-use contract::id::{TeamId, UserId};
+use contract::id::{MemberId, TeamId};
 
 use crate::error::{Result, StoreError};
 use crate::pool::{Store, Transaction};
-use crate::team::Role;
+use crate::team::MemberRole;
 
 /// How old the note of when a session was last used may get before it is written again. Looking at pages costs no
 /// writes then, and a session ends at most this much too early.
@@ -13,9 +13,9 @@ const SEEN_STEP: TimeDelta = TimeDelta::minutes(1);
 
 /// What is needed to check a password.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Account {
+pub struct MemberCredentials {
     /// Whose it is.
-    pub user_id: UserId,
+    pub user_id: MemberId,
     /// The person's team.
     pub team_id: TeamId,
     /// The person's name.
@@ -26,15 +26,15 @@ pub struct Account {
 
 /// A person who is signed in, and the team.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SignedIn {
+pub struct SignedInMember {
     /// Who.
-    pub user_id: UserId,
+    pub user_id: MemberId,
     /// Lower-case address.
     pub email: String,
     /// The person's name.
     pub name: String,
     /// What the person may do.
-    pub role: Role,
+    pub role: MemberRole,
     /// The team.
     pub team_id: TeamId,
     /// The team's name.
@@ -45,7 +45,7 @@ pub struct SignedIn {
 
 /// Since when a session must have been used, and since when it must have begun, to be one still.
 #[derive(Debug, Clone, Copy)]
-pub struct SessionAge {
+pub struct SessionAgeLimits {
     /// Not used since: ended.
     pub seen_since: DateTime<Utc>,
     /// Begun before: ended.
@@ -57,12 +57,12 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn account_by_email(&self, email: &str) -> Result<Option<Account>> {
+    pub async fn account_by_email(&self, email: &str) -> Result<Option<MemberCredentials>> {
         let sql = "SELECT user_id, team_id, name, password_hash FROM users
              WHERE email = lower($1) AND is_claimed";
         let row = self.row(sql, &[&email]).await?;
-        Ok(row.map(|row| Account {
-            user_id: UserId(row.get(0)),
+        Ok(row.map(|row| MemberCredentials {
+            user_id: MemberId(row.get(0)),
             team_id: TeamId(row.get(1)),
             name: row.get(2),
             password_hash: row.get(3),
@@ -76,9 +76,9 @@ impl Store {
     pub async fn session_use(
         &self,
         token_hash: &[u8; 32],
-        age: SessionAge,
+        age: SessionAgeLimits,
         now: DateTime<Utc>,
-    ) -> Result<Option<SignedIn>> {
+    ) -> Result<Option<SignedInMember>> {
         let row = self
             .row(
                 "WITH used AS (
@@ -92,10 +92,10 @@ impl Store {
             )
             .await?;
         let Some(row) = row else { return Ok(None) };
-        let role =
-            Role::from_name(row.get(3)).ok_or_else(|| StoreError::Corrupt("role of a person".to_owned()))?;
-        Ok(Some(SignedIn {
-            user_id: UserId(row.get(0)),
+        let role = MemberRole::from_name(row.get(3))
+            .ok_or_else(|| StoreError::Corrupt("role of a person".to_owned()))?;
+        Ok(Some(SignedInMember {
+            user_id: MemberId(row.get(0)),
             email: row.get(1),
             name: row.get(2),
             role,
@@ -134,7 +134,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn account_lock(&self, account: &Account) -> Result<bool> {
+    pub async fn account_lock(&self, account: &MemberCredentials) -> Result<bool> {
         let sql = "SELECT 1 FROM users WHERE user_id = $1 AND password_hash = $2 FOR NO KEY UPDATE";
         Ok(self.row(sql, &[&account.user_id.0, &account.password_hash]).await?.is_some())
     }
@@ -145,7 +145,7 @@ impl Transaction<'_> {
     /// [`StoreError`] when the database cannot be asked.
     pub async fn session_begin(
         &self,
-        user_id: UserId,
+        user_id: MemberId,
         token_hash: &[u8; 32],
         replaced: Option<&[u8; 32]>,
         now: DateTime<Utc>,
@@ -165,7 +165,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn session_end_all(&self, user_id: UserId, kept: Option<&[u8; 32]>) -> Result<u64> {
+    pub async fn session_end_all(&self, user_id: MemberId, kept: Option<&[u8; 32]>) -> Result<u64> {
         let kept: &[u8] = kept.map_or(&[], |hash| hash);
         self.execute("DELETE FROM sessions WHERE user_id = $1 AND token_hash <> $2", &[&user_id.0, &kept])
             .await

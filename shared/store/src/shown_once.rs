@@ -1,7 +1,7 @@
 //! Secrets on their way to the one page that shows them. They are encrypted with what only the browser has.
 
 use chrono::{DateTime, Utc};
-use contract::id::UserId;
+use contract::id::MemberId;
 
 use crate::error::Result;
 use crate::pool::{Store, Transaction};
@@ -13,7 +13,7 @@ impl Transaction<'_> {
     /// [`crate::StoreError`] when the database cannot be asked.
     pub async fn shown_once_put(
         &self,
-        user_id: UserId,
+        user_id: MemberId,
         token_hash: &[u8; 32],
         sealed: &[u8],
         expires_at: DateTime<Utc>,
@@ -31,7 +31,7 @@ impl Store {
     /// [`crate::StoreError`] when the database cannot be asked.
     pub async fn shown_once_take(
         &self,
-        user_id: UserId,
+        user_id: MemberId,
         token_hash: &[u8; 32],
         now: DateTime<Utc>,
     ) -> Result<Option<Vec<u8>>> {

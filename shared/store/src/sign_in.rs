@@ -1,7 +1,7 @@
 //! Signing in: attempts that are counted, and where people have signed in from before.
 
 use chrono::{DateTime, Utc};
-use contract::id::UserId;
+use contract::id::MemberId;
 
 use crate::error::{Result, StoreError};
 use crate::pool::{Store, Transaction};
@@ -41,7 +41,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn sign_in_source_known(&self, user_id: UserId, source: &[u8; 32]) -> Result<bool> {
+    pub async fn sign_in_source_known(&self, user_id: MemberId, source: &[u8; 32]) -> Result<bool> {
         let sql = "SELECT 1 FROM sign_in_sources WHERE user_id = $1 AND source = $2";
         Ok(self.row(sql, &[&user_id.0, &&source[..]]).await?.is_some())
     }
@@ -54,7 +54,7 @@ impl Transaction<'_> {
     /// [`StoreError`] when the database cannot be asked.
     pub async fn sign_in_source_add(
         &self,
-        user_id: UserId,
+        user_id: MemberId,
         source: &[u8; 32],
         now: DateTime<Utc>,
     ) -> Result<()> {

@@ -15,7 +15,7 @@ use tokio_postgres::{Client, Row};
 
 use crate::busy::{busy, timed};
 use crate::error::Result;
-use crate::statement_name::Statement;
+use crate::statement_name::SqlStatement;
 
 /// Statements whose types are remembered: many times those that there are.
 const REMEMBERED: usize = 2_000;
@@ -23,7 +23,7 @@ const REMEMBERED: usize = 2_000;
 /// What stands between us and Postgres.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Pooler {
+pub enum PoolerMode {
     /// Nothing, or one that leaves a connection to us until we close it.
     None,
     /// One that gives each transaction any connection: PgBouncer in transaction mode. The session's settings are the
@@ -33,17 +33,17 @@ pub enum Pooler {
 
 /// How statements are sent through a pool.
 #[derive(Debug, Clone)]
-pub(crate) enum Statements {
+pub(crate) enum StatementMode {
     Prepared,
-    Unnamed(Arc<Learned>),
+    Unnamed(Arc<LearnedTypes>),
 }
 
 /// Types of parameters, by statement.
 #[derive(Debug, Default)]
-pub(crate) struct Learned(RwLock<HashMap<String, Arc<[Type]>>>);
+pub(crate) struct LearnedTypes(RwLock<HashMap<String, Arc<[Type]>>>);
 
 /// A statement that can be sent.
-pub(crate) enum Ready {
+pub(crate) enum ReadyStatement {
     /// Under the name that it gets on the connection.
     Prepared,
     /// Whole, with its types.
@@ -52,39 +52,39 @@ pub(crate) enum Ready {
 
 /// Where a statement is sent.
 #[derive(Clone, Copy)]
-pub(crate) struct Session<'c> {
+pub(crate) struct StatementSession<'c> {
     pub(crate) client: &'c Client,
     pub(crate) cache: &'c StatementCache,
 }
 
-impl Statements {
-    pub(crate) fn through(pooler: Pooler) -> Self {
+impl StatementMode {
+    pub(crate) fn through(pooler: PoolerMode) -> Self {
         match pooler {
-            Pooler::None => Self::Prepared,
-            Pooler::Transaction => Self::Unnamed(Arc::default()),
+            PoolerMode::None => Self::Prepared,
+            PoolerMode::Transaction => Self::Unnamed(Arc::default()),
         }
     }
 
     /// The statement when nothing has to be learned for it.
-    pub(crate) fn ready(&self, sql: &str) -> Option<Ready> {
+    pub(crate) fn ready(&self, sql: &str) -> Option<ReadyStatement> {
         match self {
-            Self::Prepared => Some(Ready::Prepared),
-            Self::Unnamed(learned) => learned.get(sql).map(Ready::Unnamed),
+            Self::Prepared => Some(ReadyStatement::Prepared),
+            Self::Unnamed(learned) => learned.get(sql).map(ReadyStatement::Unnamed),
         }
     }
 
     /// Learns a statement's types on a connection that is in a transaction.
-    pub(crate) async fn learn(&self, client: &Client, statement: Statement<'_>) -> Result<Ready> {
-        let Self::Unnamed(learned) = self else { return Ok(Ready::Prepared) };
+    pub(crate) async fn learn(&self, client: &Client, statement: SqlStatement<'_>) -> Result<ReadyStatement> {
+        let Self::Unnamed(learned) = self else { return Ok(ReadyStatement::Prepared) };
         // The name is free again before the transaction ends: its end is on the way before that of the transaction.
         let prepared = busy(client.prepare(statement.sql)).await.map_err(|error| statement.failed(error))?;
         let types: Arc<[Type]> = prepared.params().into();
         learned.keep(statement.sql, types.clone());
-        Ok(Ready::Unnamed(types))
+        Ok(ReadyStatement::Unnamed(types))
     }
 }
 
-impl Learned {
+impl LearnedTypes {
     fn get(&self, sql: &str) -> Option<Arc<[Type]>> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).get(sql).cloned()
     }
@@ -98,25 +98,25 @@ impl Learned {
 }
 
 // Boxed: what awaits a statement, and what awaits that, would all carry the driver's large futures within themselves.
-impl<'s> Session<'s> {
-    async fn prepare(self, statement: Statement<'_>) -> Result<tokio_postgres::Statement> {
+impl<'s> StatementSession<'s> {
+    async fn prepare(self, statement: SqlStatement<'_>) -> Result<tokio_postgres::Statement> {
         let prepared = busy(self.cache.prepare(self.client, statement.sql)).await;
         prepared.map_err(|error| statement.failed(error))
     }
 
     pub(crate) fn rows(
         self,
-        ready: Ready,
-        statement: Statement<'s>,
+        ready: ReadyStatement,
+        statement: SqlStatement<'s>,
         parameters: &'s [&'s (dyn ToSql + Sync)],
     ) -> BoxFuture<'s, Result<Vec<Row>>> {
         Box::pin(async move {
             match ready {
-                Ready::Prepared => {
+                ReadyStatement::Prepared => {
                     let prepared = self.prepare(statement).await?;
                     timed(statement, Box::pin(self.client.query(&prepared, parameters))).await
                 }
-                Ready::Unnamed(types) => {
+                ReadyStatement::Unnamed(types) => {
                     let parameters = typed(parameters, &types);
                     timed(statement, Box::pin(self.client.query_typed(statement.sql, &parameters))).await
                 }
@@ -126,17 +126,17 @@ impl<'s> Session<'s> {
 
     pub(crate) fn row(
         self,
-        ready: Ready,
-        statement: Statement<'s>,
+        ready: ReadyStatement,
+        statement: SqlStatement<'s>,
         parameters: &'s [&'s (dyn ToSql + Sync)],
     ) -> BoxFuture<'s, Result<Option<Row>>> {
         Box::pin(async move {
             match ready {
-                Ready::Prepared => {
+                ReadyStatement::Prepared => {
                     let prepared = self.prepare(statement).await?;
                     timed(statement, Box::pin(self.client.query_opt(&prepared, parameters))).await
                 }
-                Ready::Unnamed(types) => {
+                ReadyStatement::Unnamed(types) => {
                     let parameters = typed(parameters, &types);
                     timed(statement, Box::pin(self.client.query_typed_opt(statement.sql, &parameters))).await
                 }
@@ -146,17 +146,17 @@ impl<'s> Session<'s> {
 
     pub(crate) fn execute(
         self,
-        ready: Ready,
-        statement: Statement<'s>,
+        ready: ReadyStatement,
+        statement: SqlStatement<'s>,
         parameters: &'s [&'s (dyn ToSql + Sync)],
     ) -> BoxFuture<'s, Result<u64>> {
         Box::pin(async move {
             match ready {
-                Ready::Prepared => {
+                ReadyStatement::Prepared => {
                     let prepared = self.prepare(statement).await?;
                     timed(statement, Box::pin(self.client.execute(&prepared, parameters))).await
                 }
-                Ready::Unnamed(types) => {
+                ReadyStatement::Unnamed(types) => {
                     let parameters = typed(parameters, &types);
                     timed(statement, Box::pin(self.client.execute_typed(statement.sql, &parameters))).await
                 }

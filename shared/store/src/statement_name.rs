@@ -14,12 +14,12 @@ const NAMED_TABLES: usize = 6;
 
 /// A statement and the place in the code that sends it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Statement<'s> {
+pub(crate) struct SqlStatement<'s> {
     pub(crate) sql: &'s str,
     pub(crate) at: &'static Location<'static>,
 }
 
-impl<'s> Statement<'s> {
+impl<'s> SqlStatement<'s> {
     /// A statement that the caller sends.
     #[track_caller]
     pub(crate) fn here(sql: &'s str) -> Self {
@@ -37,12 +37,12 @@ impl<'s> Statement<'s> {
 }
 
 /// What a statement does to a table.
-type Effect = (&'static str, &'static str);
+type StatementEffect = (&'static str, &'static str);
 
 /// The name of a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatementName {
-    effects: Vec<Effect>,
+    effects: Vec<StatementEffect>,
     first_word: String,
     at: &'static Location<'static>,
 }
@@ -143,13 +143,13 @@ fn first_word(sql: &str) -> String {
 }
 
 /// What a statement does to tables, each once. A column may be called as a table is, so the word before it counts, too.
-fn effects(sql: &str) -> Vec<Effect> {
+fn effects(sql: &str) -> Vec<StatementEffect> {
     const OPERATIONS: [&str; 6] = ["SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "COPY"];
     // In "FOR UPDATE", "FOR NO KEY UPDATE", "DO UPDATE" and "THEN UPDATE" the operation is that of what stands before.
     const NO_OPERATION_AFTER: [&str; 4] = ["FOR", "KEY", "DO", "THEN"];
     const BEFORE_A_TABLE: [&str; 6] = ["FROM", "JOIN", "INTO", "UPDATE", "USING", "COPY"];
     let (mut operation, mut previous) = ("SELECT", "");
-    let mut effects: Vec<Effect> = Vec::new();
+    let mut effects: Vec<StatementEffect> = Vec::new();
     for word in words(sql) {
         let follows = |words: &[&str]| words.iter().any(|before| previous.eq_ignore_ascii_case(before));
         if let Some(known) = OPERATIONS.iter().find(|known| word.eq_ignore_ascii_case(known)) {
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     fn summary(sql: &str) -> String {
-        Statement::here(sql).name().summary()
+        SqlStatement::here(sql).name().summary()
     }
 
     #[test]
@@ -203,11 +203,11 @@ mod tests {
 
     #[test]
     fn what_is_changed_comes_before_what_is_read() {
-        let name = Statement::here("SELECT 1 FROM teams JOIN pieces USING (team_id)").name();
+        let name = SqlStatement::here("SELECT 1 FROM teams JOIN pieces USING (team_id)").name();
         assert_eq!(name.main(), ("SELECT", Some("teams")));
-        let name = Statement::here("WITH a AS (SELECT 1 FROM teams) DELETE FROM pieces").name();
+        let name = SqlStatement::here("WITH a AS (SELECT 1 FROM teams) DELETE FROM pieces").name();
         assert_eq!(name.main(), ("DELETE", Some("pieces")));
-        assert_eq!(Statement::here("COMMIT").name().main(), ("COMMIT", None));
+        assert_eq!(SqlStatement::here("COMMIT").name().main(), ("COMMIT", None));
         assert!(name.file().ends_with("statement_name.rs") && name.line() > 0);
     }
 

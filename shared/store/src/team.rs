@@ -1,7 +1,7 @@
 //! Teams and the people in them.
 
 use chrono::{DateTime, Utc};
-use contract::id::{TeamId, UserId};
+use contract::id::{MemberId, TeamId};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 
@@ -28,7 +28,7 @@ pub struct Team {
 /// What a person may do in a team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum MemberRole {
     /// Everything.
     Owner,
     /// Everything but the team itself.
@@ -37,7 +37,7 @@ pub enum Role {
     Member,
 }
 
-impl Role {
+impl MemberRole {
     /// The name in the database and in files.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -55,9 +55,9 @@ impl Role {
 
 /// A person, for lists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct UserSummary {
+pub struct MemberSummary {
     /// Its id.
-    pub user_id: UserId,
+    pub user_id: MemberId,
     /// Lower-case.
     pub email: String,
     /// As the person writes it.
@@ -131,13 +131,13 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`] when the database cannot be asked.
-    pub async fn user_list(&self, team_id: TeamId) -> Result<Vec<UserSummary>> {
+    pub async fn user_list(&self, team_id: TeamId) -> Result<Vec<MemberSummary>> {
         let sql = "SELECT user_id, email, name, role FROM users WHERE team_id = $1 ORDER BY email";
         let rows = self.rows(sql, &[&team_id.0]).await?;
         Ok(rows
             .iter()
-            .map(|row| UserSummary {
-                user_id: UserId(row.get(0)),
+            .map(|row| MemberSummary {
+                user_id: MemberId(row.get(0)),
                 email: row.get(1),
                 name: row.get(2),
                 role: row.get(3),
@@ -160,7 +160,7 @@ impl Store {
         let person = transaction.row(sql, &[&email]).await?;
         let person =
             person.ok_or_else(|| StoreError::NotFound(format!("a person with the address {email}")))?;
-        transaction.password_set(UserId(person.get(0)), password_hash, None).await?;
+        transaction.password_set(MemberId(person.get(0)), password_hash, None).await?;
         transaction.commit().await
     }
 }
@@ -242,10 +242,10 @@ impl Transaction<'_> {
         team_id: TeamId,
         email: &str,
         name: &str,
-        role: Role,
+        role: MemberRole,
         password_hash: Option<&str>,
         now: DateTime<Utc>,
-    ) -> Result<UserId> {
+    ) -> Result<MemberId> {
         self.people_lock(team_id).await?;
         let sql = "SELECT 1 FROM users WHERE email = lower($1) AND team_id <> $2 AND is_claimed";
         if self.row(sql, &[&email, &team_id.0]).await?.is_some() {
@@ -258,18 +258,18 @@ impl Transaction<'_> {
                  VALUES ($1, $2, lower($3), $4, $5, $6)
                  ON CONFLICT (team_id, email) DO UPDATE SET name = excluded.name, role = excluded.role
                  RETURNING user_id, (SELECT role FROM before)",
-                &[&UserId::new().0, &team_id.0, &email, &name, &role.as_str(), &now],
+                &[&MemberId::new().0, &team_id.0, &email, &name, &role.as_str(), &now],
             )
             .await?
             .ok_or_else(|| StoreError::Corrupt("saving a person gave no row".to_owned()))?;
-        let (user_id, role_before) = (UserId(row.get(0)), row.get::<_, Option<&str>>(1));
+        let (user_id, role_before) = (MemberId(row.get(0)), row.get::<_, Option<&str>>(1));
         if let Some(password_hash) = password_hash {
             self.password_set(user_id, password_hash, None).await?;
         }
         if role_before.is_some_and(|before| before != role.as_str()) {
             self.session_end_all(user_id, None).await?;
         }
-        if role_before == Some(Role::Owner.as_str()) {
+        if role_before == Some(MemberRole::Owner.as_str()) {
             self.refuse_ownerless(team_id).await?;
         }
         Ok(user_id)

@@ -35,7 +35,7 @@ pub(crate) struct DatabaseUrl {
 
 /// What is asked of the server's certificate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Check {
+enum CertificateCheck {
     /// Nothing: TLS keeps listeners out, and no impostor.
     Nothing,
     /// That it comes from somebody who is trusted.
@@ -60,14 +60,14 @@ impl DatabaseUrl {
         let (ssl_mode, check) = meaning(mode.as_deref(), roots)?;
         config.ssl_mode(ssl_mode);
         let provider = Arc::new(ring::default_provider());
-        let verifier = Verifier::new(check, roots.unwrap_or(SYSTEM_ROOTS), provider.clone())?;
+        let verifier = CertificateVerifier::new(check, roots.unwrap_or(SYSTEM_ROOTS), provider.clone())?;
         let client = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(unusable)?
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(verifier))
             .with_no_client_auth();
-        let takes_any_certificate = (ssl_mode, check) == (SslMode::Require, Check::Nothing);
+        let takes_any_certificate = (ssl_mode, check) == (SslMode::Require, CertificateCheck::Nothing);
         Ok(Self { config, tls: MakeRustlsConnect::new(client), takes_any_certificate })
     }
 }
@@ -100,20 +100,20 @@ fn decoded(text: &str) -> Cow<'_, str> {
 
 /// What libpq takes the two parameters to mean. Where it would look for certificates in the user's home, and where it would refuse for
 /// lack of them, this trusts whom the system trusts.
-fn meaning(mode: Option<&str>, roots: Option<&str>) -> Result<(SslMode, Check)> {
+fn meaning(mode: Option<&str>, roots: Option<&str>) -> Result<(SslMode, CertificateCheck)> {
     // Anybody can have a certificate that the system trusts: only the name tells whose it is.
     let needs_name = roots == Some(SYSTEM_ROOTS);
     match mode.unwrap_or(if needs_name { "verify-full" } else { "prefer" }) {
         weak @ ("disable" | "prefer" | "require" | "verify-ca") if needs_name => Err(unusable(format!(
             "sslmode is {weak}, which is too weak for sslrootcert=system: it must be verify-full"
         ))),
-        "disable" => Ok((SslMode::Disable, Check::Nothing)),
-        "prefer" => Ok((SslMode::Prefer, Check::Nothing)),
+        "disable" => Ok((SslMode::Disable, CertificateCheck::Nothing)),
+        "prefer" => Ok((SslMode::Prefer, CertificateCheck::Nothing)),
         // Somebody who names the issuers wants them heeded.
-        "require" if roots.is_some() => Ok((SslMode::Require, Check::Issuer)),
-        "require" => Ok((SslMode::Require, Check::Nothing)),
-        "verify-ca" => Ok((SslMode::Require, Check::Issuer)),
-        "verify-full" => Ok((SslMode::Require, Check::IssuerAndName)),
+        "require" if roots.is_some() => Ok((SslMode::Require, CertificateCheck::Issuer)),
+        "require" => Ok((SslMode::Require, CertificateCheck::Nothing)),
+        "verify-ca" => Ok((SslMode::Require, CertificateCheck::Issuer)),
+        "verify-full" => Ok((SslMode::Require, CertificateCheck::IssuerAndName)),
         other => Err(unusable(format!(
             "sslmode is {other}; it can be disable, prefer, require, verify-ca or verify-full"
         ))),
@@ -136,17 +136,17 @@ fn trusted(roots: &str) -> Result<Vec<CertificateDer<'static>>> {
 
 /// Checks what a mode asks for, and no more.
 #[derive(Debug)]
-struct Verifier {
-    check: Check,
+struct CertificateVerifier {
+    check: CertificateCheck,
     provider: Arc<CryptoProvider>,
     trusted: Vec<CertificateDer<'static>>,
     /// `None` when nothing is checked.
     chains: Option<Arc<WebPkiServerVerifier>>,
 }
 
-impl Verifier {
-    fn new(check: Check, roots: &str, provider: Arc<CryptoProvider>) -> Result<Self> {
-        if check == Check::Nothing {
+impl CertificateVerifier {
+    fn new(check: CertificateCheck, roots: &str, provider: Arc<CryptoProvider>) -> Result<Self> {
+        if check == CertificateCheck::Nothing {
             return Ok(Self { check, provider, trusted: Vec::new(), chains: None });
         }
         let trusted = trusted(roots)?;
@@ -164,7 +164,7 @@ impl Verifier {
     }
 }
 
-impl ServerCertVerifier for Verifier {
+impl ServerCertVerifier for CertificateVerifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -179,9 +179,9 @@ impl ServerCertVerifier for Verifier {
             // The name is what is looked at last.
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-            )) if self.check == Check::Issuer => Ok(ServerCertVerified::assertion()),
+            )) if self.check == CertificateCheck::Issuer => Ok(ServerCertVerified::assertion()),
             Err(error) if self.is_trusted_itself(&error, end_entity) => {
-                if self.check == Check::IssuerAndName {
+                if self.check == CertificateCheck::IssuerAndName {
                     let certificate = ParsedCertificate::try_from(end_entity)?;
                     rustls::client::verify_server_name(&certificate, server_name)?;
                 }
@@ -221,15 +221,15 @@ mod tests {
     #[test]
     fn the_modes_mean_what_they_mean_to_libpq() {
         for (mode, roots, expected) in [
-            (None, None, (SslMode::Prefer, Check::Nothing)),
-            (None, Some("ca.pem"), (SslMode::Prefer, Check::Nothing)),
-            (Some("disable"), None, (SslMode::Disable, Check::Nothing)),
-            (Some("require"), None, (SslMode::Require, Check::Nothing)),
-            (Some("require"), Some("ca.pem"), (SslMode::Require, Check::Issuer)),
-            (Some("verify-ca"), None, (SslMode::Require, Check::Issuer)),
-            (Some("verify-full"), None, (SslMode::Require, Check::IssuerAndName)),
-            (Some("verify-full"), Some("system"), (SslMode::Require, Check::IssuerAndName)),
-            (None, Some("system"), (SslMode::Require, Check::IssuerAndName)),
+            (None, None, (SslMode::Prefer, CertificateCheck::Nothing)),
+            (None, Some("ca.pem"), (SslMode::Prefer, CertificateCheck::Nothing)),
+            (Some("disable"), None, (SslMode::Disable, CertificateCheck::Nothing)),
+            (Some("require"), None, (SslMode::Require, CertificateCheck::Nothing)),
+            (Some("require"), Some("ca.pem"), (SslMode::Require, CertificateCheck::Issuer)),
+            (Some("verify-ca"), None, (SslMode::Require, CertificateCheck::Issuer)),
+            (Some("verify-full"), None, (SslMode::Require, CertificateCheck::IssuerAndName)),
+            (Some("verify-full"), Some("system"), (SslMode::Require, CertificateCheck::IssuerAndName)),
+            (None, Some("system"), (SslMode::Require, CertificateCheck::IssuerAndName)),
         ] {
             assert_eq!(meaning(mode, roots).ok(), Some(expected), "{mode:?} {roots:?}");
         }

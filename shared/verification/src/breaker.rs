@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 /// Counts failures in a row.
 #[derive(Debug)]
-pub(crate) struct Breaker {
+pub(crate) struct CircuitBreaker {
     failures_max: u32,
     rest: Duration,
     failures: u32,
     open_until: Option<Instant>,
 }
 
-impl Breaker {
+impl CircuitBreaker {
     /// Opens after `failures_max` failures in a row, for `rest`.
     pub(crate) fn new(failures_max: u32, rest: Duration) -> Self {
         Self { failures_max, rest, failures: 0, open_until: None }
@@ -46,7 +46,7 @@ mod tests {
     fn it_opens_after_failures_in_a_row_and_tries_again_after_the_rest() {
         let rest = Duration::from_secs(10);
         let start = Instant::now();
-        let mut breaker = Breaker::new(2, rest);
+        let mut breaker = CircuitBreaker::new(2, rest);
         breaker.failed(start);
         breaker.succeeded();
         breaker.failed(start);

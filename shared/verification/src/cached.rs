@@ -1,6 +1,8 @@
 //! A provider behind a cache: an address that it answered lately is not asked again.
 
-use address::{AddressInput, Failure, Reading, Strictness, Verdict, unverified_id};
+use address::{
+    AddressError, AddressInput, AddressVerdict, CheckedAddress, VerificationStrictness, unverified_id,
+};
 use chrono::TimeDelta;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -8,11 +10,11 @@ use service::Clock;
 use store::Store;
 use uuid::Uuid;
 
-use crate::distinct::Distinct;
-use crate::{Verify, VerifyError};
+use crate::distinct::DistinctInputs;
+use crate::{AddressVerifier, VerificationError};
 
 /// Somebody elsewhere who knows addresses.
-pub trait Provider: Send + Sync + 'static {
+pub trait VerificationProvider: Send + Sync + 'static {
     /// The name under which answers are kept.
     fn name(&self) -> &'static str;
 
@@ -24,25 +26,30 @@ pub trait Provider: Send + Sync + 'static {
     ) -> BoxFuture<'a, (Vec<Option<Value>>, Option<String>)>;
 
     /// The verdict that an answer gives. Pure.
-    fn judge(&self, reading: Reading, answer: &Value, strictness: Option<Strictness>) -> Verdict;
+    fn judge(
+        &self,
+        reading: CheckedAddress,
+        answer: &Value,
+        strictness: Option<VerificationStrictness>,
+    ) -> AddressVerdict;
 }
 
 /// A provider's verifier with its answers kept in the database.
-pub struct Cached<P> {
+pub struct CachedVerifier<P> {
     provider: P,
     store: Store,
     clock: Clock,
     lifetime: TimeDelta,
 }
 
-impl<P: Provider> Cached<P> {
+impl<P: VerificationProvider> CachedVerifier<P> {
     /// Answers are kept `answer_days`.
     pub fn new(provider: P, store: Store, clock: Clock, answer_days: i64) -> Self {
         Self { provider, store, clock, lifetime: TimeDelta::days(answer_days) }
     }
 
     /// The answers for different addresses: kept ones, and the provider's for the others.
-    async fn answers(&self, inputs: &[AddressInput<'_>]) -> Result<Vec<Value>, VerifyError> {
+    async fn answers(&self, inputs: &[AddressInput<'_>]) -> Result<Vec<Value>, VerificationError> {
         let ids: Vec<Uuid> = inputs.iter().map(|input| unverified_id(*input).as_uuid()).collect();
         let now = self.clock.now();
         let mut kept = self.store.address_answers(self.provider.name(), &ids, now).await?;
@@ -59,10 +66,10 @@ impl<P: Provider> Cached<P> {
             self.store.address_answers_save(self.provider.name(), &fresh, now + self.lifetime).await?;
             kept.extend(fresh);
             if let Some(failure) = failure {
-                return Err(VerifyError::Unavailable(failure));
+                return Err(VerificationError::Unavailable(failure));
             }
         }
-        let missing = || VerifyError::Unavailable("the provider left an address out".to_owned());
+        let missing = || VerificationError::Unavailable("the provider left an address out".to_owned());
         ids.iter().map(|id| kept.get(id).cloned().ok_or_else(missing)).collect()
     }
 
@@ -70,12 +77,14 @@ impl<P: Provider> Cached<P> {
     async fn with_overrides(
         &self,
         inputs: &[AddressInput<'_>],
-        mut verdicts: Vec<Verdict>,
-    ) -> Result<Vec<Verdict>, VerifyError> {
-        let refused: Vec<usize> =
-            (0..verdicts.len()).filter(|at| matches!(verdicts[*at], Verdict::Undeliverable(_))).collect();
-        let readings: Vec<Reading> = refused.iter().map(|at| Reading::of(inputs[*at])).collect();
-        let keys: Vec<_> = readings.iter().map(Reading::point_key).collect();
+        mut verdicts: Vec<AddressVerdict>,
+    ) -> Result<Vec<AddressVerdict>, VerificationError> {
+        let refused: Vec<usize> = (0..verdicts.len())
+            .filter(|at| matches!(verdicts[*at], AddressVerdict::Undeliverable(_)))
+            .collect();
+        let readings: Vec<CheckedAddress> =
+            refused.iter().map(|at| CheckedAddress::of(inputs[*at])).collect();
+        let keys: Vec<_> = readings.iter().map(CheckedAddress::point_key).collect();
         let facts = self.store.address_look_up(&keys).await?;
         for ((at, reading), facts) in refused.into_iter().zip(readings).zip(facts) {
             if facts.is_overridden {
@@ -87,11 +96,11 @@ impl<P: Provider> Cached<P> {
 }
 
 /// Whether asking a provider cannot help: there is no address to ask about.
-fn is_hopeless(failure: &Failure) -> bool {
-    matches!(failure, Failure::Missing(_) | Failure::TooLong)
+fn is_hopeless(failure: &AddressError) -> bool {
+    matches!(failure, AddressError::Missing(_) | AddressError::TooLong)
 }
 
-impl<P: Provider> Verify for Cached<P> {
+impl<P: VerificationProvider> AddressVerifier for CachedVerifier<P> {
     fn asks_elsewhere(&self) -> bool {
         true
     }
@@ -99,19 +108,19 @@ impl<P: Provider> Verify for Cached<P> {
     fn verify<'a>(
         &'a self,
         inputs: &'a [AddressInput<'a>],
-        strictness: Option<Strictness>,
-    ) -> BoxFuture<'a, Result<Vec<Verdict>, VerifyError>> {
+        strictness: Option<VerificationStrictness>,
+    ) -> BoxFuture<'a, Result<Vec<AddressVerdict>, VerificationError>> {
         Box::pin(async move {
-            let distinct = Distinct::of(inputs);
-            let readings: Vec<Reading> = tokio::task::block_in_place(|| {
-                distinct.inputs.iter().map(|input| Reading::of(*input)).collect()
+            let distinct = DistinctInputs::of(inputs);
+            let readings: Vec<CheckedAddress> = tokio::task::block_in_place(|| {
+                distinct.inputs.iter().map(|input| CheckedAddress::of(*input)).collect()
             });
             let is_asked = |at: &usize| !readings[*at].failure().is_some_and(is_hopeless);
             let asked: Vec<usize> = (0..readings.len()).filter(is_asked).collect();
             let inputs_asked: Vec<AddressInput<'_>> = asked.iter().map(|at| distinct.inputs[*at]).collect();
             let answers = self.answers(&inputs_asked).await?;
             let mut answers = asked.into_iter().zip(answers).peekable();
-            let verdicts: Vec<Verdict> = readings
+            let verdicts: Vec<AddressVerdict> = readings
                 .into_iter()
                 .enumerate()
                 .map(|(at, reading)| match answers.next_if(|(asked, _)| *asked == at) {

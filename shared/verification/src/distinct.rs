@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use address::AddressInput;
 
 /// The different inputs of a request, and which of them each input is.
-pub(crate) struct Distinct<'a> {
+pub(crate) struct DistinctInputs<'a> {
     /// Each input once, in the order of their first appearance.
     pub(crate) inputs: Vec<AddressInput<'a>>,
     places: Vec<usize>,
 }
 
-impl<'a> Distinct<'a> {
+impl<'a> DistinctInputs<'a> {
     pub(crate) fn of(inputs: &[AddressInput<'a>]) -> Self {
         let mut known = HashMap::with_capacity(inputs.len());
         let mut distinct =
@@ -43,7 +43,7 @@ mod tests {
     #[test]
     fn an_address_sent_twice_is_asked_once_and_answered_twice() {
         let input = |line: &'static str| AddressInput { address_1: line, ..AddressInput::default() };
-        let distinct = Distinct::of(&[input("a"), input("b"), input("a")]);
+        let distinct = DistinctInputs::of(&[input("a"), input("b"), input("a")]);
         assert_eq!(distinct.inputs, [input("a"), input("b")]);
         assert_eq!(distinct.spread(vec![1, 2]), [1, 2, 1]);
     }

@@ -4,32 +4,38 @@
 use std::panic::resume_unwind;
 use std::thread;
 
-use address::{AddressInput, Evidence, PointKey, Reading, Strictness, Verdict, only_confirmed};
+use address::{
+    AddressInput, AddressVerdict, CheckedAddress, PointEvidence, PointKey, VerificationStrictness,
+    only_confirmed,
+};
 use futures_util::future::BoxFuture;
-use store::{PointFacts, Store, StoreError};
+use store::{AddressPointFacts, Store, StoreError};
 
-use crate::distinct::Distinct;
-use crate::{Verify, VerifyError};
+use crate::distinct::DistinctInputs;
+use crate::{AddressVerifier, VerificationError};
 
 /// Addresses that are worth a thread of their own: some milliseconds of work.
 const ADDRESSES_PER_THREAD: usize = 500;
 
 /// The embedded verifier. It is unavailable only when the database is.
-pub struct Local {
+pub struct LocalVerifier {
     store: Store,
     coverage_points: i64,
 }
 
-impl Local {
+impl LocalVerifier {
     /// `coverage_points` in a ZIP make it covered.
     pub fn new(store: Store, coverage_points: i64) -> Self {
         Self { store, coverage_points }
     }
 
-    async fn look_up(&self, inputs: &[AddressInput<'_>]) -> Result<Vec<(Reading, PointFacts)>, StoreError> {
+    async fn look_up(
+        &self,
+        inputs: &[AddressInput<'_>],
+    ) -> Result<Vec<(CheckedAddress, AddressPointFacts)>, StoreError> {
         // Thousands of addresses are milliseconds of work: other tasks of this thread move away meanwhile.
-        let mut readings: Vec<Reading> = tokio::task::block_in_place(|| read(inputs));
-        let keys: Vec<PointKey> = readings.iter().map(Reading::point_key).collect();
+        let mut readings: Vec<CheckedAddress> = tokio::task::block_in_place(|| read(inputs));
+        let keys: Vec<PointKey> = readings.iter().map(CheckedAddress::point_key).collect();
         let mut facts = self.store.address_look_up(&keys).await?;
         self.correct_streets(&mut readings, &keys, &mut facts).await?;
         Ok(readings.into_iter().zip(facts).collect())
@@ -39,15 +45,15 @@ impl Local {
     /// do not cover its ZIP, the street may well be there.
     async fn correct_streets(
         &self,
-        readings: &mut [Reading],
+        readings: &mut [CheckedAddress],
         keys: &[PointKey],
-        facts: &mut [PointFacts],
+        facts: &mut [AddressPointFacts],
     ) -> Result<(), StoreError> {
         let is_open = |at: &usize| {
             keys[*at].is_in_zip()
                 && self.is_covered(&facts[*at])
                 && !facts[*at].is_overridden
-                && facts[*at].evidence == Evidence::Nothing
+                && facts[*at].evidence == PointEvidence::Nothing
         };
         let (open, questions): (Vec<usize>, Vec<_>) = tokio::task::block_in_place(|| {
             let asked = (0..keys.len()).filter(is_open);
@@ -57,7 +63,7 @@ impl Local {
             return Ok(());
         }
         let namesakes = self.store.address_namesakes(&questions).await?;
-        let candidates: Vec<(usize, Reading)> = open
+        let candidates: Vec<(usize, CheckedAddress)> = open
             .into_iter()
             .zip(&namesakes)
             .flat_map(|(at, namesakes)| {
@@ -72,7 +78,7 @@ impl Local {
             // Candidates of one address follow each other.
             let of_address = std::iter::from_fn(|| found.next_if(|((next, _), _)| *next == at));
             let candidates: Vec<_> = of_address.map(|((_, candidate), facts)| (candidate, facts)).collect();
-            if let Some(confirmed) = only_confirmed(candidates, |facts: &PointFacts| &facts.evidence) {
+            if let Some(confirmed) = only_confirmed(candidates, |facts: &AddressPointFacts| &facts.evidence) {
                 (readings[at], facts[at]) = confirmed;
             }
         }
@@ -80,31 +86,37 @@ impl Local {
     }
 
     /// Whether points cover the whole ZIP.
-    fn is_covered(&self, facts: &PointFacts) -> bool {
+    fn is_covered(&self, facts: &AddressPointFacts) -> bool {
         facts.points_in_zip >= self.coverage_points
     }
 
-    fn judge(&self, reading: Reading, facts: PointFacts, strictness: Option<Strictness>) -> Verdict {
+    fn judge(
+        &self,
+        reading: CheckedAddress,
+        facts: AddressPointFacts,
+        strictness: Option<VerificationStrictness>,
+    ) -> AddressVerdict {
         let reading_if_overridden = facts.is_overridden.then(|| reading.clone());
         let verdict = if reading.failure().is_some() {
             reading.verdict()
         } else {
             let is_covered = reading.point_key().is_in_zip()
-                && (self.is_covered(&facts) || facts.evidence != Evidence::Nothing);
-            let usual = if is_covered { Strictness::DeliveryPoint } else { Strictness::Zip };
+                && (self.is_covered(&facts) || facts.evidence != PointEvidence::Nothing);
+            let usual =
+                if is_covered { VerificationStrictness::DeliveryPoint } else { VerificationStrictness::Zip };
             reading.confirmed(facts.evidence).demand(strictness.unwrap_or(usual))
         };
         match (verdict, reading_if_overridden) {
-            (Verdict::Undeliverable(_), Some(reading)) => reading.overridden(),
+            (AddressVerdict::Undeliverable(_), Some(reading)) => reading.overridden(),
             (verdict, _) => verdict,
         }
     }
 }
 
 /// Reads addresses, many of them on all cores.
-fn read(inputs: &[AddressInput<'_>]) -> Vec<Reading> {
+fn read(inputs: &[AddressInput<'_>]) -> Vec<CheckedAddress> {
     let read_part =
-        |part: &[AddressInput<'_>]| part.iter().map(|input| Reading::of(*input)).collect::<Vec<_>>();
+        |part: &[AddressInput<'_>]| part.iter().map(|input| CheckedAddress::of(*input)).collect::<Vec<_>>();
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let threads = cores.min(inputs.len() / ADDRESSES_PER_THREAD);
     if threads < 2 {
@@ -119,16 +131,16 @@ fn read(inputs: &[AddressInput<'_>]) -> Vec<Reading> {
     })
 }
 
-impl Verify for Local {
+impl AddressVerifier for LocalVerifier {
     fn verify<'a>(
         &'a self,
         inputs: &'a [AddressInput<'a>],
-        strictness: Option<Strictness>,
-    ) -> BoxFuture<'a, Result<Vec<Verdict>, VerifyError>> {
+        strictness: Option<VerificationStrictness>,
+    ) -> BoxFuture<'a, Result<Vec<AddressVerdict>, VerificationError>> {
         Box::pin(async move {
-            let distinct = Distinct::of(inputs);
+            let distinct = DistinctInputs::of(inputs);
             let found = self.look_up(&distinct.inputs).await?;
-            let verdicts: Vec<Verdict> =
+            let verdicts: Vec<AddressVerdict> =
                 found.into_iter().map(|(reading, facts)| self.judge(reading, facts, strictness)).collect();
             Ok(distinct.spread(verdicts))
         })

@@ -5,7 +5,7 @@ mod answer;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use address::{AddressInput, Reading, Strictness, Verdict};
+use address::{AddressInput, AddressVerdict, CheckedAddress, VerificationStrictness};
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt, stream};
 use reqwest::header::RETRY_AFTER;
@@ -13,11 +13,11 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Response, StatusCode, Url};
 use serde::Serialize;
 use serde_json::Value;
-use service::measure::{Provided, provider_call};
+use service::measure::{ProviderOutcome, provider_call};
 use tokio::sync::Semaphore;
 
-use crate::breaker::Breaker;
-use crate::cached::Provider;
+use crate::breaker::CircuitBreaker;
+use crate::cached::VerificationProvider;
 
 /// Addresses of one batch, the most that the API takes.
 const BATCH: usize = 100;
@@ -46,7 +46,7 @@ pub enum SmartySettingsError {
 }
 
 /// A client of the US Street API.
-pub struct Smarty {
+pub struct SmartyClient {
     http: Client,
     /// With the account in it: never logged.
     url: Url,
@@ -55,12 +55,12 @@ pub struct Smarty {
     concurrency: usize,
     /// Batches under way, of all requests.
     permits: Semaphore,
-    breaker: Mutex<Breaker>,
+    breaker: Mutex<CircuitBreaker>,
 }
 
 /// One address as the API takes it.
 #[derive(Serialize)]
-struct Lookup<'a> {
+struct SmartyLookup<'a> {
     street: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
     street2: &'a str,
@@ -71,19 +71,19 @@ struct Lookup<'a> {
 }
 
 /// Why a try gave no answers.
-enum Failed {
+enum SmartyError {
     /// The same may succeed later, at the earliest after this pause.
     Again(String, Option<Duration>),
     /// It will not.
     ForGood(String),
 }
 
-impl Smarty {
+impl SmartyClient {
     /// A client with these settings.
     ///
     /// # Errors
     /// When they cannot be used. Plain HTTP is for this machine only.
-    pub fn new(settings: &service::config::Smarty) -> Result<Self, SmartySettingsError> {
+    pub fn new(settings: &service::config::SmartySettings) -> Result<Self, SmartySettingsError> {
         if settings.auth_id.is_empty() || settings.auth_token.is_empty() {
             return Err(SmartySettingsError::Account);
         }
@@ -109,7 +109,7 @@ impl Smarty {
             first_pause: FIRST_PAUSE,
             concurrency: settings.concurrency,
             permits: Semaphore::new(settings.concurrency),
-            breaker: Mutex::new(Breaker::new(settings.breaker_failures, rest)),
+            breaker: Mutex::new(CircuitBreaker::new(settings.breaker_failures, rest)),
         })
     }
 
@@ -123,17 +123,17 @@ impl Smarty {
                 return Err("the provider failed again and again, and is left alone for a while".to_owned());
             }
             let tried = provider_call("smarty", self.try_batch(inputs), |tried| match tried {
-                Ok(_) => Provided::Ok,
-                Err(Failed::Again(..)) => Provided::Failed,
-                Err(Failed::ForGood(_)) => Provided::Refused,
+                Ok(_) => ProviderOutcome::Ok,
+                Err(SmartyError::Again(..)) => ProviderOutcome::Failed,
+                Err(SmartyError::ForGood(_)) => ProviderOutcome::Refused,
             });
             let (reason, wanted_pause) = match tried.await {
                 Ok(answers) => {
-                    self.with_breaker(Breaker::succeeded);
+                    self.with_breaker(CircuitBreaker::succeeded);
                     return Ok(answers);
                 }
-                Err(Failed::Again(reason, wanted)) if attempt < self.attempts => (reason, wanted),
-                Err(Failed::Again(reason, _) | Failed::ForGood(reason)) => {
+                Err(SmartyError::Again(reason, wanted)) if attempt < self.attempts => (reason, wanted),
+                Err(SmartyError::Again(reason, _) | SmartyError::ForGood(reason)) => {
                     self.with_breaker(|breaker| breaker.failed(Instant::now()));
                     return Err(reason);
                 }
@@ -146,9 +146,9 @@ impl Smarty {
         Err("the provider was not asked".to_owned())
     }
 
-    async fn try_batch(&self, inputs: &[AddressInput<'_>]) -> Result<Vec<Value>, Failed> {
-        let lookups: Vec<Lookup<'_>> = inputs.iter().map(lookup).collect();
-        let failed = |error: reqwest::Error| Failed::Again(explained(&error.without_url()), None);
+    async fn try_batch(&self, inputs: &[AddressInput<'_>]) -> Result<Vec<Value>, SmartyError> {
+        let lookups: Vec<SmartyLookup<'_>> = inputs.iter().map(lookup).collect();
+        let failed = |error: reqwest::Error| SmartyError::Again(explained(&error.without_url()), None);
         let response = self.http.post(self.url.clone()).json(&lookups).send().await.map_err(failed)?;
         let status = response.status();
         let pause = retry_after(&response);
@@ -156,22 +156,22 @@ impl Smarty {
         match status {
             StatusCode::OK => {}
             StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => {
-                return Err(Failed::Again(reason, pause));
+                return Err(SmartyError::Again(reason, pause));
             }
-            status if status.is_server_error() => return Err(Failed::Again(reason, pause)),
-            _ => return Err(Failed::ForGood(reason)),
+            status if status.is_server_error() => return Err(SmartyError::Again(reason, pause)),
+            _ => return Err(SmartyError::ForGood(reason)),
         }
         let body = bounded(response).await?;
-        answer::by_input(&body, inputs.len()).map_err(|reason| Failed::Again(reason, None))
+        answer::by_input(&body, inputs.len()).map_err(|reason| SmartyError::Again(reason, None))
     }
 
-    fn with_breaker<T>(&self, act: impl FnOnce(&mut Breaker) -> T) -> T {
+    fn with_breaker<T>(&self, act: impl FnOnce(&mut CircuitBreaker) -> T) -> T {
         // A breaker has no state in between that a panic could leave.
         act(&mut self.breaker.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Provider for Smarty {
+impl VerificationProvider for SmartyClient {
     fn name(&self) -> &'static str {
         "smarty"
     }
@@ -198,13 +198,18 @@ impl Provider for Smarty {
         })
     }
 
-    fn judge(&self, reading: Reading, answer: &Value, strictness: Option<Strictness>) -> Verdict {
-        answer::judge(reading, answer, strictness.unwrap_or(Strictness::DeliveryPoint))
+    fn judge(
+        &self,
+        reading: CheckedAddress,
+        answer: &Value,
+        strictness: Option<VerificationStrictness>,
+    ) -> AddressVerdict {
+        answer::judge(reading, answer, strictness.unwrap_or(VerificationStrictness::DeliveryPoint))
     }
 }
 
-fn lookup<'a>(input: &AddressInput<'a>) -> Lookup<'a> {
-    Lookup {
+fn lookup<'a>(input: &AddressInput<'a>) -> SmartyLookup<'a> {
+    SmartyLookup {
         street: input.address_1.trim(),
         street2: input.address_2.trim(),
         city: input.city.trim(),
@@ -215,12 +220,12 @@ fn lookup<'a>(input: &AddressInput<'a>) -> Lookup<'a> {
 }
 
 /// The body of an answer, as far as it is not too long.
-async fn bounded(mut response: Response) -> Result<Vec<u8>, Failed> {
-    let failed = |error: reqwest::Error| Failed::Again(explained(&error.without_url()), None);
+async fn bounded(mut response: Response) -> Result<Vec<u8>, SmartyError> {
+    let failed = |error: reqwest::Error| SmartyError::Again(explained(&error.without_url()), None);
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(failed)? {
         if body.len() + chunk.len() > ANSWER_BYTES {
-            return Err(Failed::ForGood("the provider's answer is too long".to_owned()));
+            return Err(SmartyError::ForGood("the provider's answer is too long".to_owned()));
         }
         body.extend_from_slice(&chunk);
     }

@@ -65,7 +65,7 @@ pub async fn provision(database: &Database) -> anyhow::Result<()> {
         })
         .collect();
     let file = json!({"teams": [{"name": "Bench", "integrations": integrations}]});
-    let policy = outbound::Policy::default();
+    let policy = outbound::TargetPolicy::default();
     pillarbox::apply::apply(&store(database)?, &file.to_string(), Path::new("."), &policy, Utc::now())
         .await?;
     Ok(())

@@ -66,7 +66,7 @@ pub async fn apply(database: &Database, one: &Value, other: &Value) -> anyhow::R
         team("One", KEY, &[HEALTHY, HANGING[0]], one),
         team("Other", OTHER_KEY, &[HANGING[1]], other),
     ]});
-    let policy = outbound::Policy::new(&["127.0.0.0/8".parse()?]);
+    let policy = outbound::TargetPolicy::new(&["127.0.0.0/8".parse()?]);
     let store = load::store(database)?;
     pillarbox::apply::apply(&store, &file.to_string(), Path::new("."), &policy, Utc::now()).await?;
     Ok(())

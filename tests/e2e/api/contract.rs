@@ -334,7 +334,7 @@ fn every_example_is_one_of_its_schema() {
 #[test]
 fn warnings_have_the_codes_that_designs_give_and_those_of_values_and_addresses() {
     let codes = &api_document()["components"]["schemas"]["Warning"]["properties"]["code"]["enum"];
-    let of_designs = design::WarningCode::ALL.map(design::WarningCode::as_str);
+    let of_designs = design::LayoutWarningCode::ALL.map(design::LayoutWarningCode::as_str);
     let all: Vec<&str> =
         of_designs.into_iter().chain(["value_cut", "address_corrected", "birthday_not_read"]).collect();
     assert_eq!(*codes, json!(all));

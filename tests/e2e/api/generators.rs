@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gateway::api_document;
-use pillarbox_tests::{Crm, INTEGRATION_KEY, KEY, Options, Stack, cards, people, with_qr_codes};
+use pillarbox_tests::{
+    CrmClient, INTEGRATION_KEY, KEY, StackOptions, TestStack, cards, people, with_qr_codes,
+};
 use serde_json::json;
 use tokio::process::Command;
 
@@ -42,15 +44,15 @@ fn folder() -> tempfile::TempDir {
 }
 
 /// A stack with a campaign of standard and one of first class postage, and an integration that has nothing yet.
-async fn stack() -> Stack {
-    let (stack, _) = with_qr_codes(Options { syncers: 1, ..Options::default() }).await;
+async fn stack() -> TestStack {
+    let (stack, _) = with_qr_codes(StackOptions { syncers: 1, ..StackOptions::default() }).await;
     let campaign = json!({"id": "PA-FIRST1", "name": "First class", "steps": [{"design": "Codes", "postage": "first_class"}]});
     let keys = json!([{"kind": "formulas", "name": "Agent", "key": FORMULAS_KEY}]);
     let columns = json!([{"name": "score", "type": "number"}]);
     let team = json!({"name": "Test", "campaigns": [campaign], "keys": keys, "columns": columns});
     stack.apply(json!({"teams": [team]})).await;
     assert_eq!(stack.send(&people(1..2)).await.status, 200);
-    let crm = Crm::on(stack, INTEGRATION_KEY);
+    let crm = CrmClient::on(stack, INTEGRATION_KEY);
     crm.integration(json!({})).await;
     crm.until_ready().await;
     crm.stack

@@ -8,12 +8,12 @@ mod schemathesis;
 use std::collections::HashSet;
 
 use gateway::api_document;
-use pillarbox_tests::{Answer, Browser, Options, Stack};
+use pillarbox_tests::{ApiResponse, Browser, StackOptions, TestStack};
 use regex::Regex;
 use reqwest::Method;
 use serde_json::Value;
 
-async fn get(stack: &Stack, path: &str) -> Answer {
+async fn get(stack: &TestStack, path: &str) -> ApiResponse {
     stack.request(Method::GET, &format!("{}{path}", stack.url), &[], "").await
 }
 
@@ -25,7 +25,7 @@ fn found(text: &str, pattern: &str) -> HashSet<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_document_is_served_to_everybody_and_is_openapi_3_1() {
-    let stack = Stack::with(Options { mailers: 0, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { mailers: 0, ..StackOptions::default() }).await;
     let answer = get(&stack, "/api/openapi.json").await;
     assert_eq!(answer.status, 200);
     assert_eq!(answer.headers["content-type"], "application/json");
@@ -41,7 +41,7 @@ async fn the_document_is_served_to_everybody_and_is_openapi_3_1() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_page_takes_nothing_from_other_hosts_and_runs_nothing() {
-    let stack = Stack::with(Options { mailers: 0, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { mailers: 0, ..StackOptions::default() }).await;
     let page = get(&stack, "/docs").await;
     assert_eq!(page.status, 200);
     assert_eq!(page.headers["content-type"], "text/html; charset=utf-8");
@@ -62,7 +62,7 @@ async fn the_page_takes_nothing_from_other_hosts_and_runs_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_page_shows_every_operation_type_and_code_and_its_links_lead_somewhere() {
-    let stack = Stack::with(Options { mailers: 0, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { mailers: 0, ..StackOptions::default() }).await;
     let page = get(&stack, "/docs").await.text;
     let ids = found(&page, r#" id="([^"]*)""#);
     let links: HashSet<String> = found(&page, r##"href="#([^"]*)""##);
@@ -94,7 +94,7 @@ async fn the_page_shows_every_operation_type_and_code_and_its_links_lead_somewhe
 
 #[tokio::test(flavor = "multi_thread")]
 async fn everybody_can_use_the_page() {
-    let stack = Stack::with(Options { mailers: 0, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { mailers: 0, ..StackOptions::default() }).await;
     let browser = Browser::open(&stack.url).await;
     browser.go("/docs").await;
     assert_eq!(browser.barriers().await, [""; 0]);

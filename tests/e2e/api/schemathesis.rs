@@ -4,7 +4,9 @@ use std::path::Path;
 use std::process::Output;
 use std::time::Duration;
 
-use pillarbox_tests::{Crm, INTEGRATION_KEY, KEY, Options, Stack, cards, people, with_qr_codes};
+use pillarbox_tests::{
+    CrmClient, INTEGRATION_KEY, KEY, StackOptions, TestStack, cards, people, with_qr_codes,
+};
 use serde_json::json;
 use tokio::process::Command;
 
@@ -13,15 +15,15 @@ const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A stack with all that the document speaks of: a campaign whose cards have QR codes, the campaign of the document's
 /// example, and an integration with the example's fields, a contact and an open sync.
-async fn stack() -> Stack {
-    let (stack, _) = with_qr_codes(Options { syncers: 1, ..Options::default() }).await;
+async fn stack() -> TestStack {
+    let (stack, _) = with_qr_codes(StackOptions { syncers: 1, ..StackOptions::default() }).await;
     let campaign =
         json!({"id": "PA-7XK2QD", "name": "Example", "steps": [{"design": "Codes", "postage": "standard"}]});
     // Only a team that has it switched on has its keys read.
     let team = json!({"name": "Test", "idempotency_keys": true, "campaigns": [campaign]});
     stack.apply(json!({"teams": [team]})).await;
     assert_eq!(stack.send(&people(1..4)).await.status, 200);
-    let crm = Crm::on(stack, INTEGRATION_KEY);
+    let crm = CrmClient::on(stack, INTEGRATION_KEY);
     crm.integration(json!({})).await;
     crm.until_ready().await;
     let fields = json!([{"key": "name"}, {"key": "mail"}, {"key": "plan"}]);
@@ -32,7 +34,7 @@ async fn stack() -> Stack {
 }
 
 /// Runs it in a folder that has its settings.
-async fn run(stack: &Stack, folder: &Path) -> Output {
+async fn run(stack: &TestStack, folder: &Path) -> Output {
     let installed =
         std::env::var("PILLARBOX_SCHEMATHESIS").expect("PILLARBOX_SCHEMATHESIS is set by ./dev test");
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemathesis");
@@ -52,7 +54,7 @@ async fn run(stack: &Stack, folder: &Path) -> Output {
 }
 
 /// Rows that good requests make, one table for each part of the APIs.
-async fn rows(stack: &Stack) -> Vec<i64> {
+async fn rows(stack: &TestStack) -> Vec<i64> {
     let mut rows = Vec::new();
     for table in ["sends", "scans", "integration_fields", "syncs", "contacts"] {
         rows.push(stack.count(&format!("SELECT count(*) FROM {table}")).await);

@@ -1,8 +1,8 @@
 //! The address book: who is in it, where values came from, and that columns do what the page says.
 
-use pillarbox_tests::{CAMPAIGN, Crm, Stack, Visitor, eventually, person};
+use pillarbox_tests::{CAMPAIGN, ConsoleClient, CrmClient, TestStack, eventually, person};
 use serde_json::{Value, json};
-use store::Role;
+use store::MemberRole;
 
 use super::{console, member};
 
@@ -16,7 +16,7 @@ fn named(number: usize, first: &str, last: &str, fields: Value) -> Value {
 }
 
 /// Waits until whoever was received can be found.
-pub(super) async fn until_findable(stack: &Stack) {
+pub(super) async fn until_findable(stack: &TestStack) {
     let sql = "SELECT count(*) FROM recipients_unsearched";
     eventually("all can be found", async || stack.count(sql).await == 0).await;
 }
@@ -38,7 +38,7 @@ async fn people_are_found_by_the_beginning_of_their_names_in_any_case() {
     ];
     assert_eq!(stack.send(&people).await.reasons(), ["mailed"; 4]);
     until_findable(&stack).await;
-    let visitor = member(&stack, &url, Role::Member).await;
+    let visitor = member(&stack, &url, MemberRole::Member).await;
     let found =
         async |search: &str| names(&visitor.get(&format!("/address-book?search={search}")).await.html);
     assert_eq!(found("MILES").await, ["Ada Miles", "Bo miles", "Cy Milestone"]);
@@ -54,7 +54,7 @@ async fn the_list_is_paged_by_its_order_without_a_gap_or_a_repetition() {
     let people: Vec<Value> = (1..=120).map(|number| named(number, "Pat", "Same", json!({}))).collect();
     stack.send(&people).await;
     until_findable(&stack).await;
-    let visitor = member(&stack, &url, Role::Member).await;
+    let visitor = member(&stack, &url, MemberRole::Member).await;
     let (mut path, mut seen) = ("/address-book?search=same".to_owned(), Vec::new());
     loop {
         let html = visitor.get(&path).await.html;
@@ -79,7 +79,7 @@ async fn one_person_is_shown_with_every_value_and_where_it_came_from() {
     stack.apply(json!({"teams": [{"name": "Test", "columns": columns}]})).await;
     stack.send(&[named(1, "Ada", "<b>Miles</b>", json!({"Spent": "7", "Pet": "cat"}))]).await;
     until_findable(&stack).await;
-    let visitor = member(&stack, &url, Role::Member).await;
+    let visitor = member(&stack, &url, MemberRole::Member).await;
     let list = visitor.get("/address-book").await.html;
     let id = list.split("/address-book/entries/").nth(1).unwrap()[..36].to_owned();
     let page = visitor.get(&format!("/address-book/entries/{id}")).await.html;
@@ -95,15 +95,15 @@ async fn one_person_is_shown_with_every_value_and_where_it_came_from() {
 }
 
 /// The status of a declaration of the field `score` with this type.
-async fn declared(crm: &Crm, field_type: &str) -> u16 {
+async fn declared(crm: &CrmClient, field_type: &str) -> u16 {
     crm.declare(json!([{"key": "score", "type": field_type}])).await.status.as_u16()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_locked_column_refuses_another_type_and_an_unlocked_one_takes_it() {
-    let mut crm = Crm::with(Vec::new()).await;
+    let mut crm = CrmClient::with(Vec::new()).await;
     let url = crm.stack.console().await;
-    let admin = member(&crm.stack, &url, Role::Admin).await;
+    let admin = member(&crm.stack, &url, MemberRole::Admin).await;
     let made = admin.post("/address-book/columns", &[("name", "Score"), ("type", "number")]).await;
     assert_eq!(made.location(), "/address-book/columns?notice=column-saved");
     assert_eq!(declared(&crm, "text").await, 409);
@@ -122,7 +122,7 @@ async fn a_locked_column_refuses_another_type_and_an_unlocked_one_takes_it() {
     );
 }
 
-async fn preview(visitor: &Visitor, name: &str, formula: &str) -> String {
+async fn preview(visitor: &ConsoleClient, name: &str, formula: &str) -> String {
     let form = [("name", name), ("formula", formula)];
     visitor.post("/address-book/formula/preview", &form).await.html
 }
@@ -131,7 +131,7 @@ async fn preview(visitor: &Visitor, name: &str, formula: &str) -> String {
 async fn a_formula_is_previewed_with_people_saved_and_mails_by_its_result() {
     let (stack, url) = console().await;
     stack.send(&[named(1, "ada", "Miles", json!({}))]).await;
-    let admin = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
     let formula = "PROPER(first_name) + \"!\"";
     assert!(preview(&admin, "", formula).await.contains("<td>Ada!</td>"));
     let wrong = preview(&admin, "", "PROPR(first_name)").await;
@@ -158,11 +158,11 @@ async fn a_formula_is_previewed_with_people_saved_and_mails_by_its_result() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn contacts_of_an_integration_are_listed_and_found_by_their_id() {
-    let mut crm = Crm::start().await;
+    let mut crm = CrmClient::start().await;
     let url = crm.stack.console().await;
     let record = json!({"external_id": "a/b?1", "fields": {"first": "Ann", "score": 3}});
     crm.sync("full", &[record]).await;
-    let visitor = member(&crm.stack, &url, Role::Member).await;
+    let visitor = member(&crm.stack, &url, MemberRole::Member).await;
     let team_id = crm.stack.store.team_list("", 1).await.unwrap()[0].team_id;
     let integration = crm.stack.store.integration_list(team_id).await.unwrap()[0].integration_id;
     let address = format!("/address-book/contacts/{integration}");

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use pillarbox_tests::{people, person};
-use store::Role;
+use store::MemberRole;
 
 use super::{console, member};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_send_has_its_charge_and_the_ledger_tells_money_in_and_money_spent() {
     let (stack, url) = console().await;
-    let person_at_work = member(&stack, &url, Role::Member).await;
+    let person_at_work = member(&stack, &url, MemberRole::Member).await;
     assert!(person_at_work.get("/billing/charges").await.html.contains("Nothing was charged yet"));
     stack.send(&people(1..3)).await;
     let billing = person_at_work.get("/billing").await.html;
@@ -35,7 +35,7 @@ async fn each_send_has_its_charge_and_the_ledger_tells_money_in_and_money_spent(
 #[tokio::test(flavor = "multi_thread")]
 async fn a_declined_charge_is_shown_though_no_money_moved() {
     let (stack, url) = console().await;
-    let owner = member(&stack, &url, Role::Owner).await;
+    let owner = member(&stack, &url, MemberRole::Owner).await;
     let sql = "UPDATE ledger_accounts SET balance_cents = 78 WHERE account = 'prepaid'";
     stack.sql.execute(sql, &[]).await.unwrap();
     assert_eq!(stack.send(&[person(1)]).await.reasons(), ["payment_failed"]);
@@ -51,7 +51,7 @@ async fn a_long_ledger_is_walked_page_by_page_without_a_gap() {
     for number in 0..120 {
         stack.store.balance_top_up(team_id, 100, &format!("wire-{number}"), stack.now()).await.unwrap();
     }
-    let member = member(&stack, &url, Role::Member).await;
+    let member = member(&stack, &url, MemberRole::Member).await;
     let (mut next, mut seen, mut pages) = (Some("/billing?kind=top-ups".to_owned()), Vec::new(), 0);
     while let Some(address) = next {
         let html = member.get(&address).await.html;
@@ -66,7 +66,7 @@ async fn a_long_ledger_is_walked_page_by_page_without_a_gap() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_top_up_that_an_owner_asks_for_is_money_when_the_operator_has_booked_it() {
     let (stack, url) = console().await;
-    let owner = member(&stack, &url, Role::Owner).await;
+    let owner = member(&stack, &url, MemberRole::Owner).await;
     let team_id = stack.store.team_list("", 1).await.unwrap()[0].team_id;
     let ask = async |amount| owner.post("/billing/top-ups", &[("amount", amount)]).await;
     let wrong = ask("1.5").await;

@@ -1,8 +1,8 @@
 //! Campaigns: what is set here decides what the API does.
 
-use pillarbox_tests::{ADDRESS, CAMPAIGN, Stack, Visitor, people, person, postcard, text_box};
+use pillarbox_tests::{ADDRESS, CAMPAIGN, ConsoleClient, TestStack, people, person, postcard, text_box};
 use serde_json::{Value, json};
-use store::Role;
+use store::MemberRole;
 
 use super::{console, foreigner, member};
 
@@ -17,7 +17,7 @@ fn square(longitude: f64, latitude: f64) -> String {
         .to_string()
 }
 
-async fn stored_conditions(stack: &Stack) -> Option<Value> {
+async fn stored_conditions(stack: &TestStack) -> Option<Value> {
     let row = stack.sql.query_one("SELECT conditions FROM campaigns", &[]).await.unwrap();
     row.get(0)
 }
@@ -42,7 +42,11 @@ fn names(conditions: usize) -> Vec<[String; 5]> {
     (1..=conditions).map(|position| fields.map(|field| format!("part.{position}.{field}"))).collect()
 }
 
-async fn post_conditions(person: &Visitor, conditions: &[[&str; 4]], pressed: &str) -> pillarbox_tests::Page {
+async fn post_conditions(
+    person: &ConsoleClient,
+    conditions: &[[&str; 4]],
+    pressed: &str,
+) -> pillarbox_tests::ConsoleResponse {
     let (names, page) = (names(conditions.len()), path("/conditions"));
     person.save(&page, &page, &form(conditions, &names, pressed)).await
 }
@@ -50,7 +54,7 @@ async fn post_conditions(person: &Visitor, conditions: &[[&str; 4]], pressed: &s
 #[tokio::test(flavor = "multi_thread")]
 async fn a_campaign_paused_here_refuses_requests_until_it_is_activated_here() {
     let (stack, url) = console().await;
-    let admin = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
     assert!(admin.get("/campaigns").await.html.contains(&path("")));
     let paused = admin.post(&path("/pause"), &[]).await;
     assert_eq!(paused.location(), path("?notice=campaign-paused"));
@@ -69,7 +73,7 @@ async fn a_campaign_paused_here_refuses_requests_until_it_is_activated_here() {
 #[tokio::test(flavor = "multi_thread")]
 async fn conditions_built_here_by_round_trips_decide_who_waits() {
     let (stack, url) = console().await;
-    let admin = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
     stack.apply(json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": "number"}]}]})).await;
     let scored = |number: usize, score: i64| {
         let mut person = person(number);
@@ -113,7 +117,7 @@ async fn conditions_built_here_by_round_trips_decide_who_waits() {
 #[tokio::test(flavor = "multi_thread")]
 async fn nested_groups_of_a_file_are_shown_and_kept() {
     let (stack, url) = console().await;
-    let admin = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
     let conditions = json!({ "any": [
         { "column": "state", "operator": "is_one_of", "value": ["TX", "OK"] },
         { "all": [{ "column": "birthday", "operator": "anniversary_today" }] },
@@ -145,7 +149,7 @@ async fn nested_groups_of_a_file_are_shown_and_kept() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_area_uploaded_here_is_drawn_and_filters_by_place() {
     let (stack, url) = console().await;
-    let admin = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
     let denver = square(-105.0, 39.7);
     let changed = admin.upload(&path("/area"), &[("do", "change"), ("file", &denver), ("text", "")]).await;
     assert_eq!(changed.location(), path("/area?notice=area-changed"), "{}", changed.html);
@@ -172,7 +176,7 @@ async fn an_area_uploaded_here_is_drawn_and_filters_by_place() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_address_listed_here_is_not_mailed_until_it_is_taken_off_here() {
     let (stack, url) = console().await;
-    let admin = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
     let list = path("/do-not-mail");
     assert!(admin.get(&list).await.html.contains("The list is empty"));
     let wrong = admin.post(&list, &[("address", "nowhere <at all>")]).await;
@@ -198,7 +202,7 @@ async fn an_address_listed_here_is_not_mailed_until_it_is_taken_off_here() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_of_addresses_is_taken_and_its_bad_lines_are_told() {
     let (stack, url) = console().await;
-    let admin = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
     let upload = path("/do-not-mail/upload");
     let mut file = "address_1,city,state,zip\n".to_owned();
     (1..=120).for_each(|number| file.push_str(&format!("{number} Main St,Austin,TX,78701\n")));
@@ -232,7 +236,7 @@ async fn a_file_of_addresses_is_taken_and_its_bad_lines_are_told() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_cards_of_a_step_are_pictures_that_browsers_keep_until_the_design_changes() {
     let (stack, url) = console().await;
-    let person = member(&stack, &url, Role::Member).await;
+    let person = member(&stack, &url, MemberRole::Member).await;
     let front = path("/steps/1/front");
     let picture = person.get(&front).await;
     assert_eq!(

@@ -1,26 +1,26 @@
 //! Columns keep the types with which campaigns and formulas use them, whoever declares another one.
 
-use pillarbox_tests::{CAMPAIGN, Crm, Visitor, eventually, person};
+use pillarbox_tests::{CAMPAIGN, ConsoleClient, CrmClient, eventually, person};
 use serde_json::{Value, json};
-use store::Role;
+use store::MemberRole;
 
 use super::member;
 
 /// A CRM whose declared column `tier` is a number, a mailer, and an Admin at the console.
-async fn world() -> (Crm, Visitor) {
-    let mut crm = Crm::with(Vec::new()).await;
+async fn world() -> (CrmClient, ConsoleClient) {
+    let mut crm = CrmClient::with(Vec::new()).await;
     crm.stack.add_mailer(None);
     crm.stack.campaign(json!({})).await;
     let probe = json!({"campaign_id": CAMPAIGN, "recipients": [person(99)]});
     eventually("a mailer takes sends", async || crm.stack.post(&probe).await.status == 200).await;
     assert_eq!(declared(&crm, "number").await.0, 200);
     let url = crm.stack.console().await;
-    let admin = member(&crm.stack, &url, Role::Admin).await;
+    let admin = member(&crm.stack, &url, MemberRole::Admin).await;
     (crm, admin)
 }
 
 /// The status of a declaration of `tier` with this type, and what it says.
-async fn declared(crm: &Crm, field_type: &str) -> (u16, Value) {
+async fn declared(crm: &CrmClient, field_type: &str) -> (u16, Value) {
     let answer = crm.declare(json!([{"key": "Tier", "type": field_type}])).await;
     (answer.status.as_u16(), answer.json())
 }
@@ -32,12 +32,12 @@ fn with_tier(number: usize, tier: i64) -> Value {
 }
 
 /// The campaign with one condition on `tier`.
-async fn filter(crm: &Crm, operator: &str) {
+async fn filter(crm: &CrmClient, operator: &str) {
     let condition = json!({"column": "tier", "operator": operator, "value": 5});
     crm.stack.campaign(json!({"conditions": {"all": [condition]}})).await;
 }
 
-async fn column_type(crm: &Crm) -> String {
+async fn column_type(crm: &CrmClient) -> String {
     let sql = "SELECT type FROM address_columns WHERE name_key = 'tier'";
     crm.stack.sql.query_one(sql, &[]).await.unwrap().get(0)
 }

@@ -1,9 +1,9 @@
 //! Designs: mistakes are told beside the document, versions are kept, and what is shown is what prints.
 
 use contract::id::DesignId;
-use pillarbox_tests::{Page, Stack, Visitor, person, postcard, text_box};
+use pillarbox_tests::{ConsoleClient, ConsoleResponse, TestStack, person, postcard, text_box};
 use serde_json::Value;
-use store::Role;
+use store::MemberRole;
 
 use super::{console, member};
 
@@ -13,7 +13,7 @@ fn id_of(location: &str) -> DesignId {
     id.parse().unwrap_or_else(|_| panic!("no design in {location:?}"))
 }
 
-async fn team_id(stack: &Stack) -> contract::id::TeamId {
+async fn team_id(stack: &TestStack) -> contract::id::TeamId {
     stack.store.team_list("", 1).await.unwrap()[0].team_id
 }
 
@@ -21,7 +21,7 @@ fn greeting(text: &str) -> String {
     postcard(&[text_box("greeting", text)]).to_string()
 }
 
-async fn made(admin: &Visitor, name: &str, text: &str) -> DesignId {
+async fn made(admin: &ConsoleClient, name: &str, text: &str) -> DesignId {
     let page = admin.upload("/designs", &[("name", name), ("document", &greeting(text))]).await;
     assert_eq!(page.status, 303, "{}", page.html);
     id_of(page.location())
@@ -30,7 +30,7 @@ async fn made(admin: &Visitor, name: &str, text: &str) -> DesignId {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_design_that_cannot_print_is_told_with_item_and_surface_and_nothing_typed_is_lost() {
     let (stack, url) = console().await;
-    let admin = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
     let wrong = greeting("{{first_name");
     let page = admin.upload("/designs", &[("name", "Hello <you>"), ("document", &wrong)]).await;
     assert_eq!(page.status, 422);
@@ -47,7 +47,7 @@ async fn a_design_that_cannot_print_is_told_with_item_and_surface_and_nothing_ty
 #[tokio::test(flavor = "multi_thread")]
 async fn every_save_is_a_version_of_somebody_and_going_back_makes_another() {
     let (stack, url) = console().await;
-    let admin = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
     let design_id = made(&admin, "Greeting", "One").await;
     let address = format!("/designs/{design_id}");
     let second = greeting("Two");
@@ -73,7 +73,7 @@ async fn every_save_is_a_version_of_somebody_and_going_back_makes_another() {
 }
 
 /// The version that the form of a page goes on from.
-fn begun_with(page: &Page) -> &str {
+fn begun_with(page: &ConsoleResponse) -> &str {
     let (_, rest) = page.html.split_once("name=\"version\" value=\"").unwrap();
     rest.split('"').next().unwrap()
 }
@@ -81,7 +81,7 @@ fn begun_with(page: &Page) -> &str {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_design_is_saved_over_only_by_who_was_told_of_the_version_that_stands() {
     let (stack, url) = console().await;
-    let admin = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
     let address = format!("/designs/{}", made(&admin, "Greeting", "One").await);
     let save = async |version: &str, document: &str| {
         admin.upload(&address, &[("version", version), ("document", document)]).await
@@ -108,7 +108,7 @@ async fn a_proof_is_drawn_with_samples_with_values_typed_and_with_somebody_s_own
     let (stack, url) = console().await;
     assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
     super::address_book::until_findable(&stack).await;
-    let admin = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
     let design_id = made(&admin, "Greeting", "{{last_name|you}}").await;
     let entry: uuid::Uuid =
         stack.sql.query_one("SELECT entry_id FROM address_entries", &[]).await.unwrap().get(0);
@@ -135,7 +135,7 @@ async fn a_proof_is_drawn_with_samples_with_values_typed_and_with_somebody_s_own
 #[tokio::test(flavor = "multi_thread")]
 async fn another_team_s_design_is_not_there() {
     let (stack, url) = console().await;
-    let admin = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
     let design_id = made(&admin, "Greeting", "One").await;
     let foreigner = super::foreigner(&stack, &url).await;
     let address = format!("/designs/{design_id}");
@@ -154,7 +154,7 @@ async fn a_proof_says_what_a_send_would_say_of_the_card() {
     let mut long = person(1);
     long["last_name"] = "Featherstonehaugh-Cholmondeley the Third".into();
     assert_eq!(stack.send(&[long]).await.reasons(), ["mailed"]);
-    let admin = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
     let design_id = made(&admin, "Greeting", "{{last_name|you}}").await;
     let entry: uuid::Uuid =
         stack.sql.query_one("SELECT entry_id FROM address_entries", &[]).await.unwrap().get(0);

@@ -2,29 +2,30 @@
 
 use contract::id::EndpointId;
 use pillarbox_tests::{
-    CAMPAIGN, Options, Reaction, Sink, Stack, Visitor, cards, eventually, person, with_qr_codes,
+    CAMPAIGN, ConsoleClient, EndpointReaction, StackOptions, TestStack, WebhookSink, cards, eventually,
+    person, with_qr_codes,
 };
-use store::Role;
+use store::MemberRole;
 
 use super::{member, secret_in};
 
 /// A card that was mailed, an endpoint that hears of all scans, and an Admin at the console.
 struct World {
-    stack: Stack,
+    stack: TestStack,
     /// The endpoint that stands before anybody does anything.
-    other: Sink,
+    other: WebhookSink,
     code: String,
-    admin: Visitor,
+    admin: ConsoleClient,
 }
 
 impl World {
     async fn start(settings: Vec<(&'static str, String)>) -> Self {
-        let options = Options { dispatchers: 1, settings, ..Options::default() };
+        let options = StackOptions { dispatchers: 1, settings, ..StackOptions::default() };
         let (mut stack, other) = with_qr_codes(options).await;
         assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
         let code = cards(&stack).await.remove(0);
         let url = stack.console().await;
-        let admin = member(&stack, &url, Role::Admin).await;
+        let admin = member(&stack, &url, MemberRole::Admin).await;
         Self { stack, other, code, admin }
     }
 
@@ -50,7 +51,7 @@ impl World {
     }
 }
 
-async fn until(sink: &Sink, count: usize) {
+async fn until(sink: &WebhookSink, count: usize) {
     eventually("the endpoint hears of it", async || sink.count() >= count).await;
     assert_eq!(sink.count(), count);
 }
@@ -58,7 +59,7 @@ async fn until(sink: &Sink, count: usize) {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_endpoint_added_here_gets_events_until_it_is_paused_and_none_when_it_is_deleted() {
     let world = World::start(Vec::new()).await;
-    let (admin, sink) = (&world.admin, Sink::start().await);
+    let (admin, sink) = (&world.admin, WebhookSink::start().await);
     let made = admin.make("/endpoints", &[("url", &sink.url), ("scope", "all"), ("signed", "on")]).await;
     let secret = secret_in(&made, "whsec_");
     let endpoint_id = world.endpoint(&sink.url).await.endpoint_id;
@@ -134,7 +135,7 @@ async fn a_url_that_may_not_be_asked_or_stands_already_is_told_beside_the_field(
 #[tokio::test(flavor = "multi_thread")]
 async fn an_endpoint_hears_of_the_campaigns_that_are_chosen() {
     let world = World::start(Vec::new()).await;
-    let sink = Sink::start().await;
+    let sink = WebhookSink::start().await;
     let form = [("url", sink.url.as_str()), ("scope", "chosen")];
     let none = world.admin.post("/endpoints", &form).await;
     assert!(none.status == 422 && none.html.contains("Choose at least one campaign"), "{}", none.html);
@@ -154,7 +155,7 @@ async fn an_endpoint_hears_of_the_campaigns_that_are_chosen() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_has_failed_is_shown_with_its_answer_as_text_and_sent_again_from_a_time_on() {
     let world = World::start(vec![("DISPATCHER__RETRY_DELAYS_SECONDS", String::new())]).await;
-    world.other.always(Some(Reaction::Answer(500, "no <b>luck</b>".to_owned())));
+    world.other.always(Some(EndpointReaction::Answer(500, "no <b>luck</b>".to_owned())));
     world.scan().await;
     let endpoint = world.endpoint(&world.other.url).await;
     let path = format!("/endpoints/{}", endpoint.endpoint_id);
@@ -185,7 +186,7 @@ async fn what_has_failed_is_shown_with_its_answer_as_text_and_sent_again_from_a_
 #[tokio::test(flavor = "multi_thread")]
 async fn a_replay_takes_what_was_cancelled_after_a_failed_attempt_and_not_what_was_never_tried() {
     let world = World::start(Vec::new()).await;
-    world.other.always(Some(Reaction::Answer(500, "no luck".to_owned())));
+    world.other.always(Some(EndpointReaction::Answer(500, "no luck".to_owned())));
     world.scan().await;
     let endpoint_id = world.endpoint(&world.other.url).await.endpoint_id;
     let path = format!("/endpoints/{endpoint_id}");

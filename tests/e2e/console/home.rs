@@ -1,8 +1,8 @@
 //! The first page: what happened lately, as it happened.
 
-use pillarbox_tests::{Options, Visitor, cards, eventually, people, person, with_qr_codes};
+use pillarbox_tests::{ConsoleClient, StackOptions, cards, eventually, people, person, with_qr_codes};
 use serde_json::json;
-use store::Role;
+use store::MemberRole;
 
 use super::{console, member};
 
@@ -21,7 +21,7 @@ fn figures(html: &str) -> [String; 4] {
 #[tokio::test(flavor = "multi_thread")]
 async fn sends_outcomes_and_reasons_are_counted_when_they_happen() {
     let (stack, url) = console().await;
-    let looker = member(&stack, &url, Role::Member).await;
+    let looker = member(&stack, &url, MemberRole::Member).await;
     let empty = looker.get("/").await.html;
     assert_eq!(figures(&empty), ["0", "0", "0", "0"]);
     assert!(empty.contains("Recipients by day: none in 14 days.") && empty.contains("Nobody was left out"));
@@ -41,7 +41,7 @@ async fn sends_outcomes_and_reasons_are_counted_when_they_happen() {
     assert_eq!(figures(&looker.get("/").await.html), ["2", "3", "3", "3"]);
     // After two weeks it is not lately any more; the sessions are over by then too.
     stack.clock.advance(chrono::TimeDelta::days(14));
-    let looker = member(&stack, &url, Role::Member).await;
+    let looker = member(&stack, &url, MemberRole::Member).await;
     assert_eq!(figures(&looker.get("/").await.html), ["0", "0", "0", "0"]);
 }
 
@@ -60,7 +60,7 @@ async fn what_a_declined_payment_takes_back_is_taken_off() {
     let answer = stack.post_with(&[("x-api-key", "pk_live_PoorPoorPoorPoorPoor1")], body).await;
     assert_eq!(answer.reasons(), ["payment_failed", "payment_failed", "payment_failed"]);
     let team = stack.store.team_by_name("Poor").await.unwrap();
-    let looker = Visitor::new(&stack, &url, team.team_id, Role::Member).await;
+    let looker = ConsoleClient::new(&stack, &url, team.team_id, MemberRole::Member).await;
     let html = looker.get("/").await.html;
     assert_eq!(figures(&html), ["1", "0", "3", "0"], "{html}");
     assert!(html.contains("Payment declined"));
@@ -68,9 +68,9 @@ async fn what_a_declined_payment_takes_back_is_taken_off() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn scans_by_people_are_counted() {
-    let (mut stack, _sink) = with_qr_codes(Options::default()).await;
+    let (mut stack, _sink) = with_qr_codes(StackOptions::default()).await;
     let url = stack.console().await;
-    let looker = member(&stack, &url, Role::Member).await;
+    let looker = member(&stack, &url, MemberRole::Member).await;
     stack.send(&people(1..4)).await;
     for code in cards(&stack).await {
         assert_eq!(stack.scan(&code).await.status, 302);
@@ -81,7 +81,7 @@ async fn scans_by_people_are_counted() {
 #[tokio::test(flavor = "multi_thread")]
 async fn endpoints_in_trouble_are_told_with_their_last_error() {
     let (stack, url) = console().await;
-    let looker = member(&stack, &url, Role::Member).await;
+    let looker = member(&stack, &url, MemberRole::Member).await;
     stack
         .apply(json!({"teams": [{"name": "Test", "endpoints": [{"url": "http://127.0.0.1:9/hook"}]}]}))
         .await;

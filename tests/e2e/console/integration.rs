@@ -1,53 +1,53 @@
 //! Integrations: what is set up at the console holds in the push API at once.
 
-use contract::push::Semantic;
-use pillarbox_tests::{Answer, Crm, Page, Visitor};
+use contract::push::FieldSemantic;
+use pillarbox_tests::{ApiResponse, ConsoleClient, ConsoleResponse, CrmClient};
 use reqwest::Method;
 use serde_json::{Value, json};
-use store::Role;
+use store::MemberRole;
 
 use super::{member, secret_in};
 
 /// A CRM, and an Admin of its team at the console.
-async fn world(crm: Crm) -> (Crm, Visitor) {
+async fn world(crm: CrmClient) -> (CrmClient, ConsoleClient) {
     let mut crm = crm;
     let url = crm.stack.console().await;
-    let admin = member(&crm.stack, &url, Role::Admin).await;
+    let admin = member(&crm.stack, &url, MemberRole::Admin).await;
     (crm, admin)
 }
 
-/// The path of the integration that [`Crm`] speaks for.
-async fn path(crm: &Crm) -> String {
+/// The path of the integration that [`CrmClient`] speaks for.
+async fn path(crm: &CrmClient) -> String {
     let team_id = crm.stack.store.team_by_name("Test").await.unwrap().team_id;
     let integration = crm.stack.store.integration_by_name(team_id, "CRM").await.unwrap();
     format!("/integrations/{}", integration.integration_id)
 }
 
 /// Calls the push API with a key.
-async fn call(crm: &Crm, method: Method, path: &str, key: &str, body: Value) -> Answer {
+async fn call(crm: &CrmClient, method: Method, path: &str, key: &str, body: Value) -> ApiResponse {
     let (authorization, idempotency) = (format!("Bearer {key}"), crm.key());
     let headers = [("authorization", authorization.as_str()), ("idempotency-key", &idempotency)];
     crm.raw(method, path, &headers, body.to_string()).await
 }
 
 /// Fills these columns with these fields, and all others with none.
-async fn map(admin: &Visitor, page: &str, columns: &[(&str, &str)]) -> Page {
+async fn map(admin: &ConsoleClient, page: &str, columns: &[(&str, &str)]) -> ConsoleResponse {
     admin.save(page, page, &mapping(columns)).await
 }
 
 fn mapping<'a>(columns: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     let field =
         |column: &str| columns.iter().find(|(name, _)| *name == column).map_or("", |(_, field)| field);
-    Semantic::ALL.iter().map(|semantic| (semantic.as_str(), field(semantic.as_str()))).collect()
+    FieldSemantic::ALL.iter().map(|semantic| (semantic.as_str(), field(semantic.as_str()))).collect()
 }
 
-fn redirects(page: &Page, location: &str) {
+fn redirects(page: &ConsoleResponse, location: &str) {
     assert_eq!((page.status.as_u16(), page.location()), (303, location), "{}", page.html);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_integration_made_here_takes_pushes_with_its_key_until_it_is_paused_or_the_key_revoked() {
-    let (crm, admin) = world(Crm::with(Vec::new()).await).await;
+    let (crm, admin) = world(CrmClient::with(Vec::new()).await).await;
     let made = admin.post("/integrations", &[("name", " Second CRM ")]).await;
     let path = made.location().to_owned();
     assert!(path.starts_with("/integrations/"), "{}", made.html);
@@ -104,7 +104,7 @@ async fn an_integration_made_here_takes_pushes_with_its_key_until_it_is_paused_o
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_owner_s_mapping_fills_columns_and_outlives_declarations_until_it_is_given_back() {
-    let (crm, admin) = world(Crm::with(Vec::new()).await).await;
+    let (crm, admin) = world(CrmClient::with(Vec::new()).await).await;
     let fields = format!("{}/fields", path(&crm).await);
     assert!(admin.get(&fields).await.html.contains("No fields yet"));
     let declaration = json!([{"key": "given", "semantic": "email"}, {"key": "plz"}]);
@@ -150,7 +150,7 @@ async fn the_owner_s_mapping_fills_columns_and_outlives_declarations_until_it_is
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_guard_set_here_asks_first_and_a_removal_is_taken_back_here_once() {
-    let (crm, admin) = world(Crm::start().await).await;
+    let (crm, admin) = world(CrmClient::start().await).await;
     let path = path(&crm).await;
     let guard = async |percent| admin.save(&path, &format!("{path}/guard"), &[("percent", percent)]).await;
     for none in ["%", "101", "-1", "2.5"] {
@@ -179,9 +179,9 @@ async fn a_guard_set_here_asks_first_and_a_removal_is_taken_back_here_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sync_that_the_guard_holds_back_is_told_until_it_is_completed_or_expires() {
-    let mut crm = Crm::start().await;
+    let mut crm = CrmClient::start().await;
     let url = crm.stack.console().await;
-    let mut admin = member(&crm.stack, &url, Role::Admin).await;
+    let mut admin = member(&crm.stack, &url, MemberRole::Admin).await;
     let path = path(&crm).await;
     redirects(
         &admin.save(&path, &format!("{path}/guard"), &[("percent", "50")]).await,
@@ -210,7 +210,7 @@ async fn a_sync_that_the_guard_holds_back_is_told_until_it_is_completed_or_expir
             admin.post(&format!("{path}/undo-removal"), &[]).await;
         } else {
             crm.stack.clock.advance(chrono::TimeDelta::hours(25));
-            admin = member(&crm.stack, &url, Role::Admin).await;
+            admin = member(&crm.stack, &url, MemberRole::Admin).await;
         }
         for page in &pages {
             let page = admin.get(page).await;
@@ -221,7 +221,7 @@ async fn a_sync_that_the_guard_holds_back_is_told_until_it_is_completed_or_expir
 
 #[tokio::test(flavor = "multi_thread")]
 async fn rejections_and_warnings_are_browsed_page_by_page_and_exported_whole() {
-    let (crm, admin) = world(Crm::start().await).await;
+    let (crm, admin) = world(CrmClient::start().await).await;
     let mut records: Vec<Value> = (0..120)
         .map(|number| json!({"external_id": format!("=r{number}"), "fields": {"fax": "1"}}))
         .collect();

@@ -1,15 +1,15 @@
 //! API keys, of all three kinds, and the log of who made them.
 
-use pillarbox_tests::Stack;
+use pillarbox_tests::TestStack;
 use serde_json::json;
-use store::Role;
+use store::MemberRole;
 
 use super::{console, member, secret_in};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_team_holds_ten_keys_and_its_integrations_keys_do_not_count() {
     let (stack, url) = console().await;
-    let admin = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
     let crm = json!({"name": "CRM", "keys": [{"name": "Nightly"}]});
     stack.apply(json!({"teams": [{"name": "Test", "integrations": [crm]}]})).await;
     for number in 0..9 {
@@ -28,7 +28,7 @@ async fn a_team_holds_ten_keys_and_its_integrations_keys_do_not_count() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_name_that_cannot_be_is_told_beside_the_field_and_kept() {
     let (stack, url) = console().await;
-    let admin = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
     for name in ["", "  ", &"x".repeat(201)] {
         let page = admin.post("/keys", &[("name", name), ("kind", "formulas")]).await;
         assert_eq!(page.status, 422, "{name}");
@@ -42,7 +42,7 @@ async fn a_name_that_cannot_be_is_told_beside_the_field_and_kept() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_formulas_key_made_here_does_not_open_the_api() {
     let (stack, url) = console().await;
-    let admin = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
     let made = admin.make("/keys", &[("name", "Formulas"), ("kind", "formulas")]).await;
     let bearer = format!("Bearer {}", secret_in(&made, "pk_fx_"));
     let refused = post(&stack, "/api/v1/recipients", &bearer, json!({})).await;
@@ -52,7 +52,12 @@ async fn a_formulas_key_made_here_does_not_open_the_api() {
     assert_eq!((opened.status.as_u16(), &opened.json()["id"]), (200, &json!(1)));
 }
 
-async fn post(stack: &Stack, path: &str, bearer: &str, body: serde_json::Value) -> pillarbox_tests::Answer {
+async fn post(
+    stack: &TestStack,
+    path: &str,
+    bearer: &str,
+    body: serde_json::Value,
+) -> pillarbox_tests::ApiResponse {
     let headers = [
         ("authorization", bearer),
         ("content-type", "application/json"),
@@ -64,8 +69,8 @@ async fn post(stack: &Stack, path: &str, bearer: &str, body: serde_json::Value) 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_log_is_searched_by_person_and_by_kind_and_walked_by_pages() {
     let (stack, url) = console().await;
-    let admin = member(&stack, &url, Role::Admin).await;
-    let owner = member(&stack, &url, Role::Owner).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
+    let owner = member(&stack, &url, MemberRole::Owner).await;
     let sql = "SELECT user_id::text FROM users WHERE role = 'admin'";
     let admin_id: String = stack.sql.query_one(sql, &[]).await.unwrap().get(0);
     let empty = admin.get("/activity?kind=key").await.html;

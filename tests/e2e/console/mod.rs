@@ -21,51 +21,51 @@ mod stalled;
 mod team;
 mod walk;
 
-use console::route::{self, Access};
-use pillarbox_tests::{KEY, PASSWORD, Page, Stack, Visitor};
+use console::route::{self, RouteAccess};
+use pillarbox_tests::{ConsoleClient, ConsoleResponse, KEY, PASSWORD, TestStack};
 use reqwest::Method;
 use serde_json::json;
-use store::{Role, Team};
+use store::{MemberRole, Team};
 
 /// A console, and a visitor of each role in the tests' team.
-async fn console() -> (Stack, String) {
-    let mut stack = Stack::start().await;
+async fn console() -> (TestStack, String) {
+    let mut stack = TestStack::start().await;
     let url = stack.console().await;
     (stack, url)
 }
 
-async fn member(stack: &Stack, url: &str, role: Role) -> Visitor {
+async fn member(stack: &TestStack, url: &str, role: MemberRole) -> ConsoleClient {
     let team = stack.store.team_list("", 1).await.unwrap().remove(0);
-    Visitor::new(stack, url, team.team_id, role).await
+    ConsoleClient::new(stack, url, team.team_id, role).await
 }
 
 /// The secret with this prefix that a page shows.
-fn secret_in(page: &Page, prefix: &str) -> String {
+fn secret_in(page: &ConsoleResponse, prefix: &str) -> String {
     let start = page.html.find(prefix).unwrap_or_else(|| panic!("no {prefix} in {}", page.html));
     page.html[start..].split('<').next().unwrap().to_owned()
 }
 
 /// The owner of another team.
-async fn foreigner(stack: &Stack, url: &str) -> Visitor {
+async fn foreigner(stack: &TestStack, url: &str) -> ConsoleClient {
     let ours = stack.store.team_list("", 1).await.unwrap().remove(0);
     let mut connection = stack.store.connection().await.unwrap();
     let transaction = connection.begin().await.unwrap();
     let other = Team { team_id: contract::id::TeamId::new(), name: "Somebody else".to_owned(), ..ours };
     let other_id = transaction.team_save(&other, stack.clock.now()).await.unwrap();
     transaction.commit().await.unwrap();
-    Visitor::new(stack, url, other_id, Role::Owner).await
+    ConsoleClient::new(stack, url, other_id, MemberRole::Owner).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_route_is_closed_to_strangers_and_to_roles_that_may_not_use_it() {
     let (stack, url) = console().await;
     let people = [
-        (None, Visitor::stranger(&url)),
-        (Some(Role::Member), member(&stack, &url, Role::Member).await),
-        (Some(Role::Admin), member(&stack, &url, Role::Admin).await),
+        (None, ConsoleClient::stranger(&url)),
+        (Some(MemberRole::Member), member(&stack, &url, MemberRole::Member).await),
+        (Some(MemberRole::Admin), member(&stack, &url, MemberRole::Admin).await),
     ];
     for route in
-        route::all().iter().filter(|route| route.access != Access::Anyone && route.path != "/sign-out")
+        route::all().iter().filter(|route| route.access != RouteAccess::Anyone && route.path != "/sign-out")
     {
         let path = route.path.replace(['{', '}'], "");
         for (role, person) in &people {
@@ -73,8 +73,8 @@ async fn every_route_is_closed_to_strangers_and_to_roles_that_may_not_use_it() {
             let case = format!("{} {} as {role:?}", route.method, route.path);
             match (role, route.access) {
                 (None, _) => assert!(page.location().starts_with("/sign-in"), "{case}: {}", page.status),
-                (Some(Role::Member), Access::Manager | Access::Owner)
-                | (Some(Role::Admin), Access::Owner) => {
+                (Some(MemberRole::Member), RouteAccess::Manager | RouteAccess::Owner)
+                | (Some(MemberRole::Admin), RouteAccess::Owner) => {
                     assert_eq!(page.status, 403, "{case}");
                 }
                 _ => assert_ne!(page.status, 403, "{case}"),
@@ -86,7 +86,7 @@ async fn every_route_is_closed_to_strangers_and_to_roles_that_may_not_use_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_made_here_opens_the_api_until_it_is_revoked_here() {
     let (stack, url) = console().await;
-    let admin = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
     let made = admin.make("/keys", &[("name", "Website"), ("kind", "full_access")]).await;
     let key = secret_in(&made, "pk_live_");
     assert!(!admin.get("/keys").await.html.contains(&key), "it is shown once");
@@ -119,7 +119,7 @@ async fn a_team_neither_sees_nor_changes_what_is_another_s() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_action_that_another_site_sent_is_refused() {
     let (stack, url) = console().await;
-    let admin = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
     let form = [("name", "Foreign"), ("kind", "full_access")];
     for foreign in [("sec-fetch-site", "cross-site"), ("origin", "https://evil.example")] {
         let page = admin.request(Method::POST, "/keys", &form, &[foreign]).await;
@@ -132,18 +132,18 @@ async fn an_action_that_another_site_sent_is_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_ends_by_signing_out_by_idleness_and_by_age() {
     let (stack, url) = console().await;
-    let person = member(&stack, &url, Role::Member).await;
+    let person = member(&stack, &url, MemberRole::Member).await;
     assert_eq!(person.get("/").await.status, 200);
     person.post("/sign-out", &[]).await;
     assert_eq!(person.get("/").await.status, 303, "the token is worth nothing any more");
-    let person = member(&stack, &url, Role::Member).await;
+    let person = member(&stack, &url, MemberRole::Member).await;
     stack.clock.advance(chrono::TimeDelta::minutes(119));
     assert_eq!(person.get("/").await.status, 200);
     stack.clock.advance(chrono::TimeDelta::minutes(119));
     assert_eq!(person.get("/").await.status, 200, "it was used meanwhile");
     stack.clock.advance(chrono::TimeDelta::minutes(121));
     assert_eq!(person.get("/").await.status, 303);
-    let person = member(&stack, &url, Role::Member).await;
+    let person = member(&stack, &url, MemberRole::Member).await;
     for _ in 0..84 {
         stack.clock.advance(chrono::TimeDelta::minutes(119));
         person.get("/").await;
@@ -156,9 +156,9 @@ async fn a_session_ends_by_signing_out_by_idleness_and_by_age() {
 async fn signing_in_is_refused_alike_for_unknown_people_and_wrong_passwords_and_bounded() {
     let (stack, url) = console().await;
     let team = stack.store.team_list("", 1).await.unwrap().remove(0);
-    member(&stack, &url, Role::Member).await;
+    member(&stack, &url, MemberRole::Member).await;
     let email = stack.store.user_list(team.team_id).await.unwrap().pop().unwrap().email;
-    let mut stranger = Visitor::stranger(&url);
+    let mut stranger = ConsoleClient::stranger(&url);
     let wrong = stranger.sign_in(&email, "not the password").await;
     let unknown = stranger.sign_in("nobody@example.com", PASSWORD).await;
     assert_eq!((wrong.status.as_u16(), unknown.status.as_u16()), (403, 403));
@@ -176,7 +176,7 @@ async fn signing_in_is_refused_alike_for_unknown_people_and_wrong_passwords_and_
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_allow_no_content_of_other_hosts_and_are_kept_by_nobody() {
     let (_stack, url) = console().await;
-    let stranger = Visitor::stranger(&url);
+    let stranger = ConsoleClient::stranger(&url);
     for path in ["/sign-in", "/nothing-here", "/assets/console.css"] {
         let page = stranger.get(path).await;
         let header = |name: &str| page.headers.get(name).unwrap().to_str().unwrap().to_owned();

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use console::route;
-use pillarbox_tests::Page;
+use pillarbox_tests::ConsoleResponse;
 use reqwest::Method;
-use store::Role;
+use store::MemberRole;
 
 use super::walk::{filled, furnish};
 use super::{console, member};
@@ -15,7 +15,7 @@ const OF_ADDRESSES: [&str; 9] =
     ["after", "after_id", "before", "entry", "search", "value.x", "notice", "id", "type"];
 
 /// The names of all fields of a page's forms.
-fn names(page: &Page) -> impl Iterator<Item = String> {
+fn names(page: &ConsoleResponse) -> impl Iterator<Item = String> {
     let parts = page.html.split(" name=\"").skip(1);
     parts.filter_map(|rest| rest.split('"').next()).map(str::to_owned)
 }
@@ -23,10 +23,10 @@ fn names(page: &Page) -> impl Iterator<Item = String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn no_parameter_with_u_0000_is_a_mistake_of_ours() {
     let (stack, url) = console().await;
-    let owner = member(&stack, &url, Role::Owner).await;
-    member(&stack, &url, Role::Member).await;
+    let owner = member(&stack, &url, MemberRole::Owner).await;
+    member(&stack, &url, MemberRole::Member).await;
     let mut ids = furnish(&stack).await;
-    ids.insert("token", secret::Token::random().reveal().to_owned());
+    ids.insert("token", secret::SecretToken::random().reveal().to_owned());
     let routes = route::all();
     let routes: Vec<_> = routes.iter().filter(|route| route.path != "/sign-out").collect();
     let mut fields: BTreeSet<String> = OF_ADDRESSES.map(str::to_owned).into();

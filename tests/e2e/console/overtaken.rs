@@ -1,10 +1,10 @@
 //! Nobody saves over what somebody else has saved meanwhile without having seen it.
 
 use contract::id::IntegrationId;
-use contract::push::Semantic;
-use pillarbox_tests::{CAMPAIGN, Crm, Page, Visitor};
+use contract::push::FieldSemantic;
+use pillarbox_tests::{CAMPAIGN, ConsoleClient, ConsoleResponse, CrmClient};
 use serde_json::json;
-use store::Role;
+use store::MemberRole;
 
 use super::member;
 
@@ -26,14 +26,14 @@ struct Form {
 
 impl Form {
     /// Sends it with another value in its field.
-    async fn send(&self, person: &Visitor, seen: &str, value: &str) -> Page {
+    async fn send(&self, person: &ConsoleClient, seen: &str, value: &str) -> ConsoleResponse {
         let mut fields: Vec<(&str, &str)> =
             self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         fields.extend([("seen", seen), (self.field, value)]);
         person.post(&self.action, &fields).await
     }
 
-    async fn is_saved_over_only_by_who_has_seen_what_stands(&self, person: &Visitor) {
+    async fn is_saved_over_only_by_who_has_seen_what_stands(&self, person: &ConsoleClient) {
         let seen = person.get(&self.page).await.seen();
         let first = self.send(person, &seen, self.first).await;
         assert_eq!(first.status, 303, "{}: {}", self.action, first.html);
@@ -64,7 +64,7 @@ fn fields(fields: &[(&str, &str)]) -> Vec<(String, String)> {
 
 /// Each with two values that can be saved, and one that cannot.
 fn forms(integration: IntegrationId) -> [Form; 4] {
-    let columns = Semantic::ALL.iter().map(|semantic| (semantic.as_str(), ""));
+    let columns = FieldSemantic::ALL.iter().map(|semantic| (semantic.as_str(), ""));
     [
         Form {
             page: format!("/campaigns/{CAMPAIGN}/conditions"),
@@ -114,9 +114,9 @@ fn forms(integration: IntegrationId) -> [Form; 4] {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_somebody_saved_meanwhile_is_shown_and_not_saved_over() {
-    let mut crm = Crm::with(Vec::new()).await;
+    let mut crm = CrmClient::with(Vec::new()).await;
     let url = crm.stack.console().await;
-    let admin = member(&crm.stack, &url, Role::Admin).await;
+    let admin = member(&crm.stack, &url, MemberRole::Admin).await;
     crm.declare(json!([{"key": "plz"}, {"key": "code"}])).await;
     crm.stack.campaign(json!({})).await;
     let endpoint = json!({"url": "http://127.0.0.1:9/hook"});

@@ -3,9 +3,9 @@
 //! What happens meanwhile stands in a transaction of the test's own: whoever has read the password from before waits at the
 //! person's row, and goes on when it is committed.
 
-use pillarbox_tests::{PASSWORD, Page, Stack, Visitor, eventually};
-use secret::{Password, Token};
-use store::Role;
+use pillarbox_tests::{ConsoleClient, ConsoleResponse, PASSWORD, TestStack, eventually};
+use secret::{Password, SecretToken};
+use store::MemberRole;
 use tokio::task::JoinHandle;
 
 use super::{console, member, secret_in};
@@ -20,15 +20,15 @@ const RESET_DONE: &str =
 const NEW_PASSWORD: &str = "indian paintbrush in may";
 
 /// A console, a Member who is signed in, and the Member's e-mail address.
-async fn with_member() -> (Stack, String, Visitor, String) {
+async fn with_member() -> (TestStack, String, ConsoleClient, String) {
     let (stack, url) = console().await;
-    let person = member(&stack, &url, Role::Member).await;
+    let person = member(&stack, &url, MemberRole::Member).await;
     let email = stack.sql.query_one("SELECT email FROM users", &[]).await.unwrap().get(0);
     (stack, url, person, email)
 }
 
 /// Until this waits for the test's transaction, or is over.
-async fn until_waiting<T>(stack: &Stack, task: &JoinHandle<T>) {
+async fn until_waiting<T>(stack: &TestStack, task: &JoinHandle<T>) {
     let sql = "SELECT count(*) FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid";
     eventually("it waits for what is done meanwhile", async || {
         task.is_finished() || stack.count(sql).await > 0
@@ -37,13 +37,13 @@ async fn until_waiting<T>(stack: &Stack, task: &JoinHandle<T>) {
 }
 
 /// What this is answered when the test's transaction, which is under way, ends so meanwhile.
-async fn meanwhile(stack: &Stack, answer: JoinHandle<Page>, end: &str) -> Page {
+async fn meanwhile(stack: &TestStack, answer: JoinHandle<ConsoleResponse>, end: &str) -> ConsoleResponse {
     until_waiting(stack, &answer).await;
     stack.sql.batch_execute(end).await.unwrap();
     answer.await.unwrap()
 }
 
-async fn sessions(stack: &Stack) -> i64 {
+async fn sessions(stack: &TestStack) -> i64 {
     stack.count("SELECT count(*) FROM sessions").await
 }
 
@@ -52,7 +52,7 @@ async fn a_password_that_is_reset_while_it_is_checked_begins_no_session_and_coun
     let (stack, url, _, email) = with_member().await;
     stack.sql.execute("DELETE FROM sign_in_sources", &[]).await.unwrap();
     stack.sql.batch_execute(RESET).await.unwrap();
-    let (mut late, address) = (Visitor::stranger(&url), email.clone());
+    let (mut late, address) = (ConsoleClient::stranger(&url), email.clone());
     let answer = tokio::spawn(async move { late.sign_in(&address, PASSWORD).await });
     let refused = meanwhile(&stack, answer, RESET_DONE).await;
     assert!(refused.status == 403 && refused.html.contains("is not right"), "{}", refused.html);
@@ -68,7 +68,7 @@ async fn a_password_that_is_reset_while_it_is_checked_begins_no_session_and_coun
 #[tokio::test(flavor = "multi_thread")]
 async fn a_password_that_is_reset_while_it_is_checked_is_not_changed_and_the_new_link_stays() {
     let (stack, url, person, email) = with_member().await;
-    let link = Token::random();
+    let link = SecretToken::random();
     let insert = "INSERT INTO password_links SELECT user_id, $1, now(), now() + '1 day' FROM users";
     stack.sql.batch_execute(RESET).await.unwrap();
     stack.sql.execute(insert, &[&&link.hash()[..]]).await.unwrap();
@@ -78,7 +78,7 @@ async fn a_password_that_is_reset_while_it_is_checked_is_not_changed_and_the_new
     assert!(refused.status == 422, "{} {}", refused.status, refused.html);
     assert!(refused.html.contains("This is not your present password"), "{}", refused.html);
     assert_eq!(sessions(&stack).await, 0);
-    let mut visitor = Visitor::stranger(&url);
+    let mut visitor = ConsoleClient::stranger(&url);
     assert_eq!(visitor.sign_in(&email, NEW_PASSWORD).await.status, 403);
     let path = format!("/password/{}", link.reveal());
     assert_eq!(
@@ -91,11 +91,11 @@ async fn a_password_that_is_reset_while_it_is_checked_is_not_changed_and_the_new
 #[tokio::test(flavor = "multi_thread")]
 async fn a_link_that_another_one_replaces_while_it_is_used_sets_no_password() {
     let (stack, url) = console().await;
-    let owner = member(&stack, &url, Role::Owner).await;
+    let owner = member(&stack, &url, MemberRole::Owner).await;
     let form = [("email", "grace@example.com"), ("name", "Grace"), ("role", "member")];
     let link = secret_in(&owner.make("/team", &form).await, "/password/");
     stack.sql.batch_execute(RESET).await.unwrap();
-    let (stranger, path) = (Visitor::stranger(&url), link.clone());
+    let (stranger, path) = (ConsoleClient::stranger(&url), link.clone());
     let answer = tokio::spawn(async move { stranger.post(&path, &[("password", NEW_PASSWORD)]).await });
     let replaced = "UPDATE password_links SET token_hash = sha256('another'); COMMIT";
     let refused = meanwhile(&stack, answer, replaced).await;

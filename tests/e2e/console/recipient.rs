@@ -1,8 +1,8 @@
 //! Recipients received: found, paged through, exported, removed.
 
-use pillarbox_tests::{CAMPAIGN, Page, Stack, Visitor, eventually, people, person};
+use pillarbox_tests::{CAMPAIGN, ConsoleClient, ConsoleResponse, TestStack, eventually, people, person};
 use serde_json::json;
-use store::Role;
+use store::MemberRole;
 
 use super::{console, member};
 
@@ -11,7 +11,7 @@ fn path(rest: &str) -> String {
 }
 
 /// The references on a page, in their order.
-fn references(page: &Page) -> Vec<String> {
+fn references(page: &ConsoleResponse) -> Vec<String> {
     page.html
         .split("<td>")
         .filter_map(|cell| cell.split_once("</td>"))
@@ -21,7 +21,7 @@ fn references(page: &Page) -> Vec<String> {
 }
 
 /// The references on all pages from this address on.
-async fn all_pages(person: &Visitor, address: &str) -> Vec<Vec<String>> {
+async fn all_pages(person: &ConsoleClient, address: &str) -> Vec<Vec<String>> {
     let (mut address, mut pages) = (address.to_owned(), Vec::new());
     for _ in 0..20 {
         let page = person.get(&address).await;
@@ -33,7 +33,7 @@ async fn all_pages(person: &Visitor, address: &str) -> Vec<Vec<String>> {
     panic!("the pages do not end: {address}");
 }
 
-async fn until_findable(stack: &Stack) {
+async fn until_findable(stack: &TestStack) {
     eventually("all recipients can be found", async || {
         stack.count("SELECT count(*) FROM recipients_unsearched").await == 0
     })
@@ -43,7 +43,7 @@ async fn until_findable(stack: &Stack) {
 #[tokio::test(flavor = "multi_thread")]
 async fn recipients_are_found_by_name_and_address_and_filtered_by_outcome() {
     let (stack, url) = console().await;
-    let looker = member(&stack, &url, Role::Member).await;
+    let looker = member(&stack, &url, MemberRole::Member).await;
     assert!(looker.get(&path("")).await.html.contains("None yet. Send the first one"));
     let mut broken = person(3);
     broken["zip"] = "".into();
@@ -70,7 +70,7 @@ async fn recipients_are_found_by_name_and_address_and_filtered_by_outcome() {
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_show_everybody_once_the_newest_first() {
     let (stack, url) = console().await;
-    let looker = member(&stack, &url, Role::Member).await;
+    let looker = member(&stack, &url, MemberRole::Member).await;
     for batch in 0..4 {
         stack.send(&people(batch * 30 + 1..batch * 30 + 31)).await;
         stack.clock.advance(chrono::TimeDelta::minutes(1));
@@ -93,7 +93,7 @@ async fn pages_show_everybody_once_the_newest_first() {
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_is_found_by_name_and_address_is_there_once() {
     let (stack, url) = console().await;
-    let looker = member(&stack, &url, Role::Member).await;
+    let looker = member(&stack, &url, MemberRole::Member).await;
     let mut recipients = people(1..61);
     for (recipient, number) in recipients.iter_mut().zip(1..) {
         // In the order of what they are found by, half of the names stand before the addresses, and half behind.
@@ -124,7 +124,7 @@ async fn whoever_is_found_by_name_and_address_is_there_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_export_has_everybody_who_is_asked_for_and_no_formula() {
     let (stack, url) = console().await;
-    let looker = member(&stack, &url, Role::Member).await;
+    let looker = member(&stack, &url, MemberRole::Member).await;
     let mut evil = person(1);
     evil["first_name"] = "=HYPERLINK(\"https://evil.example\")".into();
     stack.send(&[evil]).await;
@@ -150,7 +150,7 @@ async fn an_export_has_everybody_who_is_asked_for_and_no_formula() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_recipient_removed_here_is_not_mailed_again() {
     let (stack, url) = console().await;
-    let admin = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
     stack.send(&people(1..3)).await;
     let row =
         stack.sql.query_one("SELECT entry_id FROM recipients WHERE reference = 'r1'", &[]).await.unwrap();
@@ -172,7 +172,7 @@ async fn a_recipient_removed_here_is_not_mailed_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn who_waits_is_removed_from_waiting_too() {
     let (stack, url) = console().await;
-    let admin = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
     stack.campaign(json!({"conditions": {"column": "city", "operator": "is", "value": "Dallas"}})).await;
     assert_eq!(stack.send(&people([1])).await.reasons(), ["filtered_conditions"]);
     let row = stack.sql.query_one("SELECT entry_id FROM recipients", &[]).await.unwrap();

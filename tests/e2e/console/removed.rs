@@ -1,35 +1,35 @@
 //! Removing an integration: at once for its client and its team, later for what it has stored.
 
 use chrono::TimeDelta;
-use pillarbox_tests::{Crm, Visitor, eventually, operate};
+use pillarbox_tests::{ConsoleClient, CrmClient, eventually, operate};
 use reqwest::Method;
 use serde_json::json;
-use store::{Integration, RemovedBy, Role, StoreError};
+use store::{Integration, IntegrationRemover, MemberRole, StoreError};
 
 use super::member;
 
 const NOTHING: &str = "SELECT count(*) FROM contacts";
 
 /// A CRM with three contacts and an open sync, and an Admin of its team.
-async fn world() -> (Crm, Visitor) {
-    let mut crm = Crm::with(vec![("SYNCER__JOB_INTERVAL_MS", "50".to_owned())]).await;
+async fn world() -> (CrmClient, ConsoleClient) {
+    let mut crm = CrmClient::with(vec![("SYNCER__JOB_INTERVAL_MS", "50".to_owned())]).await;
     crm.declare_usual().await;
     let record = |id: &str| json!({"external_id": id, "fields": {"first": "Ann"}});
     crm.sync("full", &["a", "b", "c"].map(record)).await;
     assert_eq!(crm.begin("full").await.status, 200);
     assert_eq!(crm.push(&["a"].map(record)).await.status, 200);
     let url = crm.stack.console().await;
-    let admin = member(&crm.stack, &url, Role::Admin).await;
+    let admin = member(&crm.stack, &url, MemberRole::Admin).await;
     (crm, admin)
 }
 
-async fn integration(crm: &Crm) -> Result<Integration, StoreError> {
+async fn integration(crm: &CrmClient) -> Result<Integration, StoreError> {
     let team_id = crm.stack.store.team_by_name("Test").await?.team_id;
     crm.stack.store.integration_by_name(team_id, "CRM").await
 }
 
 /// Every call, and the MCP server beside them.
-async fn assert_closed(crm: &Crm) {
+async fn assert_closed(crm: &CrmClient) {
     for (method, path) in [
         (Method::GET, ""),
         (Method::GET, "/schema"),
@@ -113,7 +113,9 @@ async fn a_removal_waits_for_a_push_under_way_and_what_comes_behind_it_changes_n
     push.sync_share(integration.integration_id, crm.stack.now()).await.unwrap().unwrap();
     let (store, removing, now) = (crm.stack.store.clone(), integration.clone(), crm.stack.now());
     let removal =
-        tokio::spawn(async move { store.integration_remove(&removing, RemovedBy::Operator, now).await });
+        tokio::spawn(
+            async move { store.integration_remove(&removing, IntegrationRemover::Operator, now).await },
+        );
     // Other databases of the server have locks of their own.
     let waits = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
@@ -139,6 +141,6 @@ async fn a_removal_waits_for_a_push_under_way_and_what_comes_behind_it_changes_n
     let late = crm.call(Method::POST, "/records", &crm.key(), &records).await;
     assert_eq!(late.push_error(), (409, "no_open_sync".to_owned()));
     assert_eq!(crm.stack.count(NOTHING).await, 3);
-    let again = crm.stack.store.integration_remove(&integration, RemovedBy::Operator, now).await;
+    let again = crm.stack.store.integration_remove(&integration, IntegrationRemover::Operator, now).await;
     assert!(matches!(again, Err(StoreError::NotFound(_))), "{again:?}");
 }

@@ -1,20 +1,20 @@
 //! Secrets are shown once, on a page that can be loaded again without making another.
 
-use pillarbox_tests::Stack;
+use pillarbox_tests::TestStack;
 use serde_json::json;
-use store::Role;
+use store::MemberRole;
 
 use super::{console, member, secret_in};
 
 /// The number of secrets that wait to be shown.
-async fn waiting(stack: &Stack) -> i64 {
+async fn waiting(stack: &TestStack) -> i64 {
     stack.count("SELECT count(*) FROM shown_once").await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_that_shows_a_secret_is_loaded_again_without_it_and_makes_nothing() {
     let (stack, url) = console().await;
-    let owner = member(&stack, &url, Role::Owner).await;
+    let owner = member(&stack, &url, MemberRole::Owner).await;
     stack.apply(json!({"teams": [{"name": "Test", "integrations": [{"name": "CRM"}]}]})).await;
     let endpoint = json!({"url": "http://127.0.0.1:9/hook"});
     stack.apply(json!({"teams": [{"name": "Test", "endpoints": [endpoint]}]})).await;
@@ -52,8 +52,8 @@ async fn a_page_that_shows_a_secret_is_loaded_again_without_it_and_makes_nothing
 #[tokio::test(flavor = "multi_thread")]
 async fn a_secret_waits_encrypted_for_its_maker_alone_and_some_minutes_at_the_most() {
     let (stack, url) = console().await;
-    let admin = member(&stack, &url, Role::Admin).await;
-    let other = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
+    let other = member(&stack, &url, MemberRole::Admin).await;
     let made = admin.post("/keys", &[("name", "Website"), ("kind", "full_access")]).await;
     let sql = "SELECT count(*) FROM shown_once WHERE position('pk_live_'::bytea IN sealed) > 0";
     assert_eq!((waiting(&stack).await, stack.count(sql).await), (1, 0));

@@ -1,26 +1,26 @@
 //! Signing in: what is refused, what is counted, and what is told.
 
-use pillarbox_tests::{PASSWORD, Page, Stack, Visitor, eventually};
+use pillarbox_tests::{ConsoleClient, ConsoleResponse, PASSWORD, TestStack, eventually};
 use reqwest::Method;
-use store::Role;
+use store::MemberRole;
 
 use super::{console, member};
 
 /// A console that believes the address in `X-Forwarded-For`, and the e-mail address of a Member.
-async fn behind_a_proxy() -> (Stack, String, String) {
+async fn behind_a_proxy() -> (TestStack, String, String) {
     let settings = vec![("CONSOLE__TRUSTED_PROXIES", "127.0.0.1/32".to_owned())];
-    let mut stack = Stack::with(pillarbox_tests::Options { settings, ..Default::default() }).await;
+    let mut stack = TestStack::with(pillarbox_tests::StackOptions { settings, ..Default::default() }).await;
     let url = stack.console().await;
     let team = stack.store.team_list("", 1).await.unwrap().remove(0);
-    let email = Visitor::join(&stack, team.team_id, Role::Member).await;
+    let email = ConsoleClient::join(&stack, team.team_id, MemberRole::Member).await;
     (stack, url, email)
 }
 
 /// An attempt to sign in from this source.
-async fn attempt(url: &str, email: &str, password: &str, source: &str) -> Page {
+async fn attempt(url: &str, email: &str, password: &str, source: &str) -> ConsoleResponse {
     let headers = [("x-forwarded-for", source), ("origin", url)];
     let form = [("email", email), ("password", password)];
-    Visitor::stranger(url).request(Method::POST, "/sign-in", &form, &headers).await
+    ConsoleClient::stranger(url).request(Method::POST, "/sign-in", &form, &headers).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -54,7 +54,7 @@ async fn right_passwords_are_no_failures_and_both_are_in_the_team_s_log() {
         assert_eq!(attempt(&url, &email, PASSWORD, "192.0.2.1").await.status, 303);
     }
     assert_eq!(attempt(&url, &email, "not the password", "192.0.2.9").await.status, 403);
-    let mut visitor = Visitor::stranger(&url);
+    let mut visitor = ConsoleClient::stranger(&url);
     visitor.sign_in(&email, PASSWORD).await;
     eventually("the log has both", async || {
         let log = visitor.get("/activity?kind=sign_in").await.html;
@@ -80,7 +80,7 @@ async fn a_wrong_password_is_answered_without_waiting_for_the_log() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_form_of_a_session_that_has_ended_leads_back_to_its_page_and_says_that_nothing_was_done() {
     let (stack, url) = console().await;
-    let admin = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
     admin.post("/sign-out", &[]).await;
     let referrer = format!("{url}/keys?after=a");
     let headers = [("referer", referrer.as_str()), ("origin", url.as_str())];
@@ -93,7 +93,7 @@ async fn a_form_of_a_session_that_has_ended_leads_back_to_its_page_and_says_that
 #[tokio::test(flavor = "multi_thread")]
 async fn an_action_must_say_that_it_comes_from_the_console_s_own_address() {
     let (stack, url) = console().await;
-    let admin = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
     let form = [("name", "Foreign"), ("kind", "formulas")];
     let referrer = format!("{url}/keys");
     for (headers, status) in [
@@ -118,7 +118,7 @@ async fn an_action_must_say_that_it_comes_from_the_console_s_own_address() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_notice_is_shown_behind_an_action_and_not_by_a_link_of_another_site() {
     let (stack, url) = console().await;
-    let admin = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
     let foreign = [("sec-fetch-site", "cross-site")];
     let page = admin.request(Method::GET, "/activity?kind=key&notice=key-revoked", &[], &foreign).await;
     assert_eq!((page.status.as_u16(), page.location()), (303, "/activity?kind=key"));
@@ -130,7 +130,7 @@ async fn a_notice_is_shown_behind_an_action_and_not_by_a_link_of_another_site() 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_framework_refuses_is_a_page_with_the_headers_of_all_pages() {
     let (stack, url) = console().await;
-    let admin = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
     let large = "x".repeat(300 * 1024);
     let refused = [
         (405, admin.request(Method::PUT, "/keys", &[], &[("origin", &url)]).await),
@@ -149,11 +149,12 @@ async fn what_the_framework_refuses_is_a_page_with_the_headers_of_all_pages() {
 async fn over_tls_the_session_is_bound_to_the_host_and_browsers_stay_with_tls() {
     for (is_secure, cookie) in [(true, "__Host-pillarbox_session="), (false, "pillarbox_session=")] {
         let settings = vec![("CONSOLE__SECURE_COOKIES", is_secure.to_string())];
-        let mut stack = Stack::with(pillarbox_tests::Options { settings, ..Default::default() }).await;
+        let mut stack =
+            TestStack::with(pillarbox_tests::StackOptions { settings, ..Default::default() }).await;
         let url = stack.console().await;
         let team = stack.store.team_list("", 1).await.unwrap().remove(0);
-        let email = Visitor::join(&stack, team.team_id, Role::Owner).await;
-        let mut visitor = Visitor::stranger(&url);
+        let email = ConsoleClient::join(&stack, team.team_id, MemberRole::Owner).await;
+        let mut visitor = ConsoleClient::stranger(&url);
         let signed_in = visitor.sign_in(&email, PASSWORD).await;
         let given = signed_in.headers["set-cookie"].to_str().unwrap();
         assert!(
@@ -165,7 +166,8 @@ async fn over_tls_the_session_is_bound_to_the_host_and_browsers_stay_with_tls() 
         // One that a neighbour of the domain has planted, or that is left from before.
         let token = visitor.cookie().split_once('=').unwrap().1;
         let planted = format!("pillarbox_session={token}");
-        let page = Visitor::stranger(&url).request(Method::GET, "/", &[], &[("cookie", &planted)]).await;
+        let page =
+            ConsoleClient::stranger(&url).request(Method::GET, "/", &[], &[("cookie", &planted)]).await;
         assert_eq!(page.status == 200, !is_secure, "{}", page.status);
         let transport = page.headers.get("strict-transport-security").map(|value| value.to_str().unwrap());
         assert_eq!(transport, is_secure.then_some("max-age=31536000"));

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use pillarbox_tests::{
-    CAMPAIGN, Options, PictureHost, Stack, Visitor, eventually, postcard, variable_picture,
+    CAMPAIGN, ConsoleClient, PictureHost, StackOptions, TestStack, eventually, postcard, variable_picture,
 };
 use serde_json::{Value, json};
-use store::Role;
+use store::MemberRole;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -18,9 +18,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Longer than any test runs.
 const FOR_EVER: &str = "600000";
 
-async fn console_with(settings: &[(&'static str, &str)]) -> (Stack, String) {
+async fn console_with(settings: &[(&'static str, &str)]) -> (TestStack, String) {
     let settings = settings.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
-    let mut stack = Stack::with(Options { settings, ..Options::default() }).await;
+    let mut stack = TestStack::with(StackOptions { settings, ..StackOptions::default() }).await;
     stack.campaign(json!({})).await;
     let url = stack.console().await;
     (stack, url)
@@ -75,14 +75,14 @@ async fn a_form_that_does_not_arrive_makes_place_for_others() {
     let page = read_until(&mut answer, "</html>").await;
     assert!(page.starts_with("HTTP/1.1 408"), "{page}");
     trickle.abort();
-    let person = member(&stack, &url, Role::Member).await;
+    let person = member(&stack, &url, MemberRole::Member).await;
     assert_eq!(person.get("/").await.status, 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn files_that_do_not_arrive_hold_up_no_other_file() {
     let (stack, url) = console_with(&[("CONSOLE__BODY_TIMEOUT_MS", FOR_EVER)]).await;
-    let admin = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
     let path = format!("/campaigns/{CAMPAIGN}/do-not-mail/upload");
     let headers = format!(
         "cookie: {}\r\ncontent-type: multipart/form-data; boundary=b\r\ncontent-length: 1000\r\nexpect: 100-continue\r\n",
@@ -113,7 +113,7 @@ fn proof(design: &str, side: &str, link: &str) -> String {
 async fn proofs_that_wait_for_a_host_hold_up_no_proof_whose_pictures_are_known() {
     let patient = [("PICTURES__TIMEOUT_MS", FOR_EVER), ("PICTURES__REQUEST_TIMEOUT_MS", FOR_EVER)];
     let (stack, url) = console_with(&patient).await;
-    let admin = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
     let host = PictureHost::start().await;
     let document = postcard(&[variable_picture(Value::Null)]).to_string();
     let made = admin.upload("/designs", &[("name", "Photo"), ("document", &document)]).await;
@@ -124,7 +124,7 @@ async fn proofs_that_wait_for_a_host_hold_up_no_proof_whose_pictures_are_known()
     let waiting: Vec<_> = (0..8)
         .map(|number| {
             let path = proof(&design, "front", &host.link(&format!("/hang/{number}")));
-            let admin: Visitor = admin.clone();
+            let admin: ConsoleClient = admin.clone();
             tokio::spawn(async move { admin.get(&path).await })
         })
         .collect();

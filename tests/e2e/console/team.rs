@@ -1,21 +1,21 @@
 //! People: links that work once, roles that hold at once, and sessions that end when they must.
 
 use chrono::TimeDelta;
-use contract::id::UserId;
-use pillarbox_tests::{PASSWORD, Stack, Visitor};
+use contract::id::MemberId;
+use pillarbox_tests::{ConsoleClient, PASSWORD, TestStack};
 use serde_json::{Value, json};
-use store::Role;
+use store::MemberRole;
 
 use super::{console, foreigner, member, secret_in};
 
 /// The id of the person with this address.
-async fn user_id(stack: &Stack, email: &str) -> UserId {
+async fn user_id(stack: &TestStack, email: &str) -> MemberId {
     let sql = "SELECT user_id FROM users WHERE email = $1";
-    UserId(stack.sql.query_one(sql, &[&email]).await.unwrap().get(0))
+    MemberId(stack.sql.query_one(sql, &[&email]).await.unwrap().get(0))
 }
 
 /// The address of the newest person but the owner.
-async fn address_of_the_other(stack: &Stack) -> String {
+async fn address_of_the_other(stack: &TestStack) -> String {
     let sql = "SELECT email FROM users WHERE role <> 'owner' ORDER BY created_at DESC LIMIT 1";
     stack.sql.query_one(sql, &[]).await.unwrap().get(0)
 }
@@ -25,7 +25,7 @@ const NEW_PASSWORD: &str = "indian paintbrush in may";
 #[tokio::test(flavor = "multi_thread")]
 async fn somebody_who_is_added_chooses_a_password_by_a_link_that_works_once_and_for_a_while() {
     let (stack, url) = console().await;
-    let owner = member(&stack, &url, Role::Owner).await;
+    let owner = member(&stack, &url, MemberRole::Owner).await;
     let form = [("email", " Grace@Example.com"), ("name", "Grace Hill"), ("role", "admin")];
     let added = owner.make("/team", &form).await;
     let link = secret_in(&added, "/password/");
@@ -35,7 +35,7 @@ async fn somebody_who_is_added_chooses_a_password_by_a_link_that_works_once_and_
     let nobody = owner.post("/team", &[("email", "nobody"), ("name", "X"), ("role", "member")]).await;
     assert!(nobody.status == 422 && nobody.html.contains("is not an email address"), "{}", nobody.html);
 
-    let mut grace = Visitor::stranger(&url);
+    let mut grace = ConsoleClient::stranger(&url);
     assert_eq!(grace.sign_in("grace@example.com", NEW_PASSWORD).await.status, 403);
     assert!(grace.get(&link).await.html.contains("grace@example.com"));
     let short = grace.post(&link, &[("password", "short")]).await;
@@ -59,7 +59,7 @@ async fn somebody_who_is_added_chooses_a_password_by_a_link_that_works_once_and_
     let form = [("email", "late@example.com"), ("name", "Late"), ("role", "member")];
     let late = secret_in(&owner.make("/team", &form).await, "/password/");
     stack.clock.advance(TimeDelta::hours(72));
-    let stranger = Visitor::stranger(&url);
+    let stranger = ConsoleClient::stranger(&url);
     assert_eq!(stranger.get(&late).await.status, 404);
     assert_eq!(stranger.post(&late, &[("password", NEW_PASSWORD)]).await.status, 404);
 }
@@ -67,11 +67,11 @@ async fn somebody_who_is_added_chooses_a_password_by_a_link_that_works_once_and_
 #[tokio::test(flavor = "multi_thread")]
 async fn who_adds_somebody_is_not_told_of_an_account_in_another_team() {
     let (stack, url) = console().await;
-    let owner = member(&stack, &url, Role::Owner).await;
+    let owner = member(&stack, &url, MemberRole::Owner).await;
     let other = foreigner(&stack, &url).await;
     let form = |email| [("email", email), ("name", "Grace Hill"), ("role", "admin")];
     let link = secret_in(&other.make("/team", &form("grace@example.com")).await, "/password/");
-    let mut grace = Visitor::stranger(&url);
+    let mut grace = ConsoleClient::stranger(&url);
     assert_eq!(grace.post(&link, &[("password", NEW_PASSWORD)]).await.status, 303);
 
     // Of somebody with an account and of somebody without one the owner sees the same.
@@ -85,10 +85,10 @@ async fn who_adds_somebody_is_not_told_of_an_account_in_another_team() {
     let pages = [grace.get(&known_link).await, grace.get(&unknown_link).await];
     let [one, two] = pages.map(|page| page.html.replace("grace@", "x@").replace("nobody@", "x@"));
     assert_eq!(one, two, "the links' pages are alike");
-    let taken = Visitor::stranger(&url).post(&known_link, &[("password", PASSWORD)]).await;
+    let taken = ConsoleClient::stranger(&url).post(&known_link, &[("password", PASSWORD)]).await;
     assert!(taken.status == 422 && taken.html.contains("This link cannot be used"), "{}", taken.html);
     assert!(!taken.html.contains("another account"), "{}", taken.html);
-    assert_eq!(Visitor::stranger(&url).sign_in("grace@example.com", PASSWORD).await.status, 403);
+    assert_eq!(ConsoleClient::stranger(&url).sign_in("grace@example.com", PASSWORD).await.status, 403);
     assert_eq!(
         grace.sign_in("grace@example.com", NEW_PASSWORD).await.status,
         303,
@@ -98,9 +98,9 @@ async fn who_adds_somebody_is_not_told_of_an_account_in_another_team() {
 
     // While her password is reset the address stays hers.
     let sql = "SELECT user_id FROM users WHERE email = 'grace@example.com' AND is_claimed";
-    let id = UserId(stack.sql.query_one(sql, &[]).await.unwrap().get(0));
+    let id = MemberId(stack.sql.query_one(sql, &[]).await.unwrap().get(0));
     let newer = secret_in(&other.make(&format!("/team/{id}/reset-password"), &[]).await, "/password/");
-    assert_eq!(Visitor::stranger(&url).post(&known_link, &[("password", PASSWORD)]).await.status, 422);
+    assert_eq!(ConsoleClient::stranger(&url).post(&known_link, &[("password", PASSWORD)]).await.status, 422);
     assert_eq!(grace.post(&newer, &[("password", PASSWORD)]).await.status, 303);
     // The operator, who sees all teams, is told.
     let file = json!({"teams": [{"name": "Test", "users": [{"email": "grace@example.com", "name": "G", "role": "member"}]}]});
@@ -113,8 +113,8 @@ async fn who_adds_somebody_is_not_told_of_an_account_in_another_team() {
 #[tokio::test(flavor = "multi_thread")]
 async fn another_role_holds_at_once_and_ends_the_person_s_sessions() {
     let (stack, url) = console().await;
-    let owner = member(&stack, &url, Role::Owner).await;
-    let mut person = member(&stack, &url, Role::Member).await;
+    let owner = member(&stack, &url, MemberRole::Owner).await;
+    let mut person = member(&stack, &url, MemberRole::Member).await;
     let email = address_of_the_other(&stack).await;
     let path = format!("/team/{}", user_id(&stack, &email).await);
     let key = [("name", "Website"), ("kind", "full_access")];
@@ -136,16 +136,16 @@ async fn another_role_holds_at_once_and_ends_the_person_s_sessions() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_team_always_has_an_owner() {
     let (stack, url) = console().await;
-    let owner = member(&stack, &url, Role::Owner).await;
+    let owner = member(&stack, &url, MemberRole::Owner).await;
     let sql = "SELECT user_id FROM users WHERE role = 'owner'";
-    let own = format!("/team/{}", UserId(stack.sql.query_one(sql, &[]).await.unwrap().get(0)));
+    let own = format!("/team/{}", MemberId(stack.sql.query_one(sql, &[]).await.unwrap().get(0)));
     let demote = async || owner.post(&format!("{own}/role"), &[("role", "member")]).await;
     let refused = demote().await;
     assert!(refused.status == 422 && refused.html.contains("only owner"), "{}", refused.html);
     for action in ["remove", "reset-password"] {
         assert_eq!(owner.post(&format!("{own}/{action}"), &[]).await.status, 422, "{action}");
     }
-    let second = member(&stack, &url, Role::Owner).await;
+    let second = member(&stack, &url, MemberRole::Owner).await;
     let same = owner.post(&format!("{own}/role"), &[("role", "owner")]).await;
     assert_eq!(same.location(), "/team?notice=nothing-changed");
     assert_eq!(demote().await.status, 303);
@@ -169,7 +169,7 @@ async fn a_file_ends_sessions_and_links_as_the_console_does_and_leaves_no_team_w
     };
     let user = |name: &str, role: &str, password: &str| json!({"email": format!("{name}@example.com"), "name": name, "role": role, "password": password});
     apply(json!([user("ada", "owner", PASSWORD), user("grace", "member", PASSWORD)])).await.unwrap();
-    let (mut ada, mut grace) = (Visitor::stranger(&url), Visitor::stranger(&url));
+    let (mut ada, mut grace) = (ConsoleClient::stranger(&url), ConsoleClient::stranger(&url));
     ada.sign_in("ada@example.com", PASSWORD).await;
     grace.sign_in("grace@example.com", PASSWORD).await;
 
@@ -200,11 +200,11 @@ async fn a_file_ends_sessions_and_links_as_the_console_does_and_leaves_no_team_w
 #[tokio::test(flavor = "multi_thread")]
 async fn two_owners_who_remove_each_other_at_once_leave_one() {
     let (stack, url) = console().await;
-    let one = member(&stack, &url, Role::Owner).await;
-    let other = member(&stack, &url, Role::Owner).await;
+    let one = member(&stack, &url, MemberRole::Owner).await;
+    let other = member(&stack, &url, MemberRole::Owner).await;
     let sql = "SELECT user_id FROM users ORDER BY created_at, user_id";
     let rows = stack.sql.query(sql, &[]).await.unwrap();
-    let path = |index: usize| format!("/team/{}/remove", UserId(rows[index].get(0)));
+    let path = |index: usize| format!("/team/{}/remove", MemberId(rows[index].get(0)));
     let (first, second) = (path(0), path(1));
     tokio::join!(one.post(&second, &[]), other.post(&first, &[]));
     assert_eq!(stack.count("SELECT count(*) FROM users WHERE role = 'owner'").await, 1);
@@ -213,9 +213,9 @@ async fn two_owners_who_remove_each_other_at_once_leave_one() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_password_is_changed_with_the_present_one_and_other_sessions_end() {
     let (stack, url) = console().await;
-    let mut person = member(&stack, &url, Role::Member).await;
+    let mut person = member(&stack, &url, MemberRole::Member).await;
     let email = address_of_the_other(&stack).await;
-    let mut elsewhere = Visitor::stranger(&url);
+    let mut elsewhere = ConsoleClient::stranger(&url);
     elsewhere.sign_in(&email, PASSWORD).await;
     let stolen = person.clone();
     let change =
@@ -239,8 +239,8 @@ async fn a_password_is_changed_with_the_present_one_and_other_sessions_end() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_password_that_is_reset_or_set_by_the_operator_ends_all_sessions() {
     let (stack, url) = console().await;
-    let owner = member(&stack, &url, Role::Owner).await;
-    let mut person = member(&stack, &url, Role::Member).await;
+    let owner = member(&stack, &url, MemberRole::Owner).await;
+    let mut person = member(&stack, &url, MemberRole::Member).await;
     let email = address_of_the_other(&stack).await;
     let path = format!("/team/{}/reset-password", user_id(&stack, &email).await);
     let link = secret_in(&owner.make(&path, &[]).await, "/password/");
@@ -259,7 +259,7 @@ async fn a_password_that_is_reset_or_set_by_the_operator_ends_all_sessions() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_owner_has_idempotency_keys_honoured_and_ignored_again() {
     let (stack, url) = console().await;
-    let owner = member(&stack, &url, Role::Owner).await;
+    let owner = member(&stack, &url, MemberRole::Owner).await;
     let honours = "SELECT count(*) FROM teams WHERE name = 'Test' AND honours_idempotency_keys";
     assert!(owner.get("/team").await.html.contains("<code>Idempotency-Key</code> is ignored"));
     for (word, notice, count) in
@@ -273,7 +273,7 @@ async fn an_owner_has_idempotency_keys_honoured_and_ignored_again() {
         assert!(owner.get("/team").await.html.contains(&shown));
     }
     assert!(owner.get("/activity").await.html.contains("Had Idempotency-Key honoured on sends"));
-    let admin = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
     assert_eq!(admin.post("/team/idempotency-keys", &[("idempotency_keys", "honoured")]).await.status, 403);
     assert_eq!(stack.count(honours).await, 0);
 }
@@ -281,7 +281,7 @@ async fn an_owner_has_idempotency_keys_honoured_and_ignored_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_owner_lets_formula_keys_see_people_and_masks_them_again() {
     let (stack, url) = console().await;
-    let owner = member(&stack, &url, Role::Owner).await;
+    let owner = member(&stack, &url, MemberRole::Owner).await;
     let shown = "SELECT count(*) FROM teams WHERE name = 'Test' AND formula_keys_see_people";
     assert!(owner.get("/team").await.html.contains("see the people of the address book masked."));
     for (word, notice, count) in
@@ -297,7 +297,7 @@ async fn an_owner_lets_formula_keys_see_people_and_masks_them_again() {
         assert_eq!(stack.count(shown).await, count);
     }
     assert!(owner.get("/activity").await.html.contains("Let Formulas only keys see people"));
-    let admin = member(&stack, &url, Role::Admin).await;
+    let admin = member(&stack, &url, MemberRole::Admin).await;
     assert_eq!(admin.post("/team/formula-keys", &[("people", "shown")]).await.status, 403);
     assert_eq!(stack.count(shown).await, 0);
 }

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use chrono::TimeDelta;
-use console::route::{self, Access, Route};
+use console::route::{self, ConsoleRoute, RouteAccess};
 use contract::id::{SyncId, TeamId};
 use contract::push::{OpenSync, SyncMode};
-use dispatcher::manage::Manager;
-use pillarbox_tests::{CAMPAIGN, Stack, person};
+use dispatcher::manage::EndpointManager;
+use pillarbox_tests::{CAMPAIGN, TestStack, person};
 use reqwest::Method;
 use serde_json::json;
-use store::Role;
+use store::MemberRole;
 
 use super::{console, foreigner, member};
 
@@ -18,12 +18,12 @@ use super::{console, foreigner, member};
 pub(super) type Ids = HashMap<&'static str, String>;
 
 /// One text from the database.
-async fn text(stack: &Stack, sql: &str) -> String {
+async fn text(stack: &TestStack, sql: &str) -> String {
     stack.sql.query_one(sql, &[]).await.expect(sql).get(0)
 }
 
 /// Makes one of everything, and says what it is called in paths.
-pub(super) async fn furnish(stack: &Stack) -> Ids {
+pub(super) async fn furnish(stack: &TestStack) -> Ids {
     let crm = json!({"name": "CRM", "keys": [{"name": "Nightly"}]});
     let endpoint = json!({"url": "http://127.0.0.1:9/hook"});
     stack.apply(json!({"teams": [{"name": "Test", "integrations": [crm], "endpoints": [endpoint]}]})).await;
@@ -46,11 +46,11 @@ pub(super) async fn furnish(stack: &Stack) -> Ids {
     ids
 }
 
-async fn deliveries_and_syncs(stack: &Stack, team_id: TeamId) -> Ids {
+async fn deliveries_and_syncs(stack: &TestStack, team_id: TeamId) -> Ids {
     let (store, now) = (&stack.store, stack.now());
     let integration = store.integration_by_name(team_id, "CRM").await.unwrap();
     let endpoint = store.endpoint_list(team_id).await.unwrap().remove(0);
-    let manager = Manager::operator(store, team_id, now);
+    let manager = EndpointManager::operator(store, team_id, now);
     let delivery_id = manager.send_test(endpoint.endpoint_id).await.unwrap();
     let sync =
         OpenSync { sync_id: SyncId::new(), mode: SyncMode::Full, expires_at: now + TimeDelta::hours(24) };
@@ -67,7 +67,7 @@ async fn deliveries_and_syncs(stack: &Stack, team_id: TeamId) -> Ids {
 }
 
 /// The path with our ids; panics for a parameter that has none yet, so that each new one is walked too.
-pub(super) fn filled(route: &Route, ids: &Ids) -> String {
+pub(super) fn filled(route: &ConsoleRoute, ids: &Ids) -> String {
     let segment = |segment: &str| match segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
         Some(name) => ids.get(name).unwrap_or_else(|| panic!("{}: no id for {name}", route.path)).clone(),
         None => segment.to_owned(),
@@ -76,18 +76,18 @@ pub(super) fn filled(route: &Route, ids: &Ids) -> String {
 }
 
 /// A page that needs more than its path has.
-fn query(route: &Route) -> &'static str {
+fn query(route: &ConsoleRoute) -> &'static str {
     if route.path.ends_with("/contact") { "?id=a" } else { "" }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_path_with_an_id_of_ours_is_404_to_an_owner_of_another_team() {
     let (stack, url) = console().await;
-    let ours = member(&stack, &url, Role::Owner).await;
-    member(&stack, &url, Role::Member).await;
+    let ours = member(&stack, &url, MemberRole::Owner).await;
+    member(&stack, &url, MemberRole::Member).await;
     let foreigner = foreigner(&stack, &url).await;
     let ids = furnish(&stack).await;
-    let closed = |route: &&Route| route.access != Access::Anyone && route.path.contains('{');
+    let closed = |route: &&ConsoleRoute| route.access != RouteAccess::Anyone && route.path.contains('{');
     let routes = route::all();
     let (mut walked, mut open, mut unreal) = (0, Vec::new(), Vec::new());
     for route in routes.iter().filter(closed) {

@@ -1,7 +1,7 @@
 //! Clocks jump: forward and back, all together and one against the others.
 
 use chrono::TimeDelta;
-use pillarbox_tests::{Failed, Load, Options, Stack, Tally, eventually};
+use pillarbox_tests::{LoadGenerator, LoadRetryPolicy, LoadTally, StackOptions, TestStack, eventually};
 use serde_json::json;
 use service::Clock;
 
@@ -9,14 +9,14 @@ use service::Clock;
 async fn clocks_that_jump_lose_and_double_nothing() {
     let settings =
         vec![("GATEWAY__CALL_DEADLINE_MS", "3000".to_owned()), ("MAILER__LEASE_MS", "1500".to_owned())];
-    let mut stack = Stack::with(Options { settings, ..Options::default() }).await;
+    let mut stack = TestStack::with(StackOptions { settings, ..StackOptions::default() }).await;
     stack.campaign(json!({})).await;
     let (gateways, mailers) = (stack.clock.clone(), Clock::system());
     // A second mailer whose clock is its own.
     stack.clock = mailers.clone();
     stack.add_mailer(None);
     stack.clock = gateways.clone();
-    let load = Load::start(&[stack.url.clone()], 3, Failed::Repeated);
+    let load = LoadGenerator::start(&[stack.url.clone()], 3, LoadRetryPolicy::Repeated);
     let further = async |what: &str| {
         let before = stack.count("SELECT count(*) FROM pieces").await;
         eventually(what, async || stack.count("SELECT count(*) FROM pieces").await >= before + 30).await;
@@ -37,6 +37,6 @@ async fn clocks_that_jump_lose_and_double_nothing() {
         stack.count("SELECT count(*) FROM sends WHERE state = 'reserved'").await == 0
     })
     .await;
-    Tally::of(&stack, &sent).await.print("clocks that jump", &sent);
+    LoadTally::of(&stack, &sent).await.print("clocks that jump", &sent);
     stack.assert_consistent().await;
 }

@@ -1,6 +1,6 @@
 //! Three nodes of RabbitMQ in network namespaces: the leader dies, then a minority is cut off.
 
-use pillarbox_tests::{Cluster, Servers};
+use pillarbox_tests::{PrivateServers, RabbitmqCluster};
 
 use super::Drill;
 
@@ -9,11 +9,11 @@ const QUEUE: &str = "pillarbox.send";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_cluster_that_loses_its_leader_and_then_a_minority_loses_and_doubles_nothing() {
-    let Some(mut cluster) = tokio::task::block_in_place(Cluster::start) else {
+    let Some(mut cluster) = tokio::task::block_in_place(RabbitmqCluster::start) else {
         println!("\ndrill RabbitMQ cluster: skipped, since no network namespaces can be made here");
         return;
     };
-    let (servers, database) = Servers::with_postgres_only().await;
+    let (servers, database) = PrivateServers::with_postgres_only().await;
     let settings = vec![
         ("MAILER__LEASE_MS", "1500".to_owned()),
         ("GATEWAY__CALL_DEADLINE_MS", "5000".to_owned()),

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use pillarbox_tests::{
-    INTEGRATION_KEY, LoadBalancer, Member, Options, Sink, Stack, cards, eventually, people, with_qr_codes,
+    FleetProcess, INTEGRATION_KEY, LoadBalancer, StackOptions, TestStack, WebhookSink, cards, eventually,
+    people, with_qr_codes,
 };
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -22,15 +23,15 @@ const KILLS: usize = 20;
 const PHONES: usize = 8;
 
 /// Two gateways behind the balancer, and cards to scan.
-async fn world() -> (Stack, Sink, Vec<Member>, LoadBalancer, Arc<Vec<String>>) {
+async fn world() -> (TestStack, WebhookSink, Vec<FleetProcess>, LoadBalancer, Arc<Vec<String>>) {
     let settings = behind_a_balancer().to_vec();
-    let (stack, sink) = with_qr_codes(Options { settings, ..Options::default() }).await;
+    let (stack, sink) = with_qr_codes(StackOptions { settings, ..StackOptions::default() }).await;
     let integration = json!({"name": "CRM", "keys": [{"name": "k", "key": INTEGRATION_KEY}]});
     stack.apply(json!({"teams": [{"name": "Test", "integrations": [integration]}]})).await;
     eventually("cards are mailed", async || stack.send(&people(1..20)).await.status == 200).await;
     let codes = Arc::new(cards(&stack).await);
-    let gateways: Vec<Member> =
-        ["gateway"; 2].iter().map(|name| Member::start(name, &stack.settings)).collect();
+    let gateways: Vec<FleetProcess> =
+        ["gateway"; 2].iter().map(|name| FleetProcess::start(name, &stack.settings)).collect();
     for gateway in &gateways {
         gateway.until_ready().await;
     }

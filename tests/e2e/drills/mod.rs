@@ -12,20 +12,23 @@ mod rolling;
 
 use std::time::Duration;
 
-use pillarbox_tests::{Failed, Load, Member, Sent, Servers, Stack, Tally, eventually};
+use pillarbox_tests::{
+    FleetProcess, LoadGenerator, LoadReport, LoadRetryPolicy, LoadTally, PrivateServers, TestStack,
+    eventually,
+};
 use serde_json::json;
 
 /// One gateway and one mailer on servers of their own, under a load whose clients repeat what fails.
 struct Drill {
-    servers: Servers,
-    stack: Stack,
-    load: Load,
-    _members: Vec<Member>,
+    servers: PrivateServers,
+    stack: TestStack,
+    load: LoadGenerator,
+    _members: Vec<FleetProcess>,
 }
 
 impl Drill {
     async fn start() -> Self {
-        let servers = Servers::start().await;
+        let servers = PrivateServers::start().await;
         let mut settings = vec![
             ("MAILER__LEASE_MS", "1500".to_owned()),
             ("GATEWAY__CALL_DEADLINE_MS", "5000".to_owned()),
@@ -35,18 +38,20 @@ impl Drill {
         Self::on(servers, settings).await
     }
 
-    async fn on(servers: Servers, mut settings: Vec<(&'static str, String)>) -> Self {
+    async fn on(servers: PrivateServers, mut settings: Vec<(&'static str, String)>) -> Self {
         for limit in ["GATEWAY__REQUESTS_PER_MINUTE_PER_KEY", "GATEWAY__REQUESTS_PER_MINUTE_PER_SOURCE"] {
             settings.push((limit, "100000".to_owned()));
         }
-        let stack = Stack::on(settings).await;
+        let stack = TestStack::on(settings).await;
         stack.campaign(json!({})).await;
-        let members =
-            vec![Member::start("gateway", &stack.settings), Member::start("mailer", &stack.settings)];
+        let members = vec![
+            FleetProcess::start("gateway", &stack.settings),
+            FleetProcess::start("mailer", &stack.settings),
+        ];
         for member in &members {
             member.until_ready().await;
         }
-        let load = Load::start(&[members[0].url()], 3, Failed::Repeated);
+        let load = LoadGenerator::start(&[members[0].url()], 3, LoadRetryPolicy::Repeated);
         let drill = Self { servers, stack, load, _members: members };
         drill.until_more_cards("the load begins").await;
         drill
@@ -66,13 +71,13 @@ impl Drill {
 
     /// Ends the load and proves that nothing was lost or doubled.
     async fn end(self, name: &str) {
-        let sent: Sent = self.load.end().await;
+        let sent: LoadReport = self.load.end().await;
         let stack = self.stack.reconnected().await;
         eventually("nothing stays open", async || {
             stack.count("SELECT count(*) FROM sends WHERE state = 'reserved'").await == 0
         })
         .await;
-        Tally::of(&stack, &sent).await.print(name, &sent);
+        LoadTally::of(&stack, &sent).await.print(name, &sent);
         stack.assert_consistent().await;
     }
 }

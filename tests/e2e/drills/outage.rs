@@ -2,12 +2,12 @@
 //! what works without, and for the rest the errors that are documented.
 
 use pillarbox_tests::{
-    INTEGRATION_KEY, KEY, LoadBalancer, Member, Servers, Sink, Stack, Visitor, eventually, person,
-    with_qr_codes_on,
+    ConsoleClient, FleetProcess, INTEGRATION_KEY, KEY, LoadBalancer, PrivateServers, TestStack, WebhookSink,
+    eventually, person, with_qr_codes_on,
 };
 use reqwest::Method;
 use serde_json::{Value, json};
-use store::Role;
+use store::MemberRole;
 
 use super::behind_a_balancer;
 use super::probes::probes;
@@ -27,17 +27,17 @@ const HEALTHY: [&str; 7] = [
 ];
 
 struct World {
-    servers: Servers,
-    stack: Stack,
+    servers: PrivateServers,
+    stack: TestStack,
     balancer: LoadBalancer,
-    visitor: Visitor,
+    visitor: ConsoleClient,
     code: String,
-    members: Vec<Member>,
+    members: Vec<FleetProcess>,
 }
 
 impl World {
     async fn start() -> Self {
-        let servers = Servers::start().await;
+        let servers = PrivateServers::start().await;
         let mut settings = servers.settings().to_vec();
         settings.extend(behind_a_balancer());
         let files = std::env::temp_dir().join("pillarbox-test-files").display().to_string();
@@ -46,17 +46,17 @@ impl World {
             ("OUTBOUND__ALLOWED_NETWORKS", "127.0.0.0/8".to_owned()),
             ("STORAGE__FOLDER", files),
         ]);
-        let sink = Sink::start().await;
+        let sink = WebhookSink::start().await;
         let (stack, codes) = with_qr_codes_on(settings, &sink, &[person(1)]).await;
         let integration = json!({"name": "CRM", "keys": [{"name": "k", "key": INTEGRATION_KEY}]});
         stack.apply(json!({"teams": [{"name": "Test", "integrations": [integration]}]})).await;
-        let members: Vec<Member> = ["gateway", "gateway", "mailer", "syncer", "console"]
-            .map(|name| Member::start(name, &stack.settings))
+        let members: Vec<FleetProcess> = ["gateway", "gateway", "mailer", "syncer", "console"]
+            .map(|name| FleetProcess::start(name, &stack.settings))
             .into();
         let mut world = Self {
             servers,
             balancer: LoadBalancer::before(&members[0], &members[1]),
-            visitor: Visitor::stranger(""),
+            visitor: ConsoleClient::stranger(""),
             code: codes[0].clone(),
             members,
             stack,
@@ -66,7 +66,7 @@ impl World {
         }
         let team = world.stack.store.team_by_name("Test").await.unwrap();
         let console = world.members[4].url();
-        world.visitor = Visitor::new(&world.stack, &console, team.team_id, Role::Owner).await;
+        world.visitor = ConsoleClient::new(&world.stack, &console, team.team_id, MemberRole::Owner).await;
         eventually("all is well", async || world.answers().await == HEALTHY).await;
         world
     }

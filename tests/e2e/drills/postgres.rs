@@ -1,6 +1,6 @@
 //! Postgres goes: restarted, its connections cut, its disk full.
 
-use pillarbox_tests::{FullDisk, Servers};
+use pillarbox_tests::{FullDisk, PrivateServers};
 
 use super::{Drill, cards};
 
@@ -26,7 +26,7 @@ async fn a_disk_that_refuses_writes_loses_and_doubles_nothing() {
         println!("\ndrill Postgres's disk full: skipped, since no file system can be mounted here");
         return;
     };
-    let servers = Servers::with_postgres_on(disk.folder()).await;
+    let servers = PrivateServers::with_postgres_on(disk.folder()).await;
     let mut settings =
         vec![("MAILER__LEASE_MS", "1500".to_owned()), ("GATEWAY__CALL_DEADLINE_MS", "5000".to_owned())];
     settings.extend(servers.settings());

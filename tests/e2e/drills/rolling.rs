@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use pillarbox_tests::{
-    Failed, INTEGRATION_KEY, Load, LoadBalancer, Member, Options, Received, Sink, Stack, Tally, cards,
-    eventually, people, with_qr_codes,
+    FleetProcess, INTEGRATION_KEY, LoadBalancer, LoadGenerator, LoadRetryPolicy, LoadTally, ReceivedEvent,
+    StackOptions, TestStack, WebhookSink, cards, eventually, people, with_qr_codes,
 };
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
@@ -109,15 +109,16 @@ async fn expect(request: RequestBuilder, status: u16) -> Result<(), String> {
 }
 
 /// A stack whose own gateway is not used, and the fleet that is.
-async fn with_fleet() -> (Stack, Sink, Vec<Member>) {
+async fn with_fleet() -> (TestStack, WebhookSink, Vec<FleetProcess>) {
     let settings = vec![
         ("SHUTDOWN__DRAIN_MS", "1000".to_owned()),
         ("GATEWAY__TRUSTED_PROXIES", "127.0.0.0/8".to_owned()),
     ];
-    let (stack, sink) = with_qr_codes(Options { settings, mailers: 0, ..Options::default() }).await;
+    let (stack, sink) = with_qr_codes(StackOptions { settings, mailers: 0, ..StackOptions::default() }).await;
     let integration = json!({"name": "CRM", "keys": [{"name": "k", "key": INTEGRATION_KEY}]});
     stack.apply(json!({"teams": [{"name": "Test", "integrations": [integration]}]})).await;
-    let fleet: Vec<Member> = FLEET.iter().map(|name| Member::start(name, &stack.settings)).collect();
+    let fleet: Vec<FleetProcess> =
+        FLEET.iter().map(|name| FleetProcess::start(name, &stack.settings)).collect();
     for member in &fleet {
         member.until_ready().await;
     }
@@ -135,7 +136,7 @@ async fn a_rolling_restart_of_every_process_fails_no_request() {
     eventually("cards are mailed", async || stack.send(&people(190_000..190_010)).await.status == 200).await;
     let codes = cards(&stack).await;
 
-    let load = Load::start(std::slice::from_ref(&balancer.url), 3, Failed::Noted);
+    let load = LoadGenerator::start(std::slice::from_ref(&balancer.url), 3, LoadRetryPolicy::Noted);
     let pushes = Beside::start(integration.pushing());
     let scans = Beside::start(scanning(client, balancer.url.clone(), codes));
     for member in &mut fleet {
@@ -150,12 +151,12 @@ async fn a_rolling_restart_of_every_process_fails_no_request() {
         stack.count("SELECT count(*) FROM scans").await == i64::try_from(scanned).unwrap()
     })
     .await;
-    let ids = || sink.received().iter().map(Received::id).collect::<HashSet<_>>().len();
+    let ids = || sink.received().iter().map(ReceivedEvent::id).collect::<HashSet<_>>().len();
     eventually("each scan is delivered", async || ids() == scanned).await;
     println!(
         "\ndrill rolling restart: {pushed} pushes and {scanned} scans, {} copies among deliveries",
         sink.count() - scanned
     );
-    Tally::of(&stack, &sent).await.print("rolling restart", &sent);
+    LoadTally::of(&stack, &sent).await.print("rolling restart", &sent);
     stack.assert_consistent().await;
 }

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use pillarbox_tests::{CAMPAIGN, KEY, Member, Options, Stack, Visitor, eventually, people};
+use pillarbox_tests::{
+    CAMPAIGN, ConsoleClient, FleetProcess, KEY, StackOptions, TestStack, eventually, people,
+};
 use serde_json::json;
-use store::Role;
+use store::MemberRole;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpSocket;
 
@@ -21,7 +23,7 @@ fn resident(id: u32) -> usize {
 }
 
 /// A request of the tests' team whose stored response is as large as responses get. Returns its id.
-async fn with_large_response(stack: &Stack) -> String {
+async fn with_large_response(stack: &TestStack) -> String {
     let answer = stack.send(&people(1..2)).await;
     let id = answer.headers["x-request-id"].to_str().unwrap().to_owned();
     // As a mailer would have written it, but for the work.
@@ -40,28 +42,28 @@ async fn with_large_response(stack: &Stack) -> String {
     id
 }
 
-async fn gateway_with(settings: Vec<(&'static str, String)>) -> (Stack, Member) {
-    let stack = Stack::with(Options { settings, ..Options::default() }).await;
+async fn gateway_with(settings: Vec<(&'static str, String)>) -> (TestStack, FleetProcess) {
+    let stack = TestStack::with(StackOptions { settings, ..StackOptions::default() }).await;
     stack.campaign(json!({})).await;
     other_tenant(&stack).await;
-    let gateway = Member::start("gateway", &stack.settings);
+    let gateway = FleetProcess::start("gateway", &stack.settings);
     gateway.until_ready().await;
     (stack, gateway)
 }
 
 /// A connection that asks for the request and reads nothing; the system takes little for it.
-async fn unread(gateway: &Member, id: &str) -> tokio::net::TcpStream {
+async fn unread(gateway: &FleetProcess, id: &str) -> tokio::net::TcpStream {
     unread_as(gateway, id, KEY, "127.0.0.1").await
 }
 
 /// The same with this key, on behalf of this source.
-async fn unread_as(gateway: &Member, id: &str, key: &str, source: &str) -> tokio::net::TcpStream {
+async fn unread_as(gateway: &FleetProcess, id: &str, key: &str, source: &str) -> tokio::net::TcpStream {
     let headers = format!("host: x\r\nx-forwarded-for: {source}\r\nx-api-key: {key}\r\n");
     asked(gateway, &format!("/api/v1/requests/{id}"), &headers, 1).await
 }
 
 /// A connection that asks for this so many times and reads nothing. The system takes up to 2.6 MB for it.
-async fn asked(server: &Member, path: &str, headers: &str, times: usize) -> tokio::net::TcpStream {
+async fn asked(server: &FleetProcess, path: &str, headers: &str, times: usize) -> tokio::net::TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
     let mut stream = socket.connect(([127, 0, 0, 1], server.port).into()).await.unwrap();
@@ -123,13 +125,13 @@ async fn who_does_not_read_is_hung_up_on_and_who_reads_slowly_is_not() {
 }
 
 /// How often it was asked what became of a request.
-async fn asked_for(stack: &Stack) -> i64 {
+async fn asked_for(stack: &TestStack) -> i64 {
     let sql = "SELECT coalesce(sum(requests), 0) FROM rate_windows WHERE position('requests:key:'::bytea IN subject) = 1";
     stack.sql.query_one(sql, &[]).await.unwrap().get(0)
 }
 
 /// Whether somebody who reads gets the response whole.
-async fn is_whole(stack: &Stack, gateway: &Member, id: &str) -> bool {
+async fn is_whole(stack: &TestStack, gateway: &FleetProcess, id: &str) -> bool {
     let url = format!("{}/api/v1/requests/{id}", gateway.url());
     let answer = stack.request(reqwest::Method::GET, &url, &[("x-api-key", KEY)], "").await;
     answer.status == 200
@@ -190,12 +192,12 @@ async fn a_team_has_one_share_of_unread_answers_however_many_keys_and_sources_it
 async fn pages_that_nobody_reads_take_no_more_memory_of_a_console_than_they_may() {
     const BUDGET: usize = 4 * 1024 * 1024;
     let settings = vec![("CONSOLE__ANSWER_MEMORY_BYTES", BUDGET.to_string())];
-    let stack = Stack::with(Options { settings, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { settings, ..StackOptions::default() }).await;
     stack.campaign(json!({})).await;
-    let console = Member::start("console", &stack.settings);
+    let console = FleetProcess::start("console", &stack.settings);
     console.until_ready().await;
     let team = stack.store.team_list("", 1).await.unwrap().remove(0);
-    let reader = Visitor::new(&stack, &console.url(), team.team_id, Role::Member).await;
+    let reader = ConsoleClient::new(&stack, &console.url(), team.team_id, MemberRole::Member).await;
     let large = "UPDATE designs SET document = jsonb_set(document, '{filler}', to_jsonb(repeat('x', 900000))) RETURNING design_id::text";
     let design: String = stack.sql.query(large, &[]).await.unwrap()[0].get(0);
     let page = format!("/designs/{design}");

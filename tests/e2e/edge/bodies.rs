@@ -2,9 +2,9 @@
 
 use chrono::TimeDelta;
 use contract::limits::BODY_BYTES;
-use pillarbox_tests::{CAMPAIGN, Options, Stack, Visitor, people};
+use pillarbox_tests::{CAMPAIGN, ConsoleClient, StackOptions, TestStack, people};
 use serde_json::json;
-use store::Role;
+use store::MemberRole;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -17,13 +17,13 @@ const FORMULAS: &str = "/api/formulas/v1/mcp";
 const RECIPIENTS: &str = "/api/v1/recipients";
 
 /// A stack that believes what we say of the source, and waits longer for a body than any test runs.
-async fn patient(settings: &[(&'static str, String)]) -> Stack {
+async fn patient(settings: &[(&'static str, String)]) -> TestStack {
     let usual = [
         ("GATEWAY__BODY_TIMEOUT_MS", FOR_EVER.to_owned()),
         ("GATEWAY__TRUSTED_PROXIES", "127.0.0.0/8".to_owned()),
     ];
     let settings = usual.iter().chain(settings).cloned().collect();
-    let stack = Stack::with(Options { settings, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { settings, ..StackOptions::default() }).await;
     stack.campaign(json!({})).await;
     stack
         .apply(json!({"teams": [{"name": "Test", "keys": [
@@ -43,7 +43,7 @@ fn head(path: &str, key: Option<&str>, source: usize, length: usize) -> String {
 }
 
 /// A connection with a body of the largest size of which so many bytes have been sent, as far as somebody takes them.
-async fn begun(stack: &Stack, path: &str, key: Option<&str>, source: usize, bytes: usize) -> TcpStream {
+async fn begun(stack: &TestStack, path: &str, key: Option<&str>, source: usize, bytes: usize) -> TcpStream {
     let mut stream = said(&stack.url, head(path, key, source, BODY_BYTES).as_bytes()).await;
     let body = vec![b' '; bytes];
     // What is not taken stays with the sender, as the rest does.
@@ -181,7 +181,7 @@ async fn a_file_that_stands_still_makes_place_for_another_when_the_memory_of_a_c
     let url = stack.console().await;
     let team =
         stack.store.team_list("", 10).await.unwrap().into_iter().find(|team| team.name == "Test").unwrap();
-    let admin = Visitor::new(&stack, &url, team.team_id, Role::Admin).await;
+    let admin = ConsoleClient::new(&stack, &url, team.team_id, MemberRole::Admin).await;
     let path = format!("/campaigns/{CAMPAIGN}/do-not-mail/upload");
     let begin = "--line\r\ncontent-disposition: form-data; name=\"file\"\r\n\r\naddress_1,city,state,zip\n";
     let head = format!(

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pillarbox_tests::{Member, Options, Stack, eventually, person};
+use pillarbox_tests::{FleetProcess, StackOptions, TestStack, eventually, person};
 use serde_json::json;
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpSocket, TcpStream};
@@ -15,9 +15,9 @@ const HALF_A_HEADER: &[u8] = b"POST /api/v1/recipients HTTP/1.1\r\nhost: x\r\n";
 /// Connections of one source.
 const PER_SOURCE: usize = 20;
 
-async fn stack_with(settings: &[(&'static str, &str)]) -> Stack {
+async fn stack_with(settings: &[(&'static str, &str)]) -> TestStack {
     let settings = settings.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
-    let stack = Stack::with(Options { settings, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { settings, ..StackOptions::default() }).await;
     stack.campaign(json!({})).await;
     stack
 }
@@ -87,7 +87,7 @@ async fn one_source_takes_its_share_of_a_console_and_others_are_served() {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_source_takes_its_share_of_an_operational_port_and_keeps_it_as_long_as_a_header_may_take() {
     let stack = stack_with(&[]).await;
-    let gateway = Member::start("gateway", &stack.settings);
+    let gateway = FleetProcess::start("gateway", &stack.settings);
     gateway.until_ready().await;
     let attack = take_all(&format!("http://127.0.0.1:{}", gateway.admin), 40, 32).await;
     assert!(attack.iter().all(is_silent), "its share is kept, and the others were closed at once");

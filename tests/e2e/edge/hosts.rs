@@ -1,6 +1,6 @@
 //! Whom a request is for: RFC 9112, section 3.2.
 
-use pillarbox_tests::{Options, Stack};
+use pillarbox_tests::{StackOptions, TestStack};
 use tokio::io::AsyncReadExt;
 
 use super::{PATIENCE, said};
@@ -14,7 +14,7 @@ async fn status(url: &str, request: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_without_one_good_host_is_refused() {
-    let mut stack = Stack::with(Options { mailers: 0, ..Options::default() }).await;
+    let mut stack = TestStack::with(StackOptions { mailers: 0, ..StackOptions::default() }).await;
     let console = stack.console().await;
     for url in [&stack.url, &console] {
         let get = |version: &str, hosts: &str| {

@@ -9,7 +9,7 @@ mod stop;
 
 use std::time::{Duration, Instant};
 
-use pillarbox_tests::{Stack, person};
+use pillarbox_tests::{TestStack, person};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
@@ -41,7 +41,7 @@ const OTHER_KEY: &str = "pk_live_OtherOtherOtherOtherOt";
 const OTHER_CAMPAIGN: &str = "PA-OTHER1";
 
 /// Makes the other tenant.
-async fn other_tenant(stack: &Stack) {
+async fn other_tenant(stack: &TestStack) {
     stack
         .apply(json!({"teams": [{
             "name": "Other",
@@ -60,7 +60,7 @@ async fn other_tenant(stack: &Stack) {
 
 /// Sends of the other tenant, one after the other, each of a person of its own; all of them must be answered with 200. Returns how long they
 /// took, sorted.
-async fn sends_of_the_other_tenant(stack: &Stack, url: &str, first: usize) -> Vec<Duration> {
+async fn sends_of_the_other_tenant(stack: &TestStack, url: &str, first: usize) -> Vec<Duration> {
     let mut times = Vec::new();
     for number in first..first + MEASURED {
         let body = json!({"campaign_id": OTHER_CAMPAIGN, "recipients": [person(number)]}).to_string();

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use pillarbox_tests::{CAMPAIGN, Gate, KEY, Member, Options, Stack, eventually, people};
+use pillarbox_tests::{
+    CAMPAIGN, FleetProcess, GatedVerifier, KEY, StackOptions, TestStack, eventually, people,
+};
 use serde_json::json;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
@@ -41,12 +43,13 @@ async fn way_to_database(settings: &mut HashMap<String, String>) -> watch::Sende
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_send_is_answered_without_its_cost_when_the_gateways_database_falls_silent() {
-    let gate = Arc::new(Gate::default());
-    let stack = Stack::with(Options { verifier: Some(gate.clone()), ..Options::default() }).await;
+    let gate = Arc::new(GatedVerifier::default());
+    let stack =
+        TestStack::with(StackOptions { verifier: Some(gate.clone()), ..StackOptions::default() }).await;
     stack.campaign(json!({})).await;
     let mut settings = stack.settings.clone();
     let silence = way_to_database(&mut settings).await;
-    let gateway = Member::start("gateway", &settings);
+    let gateway = FleetProcess::start("gateway", &settings);
     gateway.until_ready().await;
     let asked = gate.asked();
     let body = json!({"campaign_id": CAMPAIGN, "recipients": people(1..3)}).to_string();

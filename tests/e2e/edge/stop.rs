@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pillarbox_tests::{CAMPAIGN, Gate, KEY, Options, Spawned, Stack, eventually, free_port, people};
+use pillarbox_tests::{
+    CAMPAIGN, GatedVerifier, KEY, SpawnedProcess, StackOptions, TestStack, eventually, free_port, people,
+};
 use reqwest::{Response, Result};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -13,23 +15,23 @@ use super::{PATIENCE, said};
 
 /// A process of the gateway whose mailer works until its gate is opened.
 struct Stopping {
-    stack: Stack,
-    gate: Arc<Gate>,
-    gateway: Spawned,
+    stack: TestStack,
+    gate: Arc<GatedVerifier>,
+    gateway: SpawnedProcess,
     url: String,
 }
 
 impl Stopping {
     async fn start(grace_ms: &str) -> Self {
-        let gate = Arc::new(Gate::default());
+        let gate = Arc::new(GatedVerifier::default());
         let settings = vec![("SHUTDOWN__GRACE_MS", grace_ms.to_owned())];
-        let options = Options { settings, verifier: Some(gate.clone()), ..Options::default() };
-        let mut stack = Stack::with(options).await;
+        let options = StackOptions { settings, verifier: Some(gate.clone()), ..StackOptions::default() };
+        let mut stack = TestStack::with(options).await;
         stack.campaign(json!({})).await;
         let (port, admin) = (free_port(), free_port());
         stack.settings.insert("PILLARBOX__GATEWAY__LISTEN".to_owned(), format!("127.0.0.1:{port}"));
         stack.settings.insert("PILLARBOX__ADMIN__LISTEN".to_owned(), format!("127.0.0.1:{admin}"));
-        let gateway = Spawned::start("gateway", &stack.settings, None);
+        let gateway = SpawnedProcess::start("gateway", &stack.settings, None);
         let url = format!("http://127.0.0.1:{port}");
         eventually("the gateway finds a mailer", async || {
             let nobody = send(&url, json!({"campaign_id": "PA-NOBODY", "recipients": [{}]})).await;
@@ -41,7 +43,7 @@ impl Stopping {
 }
 
 /// What became of a request can be asked for by its id.
-async fn until_done(stack: &Stack, gate: &Gate, request_id: &str) {
+async fn until_done(stack: &TestStack, gate: &GatedVerifier, request_id: &str) {
     gate.open();
     let path = format!("{}/api/v1/requests/{request_id}", stack.url);
     eventually("the request is done", async || {

@@ -2,23 +2,25 @@
 
 use std::time::Duration;
 
-use pillarbox_tests::{Answer, CAMPAIGN, KEY, Options, Spawned, Stack, eventually, people};
+use pillarbox_tests::{
+    ApiResponse, CAMPAIGN, KEY, SpawnedProcess, StackOptions, TestStack, eventually, people,
+};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 use super::{honour_keys, is_replayed, only_request, send_with_key, status_of};
 
-async fn without_mailer() -> Stack {
+async fn without_mailer() -> TestStack {
     let settings =
         vec![("MAILER__LEASE_MS", "1500".to_owned()), ("MAILER__JOB_INTERVAL_MS", "200".to_owned())];
-    let stack = Stack::with(Options { settings, mailers: 0, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { settings, mailers: 0, ..StackOptions::default() }).await;
     stack.campaign(json!({})).await;
     honour_keys(&stack).await;
     stack
 }
 
 /// Sends with the key until there is an answer, as a client does that loses patience quickly.
-async fn insist(stack: &Stack, key: &str, recipients: &[Value]) -> Answer {
+async fn insist(stack: &TestStack, key: &str, recipients: &[Value]) -> ApiResponse {
     let answer = Mutex::new(None);
     eventually("the send is answered", async || {
         let sent =
@@ -36,11 +38,11 @@ async fn insist(stack: &Stack, key: &str, recipients: &[Value]) -> Answer {
 
 async fn dies_at(point: &'static str) {
     let stack = without_mailer().await;
-    let doomed = Mutex::new(Spawned::start("mailer", &stack.settings, Some(point)));
+    let doomed = Mutex::new(SpawnedProcess::start("mailer", &stack.settings, Some(point)));
     let recipients = people(1..31);
     let (answer, _second) = tokio::join!(insist(&stack, "order", &recipients), async {
         eventually("the mailer dies at its fail point", async || doomed.lock().await.has_ended()).await;
-        Spawned::start("mailer", &stack.settings, None)
+        SpawnedProcess::start("mailer", &stack.settings, None)
     });
     assert_eq!(answer.reasons(), vec!["mailed"; 30]);
     assert_eq!(stack.count("SELECT count(*) FROM pieces").await, 30);
@@ -82,7 +84,7 @@ async fn killed_after_settle_before_the_reply() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_claim_whose_message_is_lost_gives_its_key_to_the_next_attempt() {
     let mut stack = without_mailer().await;
-    let doomed = Mutex::new(Spawned::start("mailer", &stack.settings, Some("send.claimed")));
+    let doomed = Mutex::new(SpawnedProcess::start("mailer", &stack.settings, Some("send.claimed")));
     let recipients = people(1..6);
     eventually("the mailer dies", async || {
         let _ =
@@ -93,7 +95,7 @@ async fn a_claim_whose_message_is_lost_gives_its_key_to_the_next_attempt() {
     let before = only_request(&stack).await;
     // Another namespace: what is in the queue is out of everybody's reach, as if the broker had been wiped.
     stack.settings.insert("PILLARBOX__BROKER__NAMESPACE".to_owned(), format!("elsewhere-{before}"));
-    let _mailer = Spawned::start("mailer", &stack.settings, None);
+    let _mailer = SpawnedProcess::start("mailer", &stack.settings, None);
     let url = stack.second_gateway().await;
     let body = json!({"campaign_id": CAMPAIGN, "recipients": recipients}).to_string();
     let headers = [("x-api-key", KEY), ("idempotency-key", "k")];
@@ -109,7 +111,7 @@ async fn a_claim_whose_message_is_lost_gives_its_key_to_the_next_attempt() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dry_run_whose_worker_dies_is_an_error_that_leaves_nothing() {
     let settings = vec![("GATEWAY__CALL_DEADLINE_MS", "1500".to_owned())];
-    let stack = Stack::with(Options { settings, mailers: 0, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { settings, mailers: 0, ..StackOptions::default() }).await;
     stack.campaign(json!({})).await;
     let body = json!({"campaign_id": CAMPAIGN, "recipients": people(1..3)}).to_string();
     let url = format!("{}/api/v1/recipients?validate=1", stack.url);

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use pillarbox_tests::{Answer, CAMPAIGN, KEY, Options, Stack, eventually, people};
+use pillarbox_tests::{ApiResponse, CAMPAIGN, KEY, StackOptions, TestStack, eventually, people};
 use serde_json::{Value, json};
 
-async fn validate(stack: &Stack, query: &str, recipients: &[Value]) -> Answer {
+async fn validate(stack: &TestStack, query: &str, recipients: &[Value]) -> ApiResponse {
     let body = json!({"campaign_id": CAMPAIGN, "recipients": recipients}).to_string();
     let url = format!("{}/api/v1/recipients{query}", stack.url);
     let headers = [("x-api-key", KEY), ("idempotency-key", "dry")];
@@ -13,7 +13,7 @@ async fn validate(stack: &Stack, query: &str, recipients: &[Value]) -> Answer {
 }
 
 /// How many rows each table has, but for what is only remembered of addresses, and of who asked how often.
-async fn rows(stack: &Stack) -> BTreeMap<String, i64> {
+async fn rows(stack: &TestStack) -> BTreeMap<String, i64> {
     let tables = "SELECT table_name::text FROM information_schema.tables
         WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'
             AND table_name NOT IN ('rate_windows', 'address_answers', 'duties')";
@@ -28,7 +28,7 @@ async fn rows(stack: &Stack) -> BTreeMap<String, i64> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dry_run_verifies_filters_and_prices_and_leaves_nothing() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     stack.campaign(json!({"do_not_mail": ["2 Main St, Austin, TX 78701"]})).await;
     stack.send(&people(4..5)).await;
     let mut recipients = people(1..5);
@@ -61,7 +61,7 @@ async fn a_dry_run_verifies_filters_and_prices_and_leaves_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dry_run_foresees_the_budget_and_the_payment() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     stack.campaign(json!({"budget": "$1.00"})).await;
     let answer = validate(&stack, "?validate=1", &people(1..3)).await;
     assert_eq!(answer.reasons(), ["would_mail", "budget_exceeded"]);
@@ -78,7 +78,7 @@ async fn a_dry_run_foresees_the_budget_and_the_payment() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dry_run_is_refused_as_a_send_is() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     assert_eq!(validate(&stack, "?validate=1", &[]).await.error(), (422, "invalid_payload".to_owned()));
     stack.campaign(json!({"status": "paused"})).await;
     let refused = validate(&stack, "?validate=1", &people(1..2)).await;
@@ -87,7 +87,7 @@ async fn a_dry_run_is_refused_as_a_send_is() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn any_other_value_of_validate_is_ignored() {
-    let stack = Stack::with(Options::default()).await;
+    let stack = TestStack::with(StackOptions::default()).await;
     stack.campaign(json!({})).await;
     for (at, query) in ["?validate=true", "?validate=", "?validate=01", "?other=1"].into_iter().enumerate() {
         let headers = [("x-api-key", KEY)];

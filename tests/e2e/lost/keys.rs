@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use pillarbox_tests::{CAMPAIGN, Gate, KEY, Options, Stack, eventually, people};
+use pillarbox_tests::{CAMPAIGN, GatedVerifier, KEY, StackOptions, TestStack, eventually, people};
 use serde_json::{Value, json};
 
 use super::{OTHERS_CAMPAIGN, OTHERS_KEY, another_team, honour_keys, is_replayed, send_with_key, start};
@@ -27,7 +27,7 @@ async fn the_same_key_and_body_is_answered_once_however_late_and_whatever_became
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_key_is_read_for_a_team_that_has_not_switched_keys_on() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let key = "k".repeat(201);
     for key in ["k", &key] {
         let number = key.len();
@@ -67,9 +67,9 @@ async fn the_same_key_with_another_body_is_idempotency_key_reused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn in_progress_while_the_first_attempt_runs_and_another_key_waits_for_its_answer() {
-    let gate = Arc::new(Gate::default());
-    let verifier: Arc<dyn verification::Verify> = gate.clone();
-    let stack = Stack::with(Options { verifier: Some(verifier), ..Options::default() }).await;
+    let gate = Arc::new(GatedVerifier::default());
+    let verifier: Arc<dyn verification::AddressVerifier> = gate.clone();
+    let stack = TestStack::with(StackOptions { verifier: Some(verifier), ..StackOptions::default() }).await;
     stack.campaign(json!({})).await;
     honour_keys(&stack).await;
     let recipients = people(1..4);
@@ -164,7 +164,7 @@ async fn an_empty_key_is_none_and_one_over_200_characters_is_invalid() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_requests_with_one_key_at_a_time_one_is_done() {
-    let stack = Stack::with(Options { mailers: 2, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { mailers: 2, ..StackOptions::default() }).await;
     stack.campaign(json!({})).await;
     honour_keys(&stack).await;
     for round in 0..10_usize {

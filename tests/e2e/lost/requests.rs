@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use pillarbox_tests::{Gate, INTEGRATION_KEY, KEY, Options, Stack, eventually, people};
+use pillarbox_tests::{GatedVerifier, INTEGRATION_KEY, KEY, StackOptions, TestStack, eventually, people};
 use reqwest::Method;
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use super::{OTHERS_KEY, another_team, only_request, status_of};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn done_is_told_with_the_stored_response_byte_for_byte_by_any_gateway() {
-    let mut stack = Stack::start().await;
+    let mut stack = TestStack::start().await;
     let answer = stack.send(&people(1..4)).await;
     let id = answer.headers["x-request-id"].to_str().unwrap();
     let told = status_of(&stack, &stack.url, id).await;
@@ -23,9 +23,9 @@ async fn done_is_told_with_the_stored_response_byte_for_byte_by_any_gateway() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn running_is_told_while_a_worker_has_it() {
-    let gate = Arc::new(Gate::default());
-    let verifier: Arc<dyn verification::Verify> = gate.clone();
-    let stack = Stack::with(Options { verifier: Some(verifier), ..Options::default() }).await;
+    let gate = Arc::new(GatedVerifier::default());
+    let verifier: Arc<dyn verification::AddressVerifier> = gate.clone();
+    let stack = TestStack::with(StackOptions { verifier: Some(verifier), ..StackOptions::default() }).await;
     stack.campaign(json!({})).await;
     let recipients = people(1..3);
     let (answer, id) = tokio::join!(stack.send(&recipients), async {
@@ -42,7 +42,7 @@ async fn running_is_told_while_a_worker_has_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn unknown_is_another_teams_request_one_that_failed_and_one_that_is_gone() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     another_team(&stack).await;
     let answer = stack.send(&people(1..3)).await;
     let id = answer.headers["x-request-id"].to_str().unwrap();
@@ -60,7 +60,7 @@ async fn unknown_is_another_teams_request_one_that_failed_and_one_that_is_gone()
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_that_was_begun_and_left_is_unknown_once_nobody_begins_it_any_more() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     stack.send(&people(1..3)).await;
     let id = only_request(&stack).await;
     let left = "UPDATE sends SET state = 'claimed', response = NULL, finished_at = NULL";
@@ -72,7 +72,7 @@ async fn a_request_that_was_begun_and_left_is_unknown_once_nobody_begins_it_any_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn keys_of_other_kinds_and_ids_that_are_none_are_refused() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let id = uuid::Uuid::now_v7();
     let url = format!("{}/api/v1/requests/{id}", stack.url);
     for headers in [&[("x-api-key", INTEGRATION_KEY)][..], &[("x-api-key", "pk_fx_none")], &[]] {
@@ -88,7 +88,7 @@ async fn keys_of_other_kinds_and_ids_that_are_none_are_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn asking_is_limited_in_windows_of_its_own() {
     let settings = vec![("GATEWAY__REQUESTS_PER_MINUTE_PER_KEY", "60".to_owned())];
-    let stack = Stack::with(Options { settings, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { settings, ..StackOptions::default() }).await;
     stack.campaign(json!({})).await;
     stack.clock.advance(TimeDelta::hours(24));
     let id = uuid::Uuid::now_v7().to_string();

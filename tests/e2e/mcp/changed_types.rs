@@ -1,6 +1,6 @@
 //! What another type of a column does to the formulas over it.
 
-use pillarbox_tests::{CAMPAIGN, Crm, Stack, eventually, person};
+use pillarbox_tests::{CAMPAIGN, CrmClient, TestStack, eventually, person};
 use serde_json::{Value, json};
 
 use super::Mcp;
@@ -15,7 +15,7 @@ fn conditions(column: &str, operator: &str) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_column_that_has_got_another_type_leaves_the_formulas_over_it_blank_with_the_reason() {
-    let mut crm = Crm::start().await;
+    let mut crm = CrmClient::start().await;
     crm.stack.add_mailer(None);
     crm.stack.campaign(json!({})).await;
     let probe = json!({"campaign_id": CAMPAIGN, "recipients": [person(9)]});
@@ -60,7 +60,7 @@ async fn a_column_that_has_got_another_type_leaves_the_formulas_over_it_blank_wi
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_may_not_change_the_type_of_a_formula_that_conditions_use_through_another_column() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     stack
         .apply(apply_columns(json!([
             {"name": "pts", "type": "number"},

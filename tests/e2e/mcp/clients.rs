@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
-use pillarbox_tests::{Crm, INTEGRATION_KEY, KEY, Options, Stack};
+use pillarbox_tests::{CrmClient, INTEGRATION_KEY, KEY, StackOptions, TestStack};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
@@ -109,14 +109,14 @@ fn includes(actual: &Value, expected: &Value) -> bool {
 }
 
 async fn speaks_to_the_integrations_server(client: Client) {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let url = format!("{}{INTEGRATIONS}", crm.stack.url);
     client.follow(&url, INTEGRATION_KEY, &integration_plan()).await;
     assert_eq!(crm.ids().await, ["a"], "what the client did stands in the database");
 }
 
 async fn speaks_to_the_formula_server(client: Client) {
-    let stack = Stack::with(Options::default()).await;
+    let stack = TestStack::with(StackOptions::default()).await;
     Mcp::formulas_ready(&stack).await;
     let url = format!("{}{FORMULAS}", stack.url);
     client.follow(&url, KEY, &formula_plan()).await;
@@ -124,7 +124,7 @@ async fn speaks_to_the_formula_server(client: Client) {
 
 /// What HTTP refuses ends the connection, and the client says so instead of waiting.
 async fn is_told_when_it_is_refused(client: Client) {
-    let crm = Crm::with_syncers(Vec::new(), 0).await;
+    let crm = CrmClient::with_syncers(Vec::new(), 0).await;
     let url = format!("{}{INTEGRATIONS}", crm.stack.url);
     let ping = [json!({"do": "ping"})];
     let refused = |results: &[Value]| results[0]["refused"].is_string();

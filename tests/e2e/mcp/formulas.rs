@@ -1,6 +1,6 @@
 //! The tools of the Formula server: what they answer, how they fail, and that a save is done once.
 
-use pillarbox_tests::{CAMPAIGN, Options, Spawned, Stack, eventually, person};
+use pillarbox_tests::{CAMPAIGN, SpawnedProcess, StackOptions, TestStack, eventually, person};
 use serde_json::{Value, json};
 
 use super::{FORMULA_KEY, Mcp};
@@ -14,7 +14,7 @@ async fn save(server: &Mcp<'_>, name: &str, formula: &str) -> Result<Value, Valu
 
 #[tokio::test(flavor = "multi_thread")]
 async fn list_columns_shows_every_column_with_its_type_page_by_page() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let server = Mcp::formulas_ready(&stack).await;
     let columns = json!([{"name": "Spent", "type": "number"}]);
     stack.apply(json!({"teams": [{"name": "Test", "columns": columns}]})).await;
@@ -47,7 +47,7 @@ async fn list_columns_shows_every_column_with_its_type_page_by_page() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn list_functions_shows_each_with_an_example_that_gives_its_result() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let server = Mcp::formulas_ready(&stack).await;
     let all =
         server.call("list_functions", json!({})).await.unwrap()["functions"].as_array().unwrap().clone();
@@ -68,7 +68,7 @@ async fn list_functions_shows_each_with_an_example_that_gives_its_result() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn check_formula_gives_the_type_or_problems_with_their_places() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let server = Mcp::formulas_ready(&stack).await;
     let good = server.call("check_formula", json!({"formula": GREETING})).await.unwrap();
     assert_eq!(good, json!({"valid": true, "type": "text", "columns": ["first_name"], "problems": []}));
@@ -89,7 +89,7 @@ async fn check_formula_gives_the_type_or_problems_with_their_places() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn preview_formula_computes_given_rows_and_people_of_the_address_book() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let server = Mcp::formulas_ready(&stack).await;
     let rows = json!([{"First_Name": "ann"}, {"first_name": null, "city": "Austin"}, {}]);
     let given = server.call("preview_formula", json!({"formula": GREETING, "rows": rows})).await.unwrap();
@@ -135,7 +135,7 @@ async fn preview_formula_computes_given_rows_and_people_of_the_address_book() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn check_formula_warns_of_a_blank_that_is_passed_over() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let server = Mcp::formulas_ready(&stack).await;
     let columns = json!([{"name": "Spent", "type": "number"}]);
     stack.apply(json!({"teams": [{"name": "Test", "columns": columns}]})).await;
@@ -157,7 +157,7 @@ async fn previewed(server: &Mcp<'_>, formula: &str) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_formulas_only_key_sees_people_masked_unless_the_team_lets_it() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let full_access = Mcp::formulas_ready(&stack).await;
     let team = |setting: Value| {
         let keys = json!([{"kind": "formulas", "name": "Agent", "key": FORMULA_KEY}]);
@@ -206,7 +206,7 @@ async fn a_formulas_only_key_sees_people_masked_unless_the_team_lets_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn save_formula_creates_changes_and_leaves_alone_and_every_change_is_written_down() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let server = Mcp::formulas_ready(&stack).await;
     let saved = save(&server, "Greeting", GREETING).await.unwrap();
     assert_eq!(saved, json!({"name": "Greeting", "outcome": "created", "formula": GREETING, "type": "text"}));
@@ -239,7 +239,7 @@ async fn save_formula_creates_changes_and_leaves_alone_and_every_change_is_writt
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_circle_of_columns_is_refused_and_a_change_that_breaks_another_column_too() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let server = Mcp::formulas_ready(&stack).await;
     save(&server, "Length", "LEN(first_name)").await.unwrap();
     save(&server, "Double", "Length * 2").await.unwrap();
@@ -254,7 +254,7 @@ async fn a_circle_of_columns_is_refused_and_a_change_that_breaks_another_column_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn explain_formula_shows_the_campaigns_designs_and_links_that_use_the_column() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let server = Mcp::formulas_ready(&stack).await;
     save(&server, "Length", "LEN(first_name)").await.unwrap();
     let unused = server.call("explain_formula", json!({"name": "length"})).await.unwrap();
@@ -287,7 +287,7 @@ async fn explain_formula_shows_the_campaigns_designs_and_links_that_use_the_colu
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_team_has_at_most_100_formula_columns() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let server = Mcp::formulas_ready(&stack).await;
     let sql = "INSERT INTO address_columns (team_id, column_id, name, name_key, type, kind, source, created_at, formula)
                SELECT team_id, gen_random_uuid(), 'f' || n, 'f' || n, 'number', 'formula', 'owner', now(), '1'
@@ -309,7 +309,7 @@ async fn a_team_has_at_most_100_formula_columns() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_formulas_only_key_works_on_its_own_team_and_sees_no_other() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     save(&Mcp::formulas_ready(&stack).await, "Secret", "1").await.unwrap();
     let other = json!({"name": "Other", "time_zone": "UTC", "keys": [{"kind": "formulas", "name": "A", "key": FORMULA_KEY}]});
     stack.apply(json!({"teams": [other]})).await;
@@ -321,13 +321,13 @@ async fn a_formulas_only_key_works_on_its_own_team_and_sees_no_other() {
 
 /// A save whose mailer dies at a point is delivered to another one and done once.
 async fn dies_at(point: &'static str) {
-    let stack = Stack::with(Options { mailers: 0, ..Options::default() }).await;
-    let mut doomed = Spawned::start("mailer", &stack.settings, Some(point));
+    let stack = TestStack::with(StackOptions { mailers: 0, ..StackOptions::default() }).await;
+    let mut doomed = SpawnedProcess::start("mailer", &stack.settings, Some(point));
     let server = Mcp::formulas_ready(&stack).await;
     let dies = async {
         let doomed = tokio::sync::Mutex::new(&mut doomed);
         eventually("the mailer dies at its fail point", async || doomed.lock().await.has_ended()).await;
-        Spawned::start("mailer", &stack.settings, None)
+        SpawnedProcess::start("mailer", &stack.settings, None)
     };
     let (saved, _second) = tokio::join!(save(&server, "Greeting", GREETING), dies);
     assert_eq!(saved.unwrap()["outcome"], "created", "the answer is that of the save that was done");

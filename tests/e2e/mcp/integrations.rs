@@ -1,6 +1,6 @@
 //! The tools of the Integrations server: the push API's operations and codes.
 
-use pillarbox_tests::{Crm, eventually};
+use pillarbox_tests::{CrmClient, eventually};
 use serde_json::{Value, json};
 
 use super::Mcp;
@@ -11,7 +11,7 @@ fn record(id: &str) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_whole_sync_through_the_tools_does_what_the_push_api_does() {
-    let crm = Crm::with(Vec::new()).await;
+    let crm = CrmClient::with(Vec::new()).await;
     let server = Mcp::integrations(&crm);
     let status = server.call("get_status", json!({})).await.unwrap();
     assert_eq!((&status["fields"], &status["openSync"]), (&json!([]), &Value::Null));
@@ -54,7 +54,7 @@ async fn a_whole_sync_through_the_tools_does_what_the_push_api_does() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn failures_carry_the_push_apis_codes_and_details() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let server = Mcp::integrations(&crm);
     let unknown = "0197f3a0-0000-7000-8000-000000000000";
     assert_eq!(server.failure("push_records", json!({"records": []})).await, "no_open_sync");
@@ -107,7 +107,7 @@ async fn failures_carry_the_push_apis_codes_and_details() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_locked_column_and_the_removal_guard_fail_with_their_details() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let server = Mcp::integrations(&crm);
     let columns = json!([{"name": "tier", "type": "number"}]);
     crm.stack.apply(json!({"teams": [{"name": "Test", "columns": columns}]})).await;
@@ -128,7 +128,7 @@ async fn a_locked_column_and_the_removal_guard_fail_with_their_details() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_with_a_key_is_done_once_and_the_key_is_the_push_apis() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let server = Mcp::integrations(&crm);
     let begin = json!({"mode": "delta", "idempotencyKey": "begin"});
     let begun = server.call("begin_sync", begin.clone()).await.unwrap();
@@ -154,7 +154,7 @@ async fn a_call_with_a_key_is_done_once_and_the_key_is_the_push_apis() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_is_not_answered_in_time_fails_with_the_key_that_its_retry_needs() {
-    let crm = Crm::with(vec![("GATEWAY__MCP_CALL_DEADLINE_MS", "700".to_owned())]).await;
+    let crm = CrmClient::with(vec![("GATEWAY__MCP_CALL_DEADLINE_MS", "700".to_owned())]).await;
     crm.declare_usual().await;
     let server = Mcp::integrations(&crm);
     server.call("begin_sync", json!({"mode": "delta"})).await.unwrap();

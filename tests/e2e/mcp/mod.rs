@@ -9,7 +9,7 @@ mod refusals;
 mod schemas;
 mod wire;
 
-use pillarbox_tests::{Answer, Crm, INTEGRATION_KEY, KEY, Stack, eventually};
+use pillarbox_tests::{ApiResponse, CrmClient, INTEGRATION_KEY, KEY, TestStack, eventually};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -24,22 +24,22 @@ const FORMULA_KEY: &str = "pk_fx_TestTestTestTestTestTest";
 
 /// A client of one server that holds every result against the tool's schemas.
 struct Mcp<'a> {
-    stack: &'a Stack,
+    stack: &'a TestStack,
     path: &'static str,
     key: &'static str,
 }
 
 impl<'a> Mcp<'a> {
-    fn integrations(crm: &'a Crm) -> Self {
+    fn integrations(crm: &'a CrmClient) -> Self {
         Self { stack: &crm.stack, path: INTEGRATIONS, key: INTEGRATION_KEY }
     }
 
-    fn formulas(stack: &'a Stack) -> Self {
+    fn formulas(stack: &'a TestStack) -> Self {
         Self { stack, path: FORMULAS, key: KEY }
     }
 
     /// The Formula server's, once a mailer takes its calls.
-    async fn formulas_ready(stack: &'a Stack) -> Self {
+    async fn formulas_ready(stack: &'a TestStack) -> Self {
         let server = Self::formulas(stack);
         eventually("a mailer takes calls of formula tools", async || server.is_ready("list_functions").await)
             .await;
@@ -47,12 +47,17 @@ impl<'a> Mcp<'a> {
     }
 
     /// Any request, with these headers only.
-    async fn raw(&self, method: Method, headers: &[(&str, &str)], body: impl Into<reqwest::Body>) -> Answer {
+    async fn raw(
+        &self,
+        method: Method,
+        headers: &[(&str, &str)],
+        body: impl Into<reqwest::Body>,
+    ) -> ApiResponse {
         self.stack.request(method, &format!("{}{}", self.stack.url, self.path), headers, body).await
     }
 
     /// A POST with the key and what every client sends.
-    async fn post(&self, headers: &[(&str, &str)], body: impl Into<reqwest::Body>) -> Answer {
+    async fn post(&self, headers: &[(&str, &str)], body: impl Into<reqwest::Body>) -> ApiResponse {
         let authorization = format!("Bearer {}", self.key);
         let mut all = vec![
             ("authorization", authorization.as_str()),
@@ -64,7 +69,7 @@ impl<'a> Mcp<'a> {
     }
 
     /// A request of JSON-RPC; its answer as it came.
-    async fn request(&self, method: &str, params: Value) -> Answer {
+    async fn request(&self, method: &str, params: Value) -> ApiResponse {
         let body = json!({"method": method, "params": params, "jsonrpc": "2.0", "id": 7});
         self.post(&[("mcp-protocol-version", "2025-11-25")], body.to_string()).await
     }

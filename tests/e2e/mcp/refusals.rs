@@ -1,6 +1,6 @@
 //! What HTTP refuses on both servers, with the push API's body.
 
-use pillarbox_tests::{Crm, INTEGRATION_KEY, KEY, Stack};
+use pillarbox_tests::{CrmClient, INTEGRATION_KEY, KEY, TestStack};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn ping() -> String {
     json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string()
 }
 
-async fn give_formula_key(stack: &Stack) {
+async fn give_formula_key(stack: &TestStack) {
     let keys = json!([
         {"kind": "full_access", "name": "Tests", "key": KEY},
         {"kind": "formulas", "name": "Agent", "key": FORMULA_KEY},
@@ -20,7 +20,7 @@ async fn give_formula_key(stack: &Stack) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_does_not_open_the_server_is_401_with_a_challenge() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     give_formula_key(&crm.stack).await;
     let integrations = Mcp::integrations(&crm);
     let formulas = Mcp::formulas(&crm.stack);
@@ -47,7 +47,7 @@ async fn a_key_that_does_not_open_the_server_is_401_with_a_challenge() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_revoked_key_opens_nothing_at_once() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     assert_eq!(Mcp::integrations(&crm).result("ping", json!({})).await, json!({}));
     crm.stack.sql.execute("UPDATE api_keys SET revoked_at = now()", &[]).await.unwrap();
     for server in [Mcp::integrations(&crm), Mcp::formulas(&crm.stack)] {
@@ -57,7 +57,7 @@ async fn a_revoked_key_opens_nothing_at_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_paused_or_disconnected_integration_is_403() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     for availability in ["paused", "disconnected"] {
         crm.integration(json!({"availability": availability})).await;
         let answer = Mcp::integrations(&crm).post(&[], ping()).await;
@@ -70,7 +70,7 @@ async fn a_paused_or_disconnected_integration_is_403() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_foreign_origin_is_403_before_the_key_and_a_local_or_allowed_one_is_served() {
     let allowed = ("GATEWAY__MCP_ALLOWED_ORIGINS", "https://agent.example.com".to_owned());
-    let crm = Crm::with(vec![allowed]).await;
+    let crm = CrmClient::with(vec![allowed]).await;
     for server in [Mcp::integrations(&crm), Mcp::formulas(&crm.stack)] {
         for origin in ["http://evil.example.com", "null"] {
             let answer = server.raw(Method::POST, &[("origin", origin)], ping()).await;
@@ -83,7 +83,7 @@ async fn a_foreign_origin_is_403_before_the_key_and_a_local_or_allowed_one_is_se
 }
 
 /// The first answer that is not 200, of twice as many requests as a minute takes and one more: they can lie in two.
-async fn limited(server: &Mcp<'_>, limit: usize, source: &str) -> pillarbox_tests::Answer {
+async fn limited(server: &Mcp<'_>, limit: usize, source: &str) -> pillarbox_tests::ApiResponse {
     for _ in 0..=2 * limit {
         let answer = server.post(&[("x-forwarded-for", source)], ping()).await;
         if answer.status != 200 {
@@ -95,7 +95,7 @@ async fn limited(server: &Mcp<'_>, limit: usize, source: &str) -> pillarbox_test
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_integrations_server_counts_toward_the_push_apis_limit_of_an_address() {
-    let crm = Crm::with(vec![
+    let crm = CrmClient::with(vec![
         ("GATEWAY__PUSH_REQUESTS_PER_MINUTE_PER_SOURCE", "40".to_owned()),
         ("GATEWAY__TRUSTED_PROXIES", "127.0.0.0/8".to_owned()),
     ])
@@ -113,7 +113,7 @@ async fn the_integrations_server_counts_toward_the_push_apis_limit_of_an_address
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_formula_server_counts_keys_and_addresses_in_windows_of_its_own() {
-    let crm = Crm::with(vec![
+    let crm = CrmClient::with(vec![
         ("GATEWAY__FORMULA_REQUESTS_PER_MINUTE_PER_SOURCE", "40".to_owned()),
         ("GATEWAY__FORMULA_REQUESTS_PER_MINUTE_PER_KEY", "30".to_owned()),
         ("GATEWAY__TRUSTED_PROXIES", "127.0.0.0/8".to_owned()),
@@ -136,7 +136,7 @@ async fn the_formula_server_counts_keys_and_addresses_in_windows_of_its_own() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_fails_on_our_side_is_32603_with_the_requests_id() {
     // No syncer, and no mailer.
-    let crm = Crm::with_syncers(Vec::new(), 0).await;
+    let crm = CrmClient::with_syncers(Vec::new(), 0).await;
     let error = Mcp::integrations(&crm).error("tools/call", json!({"name": "begin_sync"})).await;
     assert_eq!(error, -32603);
     assert_eq!(Mcp::formulas(&crm.stack).error("tools/call", json!({"name": "list_columns"})).await, -32603);

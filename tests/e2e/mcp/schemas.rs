@@ -1,6 +1,6 @@
 //! Tools as data: schemas that are schemas, and results that keep to them.
 
-use pillarbox_tests::{Crm, Stack};
+use pillarbox_tests::{CrmClient, TestStack};
 use serde_json::{Value, json};
 
 use super::Mcp;
@@ -129,7 +129,7 @@ fn assert_listed_well(tool: &Value) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tools_are_listed_in_the_same_order_with_schemas_of_objects_and_without_null() {
-    let crm = Crm::with(Vec::new()).await;
+    let crm = CrmClient::with(Vec::new()).await;
     let listed = Mcp::integrations(&crm).result("tools/list", json!({})).await;
     assert_eq!(listed, Mcp::integrations(&crm).result("tools/list", json!({"cursor": "x"})).await);
     assert_eq!(listed.as_object().unwrap().len(), 1, "one page: no nextCursor");
@@ -149,7 +149,7 @@ async fn tools_are_listed_in_the_same_order_with_schemas_of_objects_and_without_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_formula_tools_are_listed_the_same_way() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let tools = Mcp::formulas(&stack).tools().await;
     let names: Vec<_> = tools.iter().map(|tool| tool["name"].clone()).collect();
     let wanted = [

@@ -1,6 +1,6 @@
 //! What the official clients were measured to need of a server that answers POST only and keeps no sessions.
 
-use pillarbox_tests::{Crm, INTEGRATION_KEY, Stack};
+use pillarbox_tests::{CrmClient, INTEGRATION_KEY, TestStack};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ fn initialize(version: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn initialize_echoes_a_known_version_and_offers_the_latest_for_another() {
-    let crm = Crm::with(Vec::new()).await;
+    let crm = CrmClient::with(Vec::new()).await;
     for server in [Mcp::integrations(&crm)] {
         for version in VERSIONS {
             let answer = server.post(&[], initialize(version)).await;
@@ -38,7 +38,7 @@ async fn initialize_echoes_a_known_version_and_offers_the_latest_for_another() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_without_an_id_is_202_with_an_empty_body_and_does_nothing() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let server = Mcp::integrations(&crm);
     for method in ["notifications/initialized", "notifications/cancelled", "tools/call", "nothing"] {
         let params = json!({"name": "begin_sync", "arguments": {}});
@@ -51,7 +51,7 @@ async fn a_message_without_an_id_is_202_with_an_empty_body_and_does_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_method_but_post_is_405_use_post_before_the_key() {
-    let crm = Crm::with(Vec::new()).await;
+    let crm = CrmClient::with(Vec::new()).await;
     let wrong = [("authorization", "Bearer pk_int_Wrong"), ("origin", "http://evil.example.com")];
     for server in [Mcp::integrations(&crm), Mcp::formulas(&crm.stack)] {
         for method in [Method::GET, Method::DELETE, Method::PUT, Method::PATCH, Method::OPTIONS] {
@@ -68,7 +68,7 @@ async fn every_method_but_post_is_405_use_post_before_the_key() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn there_are_no_sessions_and_one_that_is_named_is_ignored() {
-    let crm = Crm::with(Vec::new()).await;
+    let crm = CrmClient::with(Vec::new()).await;
     let server = Mcp::integrations(&crm);
     let answer = server.post(&[("mcp-session-id", "made-up")], initialize("2025-11-25")).await;
     assert_eq!(answer.status, 200);
@@ -78,7 +78,7 @@ async fn there_are_no_sessions_and_one_that_is_named_is_ignored() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_answer_is_json_and_an_error_has_a_code_and_a_message_and_no_more() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let server = Mcp::integrations(&crm);
     for (method, params) in [
         ("ping", json!({})),
@@ -103,7 +103,7 @@ async fn every_answer_is_json_and_an_error_has_a_code_and_a_message_and_no_more(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ids_are_echoed_and_params_may_be_absent() {
-    let crm = Crm::with(Vec::new()).await;
+    let crm = CrmClient::with(Vec::new()).await;
     let server = Mcp::integrations(&crm);
     for id in [json!(0), json!(1), json!(-3), json!("server-discover-probe-1")] {
         let answer =
@@ -115,7 +115,7 @@ async fn ids_are_echoed_and_params_may_be_absent() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn json_rpc_errors_have_their_codes_and_http_200() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     for server in [Mcp::integrations(&crm), Mcp::formulas(&crm.stack)] {
         for (body, code) in [
             ("", -32700),
@@ -145,7 +145,7 @@ async fn json_rpc_errors_have_their_codes_and_http_200() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_over_4456448_bytes_is_32600_and_one_of_that_size_is_not() {
-    let crm = Crm::with(Vec::new()).await;
+    let crm = CrmClient::with(Vec::new()).await;
     let server = Mcp::integrations(&crm);
     let frame = json!({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"padding": ""}}).to_string();
     let padded = |bytes: usize| {
@@ -177,7 +177,7 @@ async fn a_request_over_4456448_bytes_is_32600_and_one_of_that_size_is_not() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unsupported_protocol_version_is_400_and_none_is_an_old_one() {
-    let crm = Crm::with(Vec::new()).await;
+    let crm = CrmClient::with(Vec::new()).await;
     let server = Mcp::integrations(&crm);
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string();
     for version in VERSIONS {
@@ -195,7 +195,7 @@ async fn an_unsupported_protocol_version_is_400_and_none_is_an_old_one() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_insists_on_nothing_is_served_without_accept_and_content_type() {
-    let crm = Crm::with(Vec::new()).await;
+    let crm = CrmClient::with(Vec::new()).await;
     let authorization = format!("bearer {INTEGRATION_KEY}");
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string();
     let answer = Mcp::integrations(&crm).raw(Method::POST, &[("authorization", &authorization)], ping).await;
@@ -204,7 +204,7 @@ async fn a_client_that_insists_on_nothing_is_served_without_accept_and_content_t
 
 #[tokio::test(flavor = "multi_thread")]
 async fn both_servers_introduce_themselves_apart() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let answer = Mcp::formulas(&stack).post(&[], initialize("2025-11-25")).await.json();
     assert_eq!(answer["result"]["serverInfo"]["name"], "pillarbox-formulas");
     assert!(answer["result"]["instructions"].as_str().unwrap().contains("list_columns"));

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use pillarbox_tests::eventually;
 use serde_json::json;
-use service::metric::{Kind, METRICS, Metric};
+use service::metric::{METRICS, Metric, MetricKind};
 
 use super::rules::{Query, queries, triggers};
 use super::{Fleet, PROCESSES};
@@ -38,7 +38,7 @@ fn sample(line: &str) -> Sample {
 
 fn metric_of(name: &str) -> Option<&'static Metric> {
     let is_of = |metric: &&Metric| match (metric.kind, name.strip_prefix(metric.name)) {
-        (Kind::Histogram, Some(suffix)) => ["_bucket", "_sum", "_count"].contains(&suffix),
+        (MetricKind::Histogram, Some(suffix)) => ["_bucket", "_sum", "_count"].contains(&suffix),
         (_, suffix) => suffix == Some(""),
     };
     METRICS.iter().find(is_of)

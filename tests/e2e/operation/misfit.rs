@@ -1,17 +1,17 @@
 //! A process whose database does not fit it says so, takes no clients from others, and goes on when it is mended.
 
-use pillarbox_tests::{LoadBalancer, Member, Options, Stack, eventually};
+use pillarbox_tests::{FleetProcess, LoadBalancer, StackOptions, TestStack, eventually};
 
 /// Makes the tables look like those of an older version, and undoes it.
 const OLDER: &str = "UPDATE refinery_schema_history SET version = version - 100";
 const AS_BEFORE: &str = "UPDATE refinery_schema_history SET version = version + 100";
 
-async fn gateways(stack: &Stack) -> [Member; 2] {
-    [Member::start("gateway", &stack.settings), Member::start("gateway", &stack.settings)]
+async fn gateways(stack: &TestStack) -> [FleetProcess; 2] {
+    [FleetProcess::start("gateway", &stack.settings), FleetProcess::start("gateway", &stack.settings)]
 }
 
 /// Until it says that it is not ready, and why.
-async fn until_unfit(member: &Member, why: &str) {
+async fn until_unfit(member: &FleetProcess, why: &str) {
     eventually("it says why it is not ready", async || {
         let (status, body) = member.ready().await;
         status == 503 && body["troubles"].to_string().contains(why)
@@ -27,7 +27,7 @@ async fn until_unfit(member: &Member, why: &str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tables_that_are_too_old_keep_a_new_process_from_being_ready_and_no_client_without_an_answer() {
-    let stack = Stack::with(Options::default()).await;
+    let stack = TestStack::with(StackOptions::default()).await;
     stack.sql.batch_execute(OLDER).await.unwrap();
     let gateways = gateways(&stack).await;
     for gateway in &gateways {
@@ -55,11 +55,11 @@ async fn tables_that_are_too_old_keep_a_new_process_from_being_ready_and_no_clie
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_refuses_a_process_is_named_in_its_log() {
-    let mut stack = Stack::with(Options::default()).await;
+    let mut stack = TestStack::with(StackOptions::default()).await;
     let url = stack.settings["PILLARBOX__DATABASE__URL"].clone();
     let (base, options) = url.split_once('?').unwrap();
     let nowhere = format!("{base}_that_is_not_there?{options}");
     stack.settings.insert("PILLARBOX__DATABASE__URL".to_owned(), nowhere);
-    let gateway = Member::start("gateway", &stack.settings);
+    let gateway = FleetProcess::start("gateway", &stack.settings);
     until_unfit(&gateway, "does not exist").await;
 }

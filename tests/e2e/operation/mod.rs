@@ -12,8 +12,8 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 
 use pillarbox_tests::{
-    Answer, INTEGRATION_KEY, KEY, KeptLog, Options, Sink, Spawned, Stack, cards, eventually, free_port,
-    person, with_qr_codes,
+    ApiResponse, INTEGRATION_KEY, KEY, KeptLog, SpawnedProcess, StackOptions, TestStack, WebhookSink, cards,
+    eventually, free_port, person, with_qr_codes,
 };
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -25,14 +25,14 @@ const PROCESSES: [&str; 5] = ["gateway", "mailer", "syncer", "dispatcher", "cons
 
 /// Every process as it is run for real, and what they need around them.
 struct Fleet {
-    stack: Stack,
-    sink: Sink,
+    stack: TestStack,
+    sink: WebhookSink,
     gateway: String,
     console: String,
     /// Operational ports by process.
     ports: HashMap<&'static str, u16>,
     logs: HashMap<&'static str, KeptLog>,
-    _processes: Vec<Spawned>,
+    _processes: Vec<SpawnedProcess>,
     _model: MockServer,
 }
 
@@ -49,7 +49,8 @@ impl Fleet {
             ("CONSOLE__SECURE_COOKIES", "false".to_owned()),
         ];
         let settings = usual.into_iter().chain(settings).collect();
-        let (stack, sink) = with_qr_codes(Options { mailers: 0, settings, ..Options::default() }).await;
+        let (stack, sink) =
+            with_qr_codes(StackOptions { mailers: 0, settings, ..StackOptions::default() }).await;
         provide(&stack).await;
         // Real processes have real clocks.
         stack.clock.advance(chrono::Utc::now() - stack.now());
@@ -62,7 +63,7 @@ impl Fleet {
             for (part, port) in listens {
                 settings.insert(format!("PILLARBOX__{part}__LISTEN"), format!("127.0.0.1:{port}"));
             }
-            let (process, log) = Spawned::start_logged(name, &settings);
+            let (process, log) = SpawnedProcess::start_logged(name, &settings);
             processes.push(process);
             logs.insert(name, log);
             ports.insert(name, port);
@@ -103,7 +104,13 @@ impl Fleet {
         (answer.status.as_u16(), answer.text)
     }
 
-    async fn answer(&self, method: Method, path: &str, headers: &[(&str, &str)], body: &Value) -> Answer {
+    async fn answer(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &Value,
+    ) -> ApiResponse {
         let url = format!("{}{path}", self.gateway);
         self.stack.request(method, &url, headers, body.to_string()).await
     }
@@ -171,7 +178,7 @@ impl Fleet {
 }
 
 /// An integration and an AI column.
-async fn provide(stack: &Stack) {
+async fn provide(stack: &TestStack) {
     let keys = json!([{"name": "Tests", "key": INTEGRATION_KEY}]);
     let team = json!({"name": "Test", "integrations": [{"name": "CRM", "keys": keys}],
         "columns": [{"name": "Greeting", "prompt": "Greet {{first_name}} {{last_name}}."}]});

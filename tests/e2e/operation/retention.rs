@@ -1,7 +1,7 @@
 //! What is old goes, what is not stays, in bounded portions, whoever does it.
 
 use chrono::{DateTime, Datelike, TimeDelta, Utc};
-use pillarbox_tests::{Options, Stack, cards, person, with_qr_codes};
+use pillarbox_tests::{StackOptions, TestStack, cards, person, with_qr_codes};
 use store::retry;
 use uuid::Uuid;
 
@@ -11,14 +11,14 @@ fn id_at(moment: DateTime<Utc>) -> Uuid {
     Uuid::from_u128(milliseconds << 80 | Uuid::now_v7().as_u128() & (u128::MAX >> 48))
 }
 
-async fn old_scan(stack: &Stack, at: DateTime<Utc>) {
+async fn old_scan(stack: &TestStack, at: DateTime<Utc>) {
     let sql = "INSERT INTO scans (team_id, scan_id, piece_id, campaign_id, visitor, destination, scanned_at)
                SELECT team_id, $1, piece_id, campaign_id, 'person', 'https://example.com', $2 FROM pieces LIMIT 1";
     assert_eq!(stack.sql.execute(sql, &[&id_at(at), &at]).await.unwrap(), 1);
 }
 
-async fn with_one_card() -> Stack {
-    let (stack, _) = with_qr_codes(Options::default()).await;
+async fn with_one_card() -> TestStack {
+    let (stack, _) = with_qr_codes(StackOptions::default()).await;
     assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
     stack
 }

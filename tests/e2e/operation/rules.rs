@@ -7,7 +7,7 @@ use promql_parser::label::MatchOp;
 use promql_parser::parser::{Expr, VectorSelector, parse};
 use promql_parser::util::{ExprVisitor, walk_expr};
 use serde_json::Value;
-use service::metric::{Kind, METRICS};
+use service::metric::{METRICS, MetricKind};
 
 /// A use of a metric in a query.
 pub(super) struct Query {
@@ -155,9 +155,9 @@ fn the_documentation_has_every_metric_with_its_labels() {
         .iter()
         .map(|metric| {
             let kind = match metric.kind {
-                Kind::Counter => "counter",
-                Kind::Gauge => "gauge",
-                Kind::Histogram => "histogram",
+                MetricKind::Counter => "counter",
+                MetricKind::Gauge => "gauge",
+                MetricKind::Histogram => "histogram",
             };
             let labels: Vec<String> = metric.labels.iter().map(|label| format!("`{}`", label.name)).collect();
             let by = if metric.by.is_empty() { "all".to_owned() } else { metric.by.join(", ") };

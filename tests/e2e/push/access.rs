@@ -1,6 +1,6 @@
 //! Authentication, availability and rate.
 
-use pillarbox_tests::{Crm, INTEGRATION_KEY, KEY};
+use pillarbox_tests::{CrmClient, INTEGRATION_KEY, KEY};
 use reqwest::Method;
 use serde_json::json;
 
@@ -19,7 +19,7 @@ const CALLS: [(Method, &str); 10] = [
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_does_not_open_it_is_401_invalid_key_with_a_challenge() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let full_access = format!("Bearer {KEY}");
     let basic = format!("Basic {INTEGRATION_KEY}");
     let bearer = format!("Bearer {INTEGRATION_KEY}");
@@ -45,7 +45,7 @@ async fn a_key_that_does_not_open_it_is_401_invalid_key_with_a_challenge() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_paused_or_disconnected_integration_is_403_integration_unavailable_until_it_is_resumed() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     for availability in ["paused", "disconnected"] {
         crm.integration(json!({"availability": availability})).await;
         for (method, path) in CALLS {
@@ -59,7 +59,7 @@ async fn a_paused_or_disconnected_integration_is_403_integration_unavailable_unt
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_revoked_key_opens_nothing_at_once() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let sql = "UPDATE api_keys SET revoked_at = now() WHERE kind = 'integration'";
     crm.stack.sql.execute(sql, &[]).await.unwrap();
     assert_eq!(crm.get("").await.push_error(), (401, "invalid_key".to_owned()));
@@ -68,7 +68,7 @@ async fn a_revoked_key_opens_nothing_at_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn over_120_requests_a_minute_of_one_source_is_429_with_retry_after() {
     let setting = ("GATEWAY__PUSH_REQUESTS_PER_MINUTE_PER_SOURCE", "120".to_owned());
-    let crm = Crm::with(vec![setting, ("GATEWAY__TRUSTED_PROXIES", "127.0.0.0/8".to_owned())]).await;
+    let crm = CrmClient::with(vec![setting, ("GATEWAY__TRUSTED_PROXIES", "127.0.0.0/8".to_owned())]).await;
     let bearer = format!("Bearer {INTEGRATION_KEY}");
     let get = async |source: &str| {
         let headers = [("authorization", bearer.as_str()), ("x-forwarded-for", source)];
@@ -93,7 +93,7 @@ async fn over_120_requests_a_minute_of_one_source_is_429_with_retry_after() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_integration_holds_at_most_2_active_keys() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let keys =
         |count: usize| (0..count).map(|number| json!({"name": format!("k{number}")})).collect::<Vec<_>>();
     let file = |count| json!({"teams": [{"name": "Test", "integrations": [{"name": "Other", "keys": keys(count)}]}]});
@@ -106,7 +106,7 @@ async fn an_integration_holds_at_most_2_active_keys() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn other_paths_and_methods_get_the_envelope_of_this_api() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     assert_eq!(crm.get("/nothing").await.push_error(), (404, "not_found".to_owned()));
     let other = crm.call(Method::DELETE, "/sync", "k", &json!({})).await;
     assert_eq!(other.push_error(), (405, "method_not_allowed".to_owned()));

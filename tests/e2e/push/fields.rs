@@ -1,12 +1,12 @@
 //! Declaring and reading the schema.
 
-use pillarbox_tests::{Crm, Spawned, eventually};
+use pillarbox_tests::{CrmClient, SpawnedProcess, eventually};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn declare_adds_changes_and_lists_what_is_no_longer_sent() {
-    let crm = Crm::with(Vec::new()).await;
+    let crm = CrmClient::with(Vec::new()).await;
     assert_eq!(crm.get("/schema").await.json(), json!({"fields": []}));
     let first =
         crm.declare(json!([{"key": "tier", "type": "choice", "options": ["gold"]}, {"key": "zip"}])).await;
@@ -30,7 +30,7 @@ async fn declare_adds_changes_and_lists_what_is_no_longer_sent() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_choice_without_options_takes_any_text_and_one_with_options_names_them_when_it_refuses() {
-    let crm = Crm::with(Vec::new()).await;
+    let crm = CrmClient::with(Vec::new()).await;
     let fields = json!([
         {"key": "open", "type": "choice"},
         {"key": "none", "type": "choice", "options": []},
@@ -48,7 +48,7 @@ async fn a_choice_without_options_takes_any_text_and_one_with_options_names_them
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slash_behind_a_path_changes_nothing() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     for path in ["/", "/schema/", "/sync/", "/syncs/?limit=1"] {
         assert_eq!(crm.get(path).await.status, 200, "{path}");
     }
@@ -64,7 +64,7 @@ async fn a_slash_behind_a_path_changes_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_declaration_that_is_malformed_is_refused_whole() {
-    let crm = Crm::with(Vec::new()).await;
+    let crm = CrmClient::with(Vec::new()).await;
     let cases = [
         (json!({}), "invalid_request"),
         (json!([{"label": "x"}]), "invalid_request"),
@@ -80,7 +80,7 @@ async fn a_declaration_that_is_malformed_is_refused_whole() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn too_many_fields_counts_those_already_declared() {
-    let crm = Crm::with(Vec::new()).await;
+    let crm = CrmClient::with(Vec::new()).await;
     let fields = |name: &str, count: usize| {
         (0..count).map(|number| json!({"key": format!("{name}{number}")})).collect::<Value>()
     };
@@ -93,7 +93,7 @@ async fn too_many_fields_counts_those_already_declared() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_type_that_the_owner_set_is_409_field_locked() {
-    let crm = Crm::with(Vec::new()).await;
+    let crm = CrmClient::with(Vec::new()).await;
     crm.stack
         .apply(json!({"teams": [{"name": "Test", "columns": [{"name": "Score", "type": "number"}]}]}))
         .await;
@@ -106,7 +106,7 @@ async fn a_type_that_the_owner_set_is_409_field_locked() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_declared_field_becomes_a_column_of_the_address_book() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let columns =
         "SELECT count(*) FROM address_columns WHERE source = 'integration' AND name_key IN ('score', 'since')
          AND type = CASE name_key WHEN 'score' THEN 'number' ELSE 'date' END";
@@ -120,12 +120,12 @@ async fn a_declared_field_becomes_a_column_of_the_address_book() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_declaration_whose_worker_dies_before_its_reply_gets_the_answer_that_it_would_have_got() {
-    let crm = Crm::with_syncers(Vec::new(), 0).await;
-    let doomed = Mutex::new(Spawned::start("syncer", &crm.stack.settings, Some("push.declared")));
+    let crm = CrmClient::with_syncers(Vec::new(), 0).await;
+    let doomed = Mutex::new(SpawnedProcess::start("syncer", &crm.stack.settings, Some("push.declared")));
     crm.until_ready().await;
     let revive = async {
         eventually("the syncer dies", async || doomed.lock().await.has_ended()).await;
-        Spawned::start("syncer", &crm.stack.settings, None)
+        SpawnedProcess::start("syncer", &crm.stack.settings, None)
     };
     let fields = json!([{"key": "tier"}, {"key": "since", "type": "date"}]);
     let (declared, _second) = tokio::join!(crm.declare(fields.clone()), revive);

@@ -1,6 +1,6 @@
 //! Idempotency-Key on begin, push and complete.
 
-use pillarbox_tests::Crm;
+use pillarbox_tests::CrmClient;
 use reqwest::Method;
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use super::records;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_retry_gets_the_same_answer_byte_for_byte_marked_as_replayed() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let batch = json!({"records": [{"external_id": "a"}, 7]});
     let calls = [
         (Method::POST, "/sync", json!({})),
@@ -34,7 +34,7 @@ async fn a_retry_gets_the_same_answer_byte_for_byte_marked_as_replayed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_key_for_another_request_is_409_idempotency_key_reused() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     crm.call(Method::POST, "/sync", "k", &json!({})).await;
     for (method, path, body) in [
         (Method::POST, "/sync", json!({"mode": "delta"})),
@@ -53,7 +53,7 @@ async fn the_same_key_for_another_request_is_409_idempotency_key_reused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_without_a_key_is_400_missing_idempotency_key() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let authorization = [("authorization", "Bearer pk_int_TestTestTestTestTestTe")];
     for (method, path) in [(Method::POST, "/sync"), (Method::POST, "/records"), (Method::PATCH, "/sync")] {
         let absent = crm.raw(method.clone(), path, &authorization, "{}".to_owned()).await;
@@ -68,7 +68,7 @@ async fn a_request_without_a_key_is_400_missing_idempotency_key() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failed_request_does_not_consume_its_key() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let push = async || crm.call(Method::POST, "/records", "k", &json!({"records": records(&["a"])})).await;
     assert_eq!(push().await.push_error(), (409, "no_open_sync".to_owned()));
     crm.begin("full").await;
@@ -77,7 +77,7 @@ async fn a_failed_request_does_not_consume_its_key() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_whose_first_attempt_is_running_is_409_in_progress() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     crm.begin("full").await;
     // Somebody holds the contact's row, so that the first attempt has to wait.
     crm.push(&records(&["a"])).await;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::TimeDelta;
-use pillarbox_tests::{Answer, Crm, Spawned, eventually};
+use pillarbox_tests::{ApiResponse, CrmClient, SpawnedProcess, eventually};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use reqwest::Method;
@@ -93,7 +93,7 @@ fn record(random: &mut StdRng) -> Value {
 }
 
 /// One request, repeated with its key until it has an answer that stays.
-async fn settle(crm: &Crm, method: Method, path: &str, key: &str, body: &Value) -> Answer {
+async fn settle(crm: &CrmClient, method: Method, path: &str, key: &str, body: &Value) -> ApiResponse {
     let settled = std::sync::Mutex::new(None);
     eventually("the request is answered", async || {
         let answer = crm.call(method.clone(), path, key, body).await;
@@ -108,7 +108,7 @@ async fn settle(crm: &Crm, method: Method, path: &str, key: &str, body: &Value) 
 }
 
 /// Does one random request on both sides; sends it again now and then.
-async fn step(crm: &Crm, model: &mut Model, random: &mut StdRng) {
+async fn step(crm: &CrmClient, model: &mut Model, random: &mut StdRng) {
     let key = crm.key();
     let (method, path, body) = match random.random_range(0..10) {
         0..2 => {
@@ -153,7 +153,7 @@ async fn step(crm: &Crm, model: &mut Model, random: &mut StdRng) {
 #[tokio::test(flavor = "multi_thread")]
 async fn contacts_are_those_of_the_model_whatever_is_pushed_retried_completed_or_expires() {
     for seed in 0..4 {
-        let crm = Crm::start().await;
+        let crm = CrmClient::start().await;
         let (mut model, mut random) = (Model::default(), StdRng::seed_from_u64(seed));
         for _ in 0..120 {
             if random.random_bool(0.02) {
@@ -168,23 +168,23 @@ async fn contacts_are_those_of_the_model_whatever_is_pushed_retried_completed_or
 #[tokio::test(flavor = "multi_thread")]
 async fn contacts_are_those_of_the_model_whenever_the_worker_is_killed() {
     let settings = vec![("GATEWAY__CALL_DEADLINE_MS", "2000".to_owned())];
-    let crm = Crm::with_syncers(settings, 0).await;
+    let crm = CrmClient::with_syncers(settings, 0).await;
     let (mut model, mut random) = (Model::default(), StdRng::seed_from_u64(7));
-    let mut syncer = Spawned::start("syncer", &crm.stack.settings, None);
+    let mut syncer = SpawnedProcess::start("syncer", &crm.stack.settings, None);
     crm.until_ready().await;
     crm.declare_usual().await;
     for _ in 0..12 {
         let points = ["push.claimed", "push.applied", "push.committed"];
         let point = points[random.random_range(0..points.len())];
         syncer.terminate();
-        let mut doomed = Spawned::start("syncer", &crm.stack.settings, Some(point));
+        let mut doomed = SpawnedProcess::start("syncer", &crm.stack.settings, Some(point));
         let revive = async {
             eventually("the syncer dies at its fail point", {
                 let doomed = tokio::sync::Mutex::new(&mut doomed);
                 async move || doomed.lock().await.has_ended()
             })
             .await;
-            Spawned::start("syncer", &crm.stack.settings, None)
+            SpawnedProcess::start("syncer", &crm.stack.settings, None)
         };
         let work = async {
             // A request that reaches every point: one of the two is not refused.

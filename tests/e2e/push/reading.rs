@@ -1,6 +1,6 @@
 //! What is read back.
 
-use pillarbox_tests::{Crm, operate};
+use pillarbox_tests::{CrmClient, operate};
 use serde_json::{Value, json};
 use store::BookCursor;
 
@@ -8,7 +8,7 @@ use super::record;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_integration_is_shown_with_its_open_sync_limits_and_next_step() {
-    let crm = Crm::with(Vec::new()).await;
+    let crm = CrmClient::with(Vec::new()).await;
     let shown = crm.get("").await.json();
     assert_eq!(
         shown,
@@ -40,7 +40,7 @@ async fn the_integration_is_shown_with_its_open_sync_limits_and_next_step() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn get_sync_shows_the_latest_with_its_counters() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     assert_eq!(crm.get("/sync").await.json(), json!({"sync": null}));
     let begun = crm.begin("delta").await.json();
     crm.push(&[record("a", "Ann"), json!({"external_id": "b", "op": "delete"}), json!(7)]).await;
@@ -57,7 +57,7 @@ async fn get_sync_shows_the_latest_with_its_counters() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn rejections_are_listed_by_pages_until_next_after_is_null() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     assert_eq!(crm.get("/sync/rejections").await.push_error(), (404, "sync_not_found".to_owned()));
     let sync_id = crm.begin("delta").await.json()["syncId"].clone();
     for _ in 0..2 {
@@ -87,7 +87,7 @@ async fn rejections_are_listed_by_pages_until_next_after_is_null() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_dropped_value_is_listed_with_type_warning() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     crm.begin("delta").await;
     let dropping: Vec<_> = (0..7)
         .map(|n| json!({"external_id": format!("c{n}"), "fields": {"score": "x", "since": []}}))
@@ -108,7 +108,7 @@ async fn every_dropped_value_is_listed_with_type_warning() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_later_batch_of_the_sync_accepts_is_marked_as_resolved() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     crm.begin("delta").await;
     let bad = |id: &str| json!({"external_id": id, "fields": {"mail": "nobody"}});
     let dropping = |id: &str| json!({"external_id": id, "fields": {"score": "x", "first": "Ann"}});
@@ -147,7 +147,7 @@ async fn what_a_later_batch_of_the_sync_accepts_is_marked_as_resolved() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn wrong_parameters_of_the_list_each_have_their_code() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     crm.sync("full", &[]).await;
     let nobodys = format!("syncId={}", uuid::Uuid::now_v7());
     for (query, status, code) in [
@@ -168,7 +168,7 @@ async fn wrong_parameters_of_the_list_each_have_their_code() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_contact_is_read_back_by_its_external_id_with_its_last_sync_and_issues() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let id = "Ünï/ço+de 🙂";
     let path = format!("/contacts?externalId={}", "%C3%9Cn%C3%AF%2F%C3%A7o%2Bde%20%F0%9F%99%82");
     assert_eq!(crm.get(&path).await.push_error(), (404, "contact_not_found".to_owned()));
@@ -188,7 +188,7 @@ async fn a_contact_is_read_back_by_its_external_id_with_its_last_sync_and_issues
 
 #[tokio::test(flavor = "multi_thread")]
 async fn syncs_are_listed_the_newest_first() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let mut ids = Vec::new();
     for _ in 0..3 {
         ids.insert(0, crm.sync("full", &[]).await["syncId"].clone());
@@ -207,7 +207,7 @@ async fn syncs_are_listed_the_newest_first() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_latest_sync_is_the_one_begun_last_though_another_workers_clock_was_ahead() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     crm.sync("full", &[record("a", "Ann")]).await;
     // As a worker whose clock is an hour ahead would have named it.
     let ahead = uuid::Uuid::new_v7(uuid::Timestamp::from_unix(
@@ -227,7 +227,7 @@ async fn the_latest_sync_is_the_one_begun_last_though_another_workers_clock_was_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn contacts_appear_in_the_teams_address_book_under_the_columns_that_their_fields_fill() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let score = format!("0.{}", "7".repeat(700));
     let contact = |id: &str| json!({"external_id": id, "fields": {"first": "Ann", "score": score}});
     crm.sync("full", &[contact("a"), contact("b"), record("gone", "Bob")]).await;

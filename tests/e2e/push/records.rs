@@ -1,6 +1,6 @@
 //! Push records: what a batch does to contacts.
 
-use pillarbox_tests::Crm;
+use pillarbox_tests::CrmClient;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::record;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_push_answers_counts_rejections_and_warnings_and_a_dry_run_the_same_without_writing() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     crm.sync("full", &[record("gone", "Bob")]).await;
     let batch = [
         record("a", "Ann"),
@@ -36,7 +36,7 @@ async fn a_push_answers_counts_rejections_and_warnings_and_a_dry_run_the_same_wi
 
 #[tokio::test(flavor = "multi_thread")]
 async fn absent_fields_keep_their_values_and_null_is_stored_as_blank() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     crm.begin("delta").await;
     crm.push(&[json!({"external_id": "a", "fields": {"first": "Ann", "score": 7}})]).await;
     crm.push(&[json!({"external_id": "a", "fields": {"score": null, "since": "2026-01-31"}})]).await;
@@ -53,7 +53,7 @@ async fn absent_fields_keep_their_values_and_null_is_stored_as_blank() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_delete_erases_the_values_and_keeps_the_key() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let ann = json!({"external_id": "a", "fields": {"first": "Ann", "mail": "ann@example.com", "score": 7}});
     let missed = json!({"external_id": "b", "fields": {"first": "Bea"}});
     crm.sync("full", &[ann.clone(), missed]).await;
@@ -80,7 +80,7 @@ async fn a_delete_erases_the_values_and_keeps_the_key() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_contact_that_did_not_change_is_not_rewritten_and_still_counts_as_received() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let batch: Vec<_> = (0..50).map(|number| record(&format!("c{number}"), "Ann")).collect();
     crm.sync("full", &batch).await;
     let versions = "SELECT count(DISTINCT xmin::text) FROM contacts WHERE changed_in = (SELECT min(sync_id::text)::uuid FROM syncs)";
@@ -92,7 +92,7 @@ async fn a_contact_that_did_not_change_is_not_rewritten_and_still_counts_as_rece
 
 #[tokio::test(flavor = "multi_thread")]
 async fn bodies_that_are_no_batch_are_refused() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     crm.begin("delta").await;
     let headers =
         [("authorization", "Bearer pk_int_TestTestTestTestTestTe"), ("idempotency-key", "the-same")];
@@ -114,7 +114,7 @@ async fn bodies_that_are_no_batch_are_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_bad_record_never_stops_the_rest() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     crm.begin("delta").await;
     let body = format!(
         r#"{{"records":[{{"external_id":"a"}},{{"external_id":"\ud800"}},{{"external_id":"b","fields":{{"score":1e999,"first":"x\ud800"}}}},
@@ -134,7 +134,7 @@ async fn one_bad_record_never_stops_the_rest() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_of_tens_of_thousands_of_warnings_has_a_row_for_each() {
     const FIELDS: usize = 25;
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let keys: Vec<String> = (0..FIELDS).map(|number| format!("n{number}")).collect();
     let fields: Vec<Value> = keys.iter().map(|key| json!({"key": key, "type": "number"})).collect();
     assert_eq!(crm.declare(json!(fields)).await.status, 200);

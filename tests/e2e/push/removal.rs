@@ -1,7 +1,7 @@
 //! Guarding, foreseeing and taking back removals: additions to the contract.
 
 use chrono::TimeDelta;
-use pillarbox_tests::{Crm, eventually};
+use pillarbox_tests::{CrmClient, eventually};
 use reqwest::Method;
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use super::records;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_removal_over_the_owners_share_is_409_removal_guard_until_it_is_confirmed() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     crm.integration(json!({"removal_guard_percent": 50})).await;
     crm.sync("full", &records(&["a", "b", "c", "d"])).await;
     crm.begin("full").await;
@@ -27,7 +27,7 @@ async fn a_removal_over_the_owners_share_is_409_removal_guard_until_it_is_confir
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_integration_is_guarded_against_losing_more_than_a_fifth_and_at_least_25_contacts() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let ids: Vec<String> = (0..250).map(|number| format!("c{number}")).collect();
     let all: Vec<&str> = ids.iter().map(String::as_str).collect();
     crm.sync("full", &records(&all)).await;
@@ -48,7 +48,7 @@ async fn a_new_integration_is_guarded_against_losing_more_than_a_fifth_and_at_le
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_integration_that_stands_keeps_its_guard_when_a_file_says_nothing_of_it() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let guard =
         "SELECT coalesce(removal_guard_percent, -1)::bigint * 1000 + removal_guard_minimum FROM integrations";
     assert_eq!(crm.stack.count(guard).await, 20_025);
@@ -67,7 +67,7 @@ async fn an_integration_that_stands_keeps_its_guard_when_a_file_says_nothing_of_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn complete_with_validate_1_only_counts() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     crm.sync("full", &records(&["a", "b", "c", "d"])).await;
     let validate = async || crm.call(Method::PATCH, "/sync?validate=1", "", &json!({})).await;
     assert_eq!(validate().await.push_error(), (409, "no_open_sync".to_owned()));
@@ -84,7 +84,7 @@ async fn complete_with_validate_1_only_counts() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_last_removal_can_be_taken_back_once() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     crm.sync("full", &records(&["a", "b", "c", "d"])).await;
     crm.sync("full", &records(&["a"])).await;
     // One comes back, another is deleted by the client after all.
@@ -96,7 +96,7 @@ async fn the_last_removal_can_be_taken_back_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_full_sync_missed_is_erased_when_it_can_no_longer_be_taken_back() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let named = |id: &str| json!({"external_id": id, "fields": {"first": "Ann", "score": 7}});
     crm.sync("full", &["a", "b", "c"].map(named)).await;
     crm.sync("full", &["a", "c"].map(named)).await;
@@ -123,7 +123,7 @@ async fn what_a_full_sync_missed_is_erased_when_it_can_no_longer_be_taken_back()
     assert_eq!(shown("b").await["fields"], json!({"score": "8"}));
 }
 
-async fn undo(crm: &Crm) -> Result<i64, store::StoreError> {
+async fn undo(crm: &CrmClient) -> Result<i64, store::StoreError> {
     let team = crm.stack.store.team_by_name("Test").await?;
     let integration = crm.stack.store.integration_by_name(team.team_id, "CRM").await?;
     let now = crm.stack.now();

@@ -1,14 +1,14 @@
 //! Sync: states and transitions.
 
 use chrono::TimeDelta;
-use pillarbox_tests::{Crm, eventually};
+use pillarbox_tests::{CrmClient, eventually};
 use serde_json::json;
 
 use super::{record, records};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_sync_marks_every_contact_it_did_not_receive_as_removed() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let first = crm.sync("full", &records(&["a", "b", "c"])).await;
     assert_eq!((&first["recordsUpserted"], &first["markedRemoved"]), (&json!(3), &json!(0)));
     let second = crm.sync("full", &records(&["b"])).await;
@@ -25,7 +25,7 @@ async fn a_full_sync_marks_every_contact_it_did_not_receive_as_removed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_delta_sync_removes_only_what_is_deleted_explicitly() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     crm.sync("full", &records(&["a", "b", "c"])).await;
     let delta = crm
         .sync(
@@ -39,7 +39,7 @@ async fn a_delta_sync_removes_only_what_is_deleted_explicitly() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_contact_deleted_within_a_full_sync_is_not_marked_removed() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     crm.sync("full", &records(&["a", "b"])).await;
     let full = crm.sync("full", &[json!({"external_id": "a", "op": "delete"}), record("b", "Ann")]).await;
     assert_eq!((&full["recordsDeleted"], &full["markedRemoved"]), (&json!(1), &json!(0)));
@@ -48,7 +48,7 @@ async fn a_contact_deleted_within_a_full_sync_is_not_marked_removed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rejected_record_whose_external_id_can_be_read_counts_as_received() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     crm.sync("full", &records(&["a", "b"])).await;
     let bad = json!({"external_id": "a", "fields": {"mail": "nobody"}});
     let full = crm.sync("full", &[bad, record("b", "Ann")]).await;
@@ -58,7 +58,7 @@ async fn a_rejected_record_whose_external_id_can_be_read_counts_as_received() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn begin_answers_the_sync_and_a_second_one_409_sync_in_progress() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let begun = crm.begin("delta").await.json();
     assert_eq!(begun["mode"], "delta");
     let expires: chrono::DateTime<chrono::Utc> = begun["expiresAt"].as_str().unwrap().parse().unwrap();
@@ -70,7 +70,7 @@ async fn begin_answers_the_sync_and_a_second_one_409_sync_in_progress() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn push_and_complete_without_an_open_sync_are_409_no_open_sync() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     for _ in 0..2 {
         assert_eq!(crm.push(&records(&["a"])).await.push_error(), (409, "no_open_sync".to_owned()));
         assert_eq!(crm.complete(json!({})).await.push_error(), (409, "no_open_sync".to_owned()));
@@ -80,7 +80,7 @@ async fn push_and_complete_without_an_open_sync_are_409_no_open_sync() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn complete_takes_only_the_id_of_the_open_sync() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let old = crm.sync("full", &[]).await["syncId"].clone();
     let open = crm.begin("full").await.json()["syncId"].clone();
     assert_eq!(crm.complete(json!({"syncId": old})).await.push_error(), (409, "no_open_sync".to_owned()));
@@ -95,7 +95,7 @@ async fn complete_takes_only_the_id_of_the_open_sync() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unfinished_sync_expires_after_24_hours_and_removes_nothing() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     crm.sync("full", &records(&["a", "b"])).await;
     crm.begin("full").await;
     crm.push(&records(&["a"])).await;
@@ -109,7 +109,7 @@ async fn an_unfinished_sync_expires_after_24_hours_and_removes_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_periodic_job_writes_expiry_down_and_forgets_what_ended_syncs_received() {
-    let crm = Crm::with(vec![("SYNCER__JOB_INTERVAL_MS", "20".to_owned())]).await;
+    let crm = CrmClient::with(vec![("SYNCER__JOB_INTERVAL_MS", "20".to_owned())]).await;
     crm.begin("full").await;
     crm.push(&[json!({"external_id": "a"})]).await;
     crm.stack.clock.advance(TimeDelta::hours(25));
@@ -135,7 +135,7 @@ async fn the_periodic_job_writes_expiry_down_and_forgets_what_ended_syncs_receiv
 #[tokio::test(flavor = "multi_thread")]
 async fn many_old_syncs_are_forgotten_together_and_one_whose_integration_is_held_expires_later() {
     // The periodic job looks once, before there is anything.
-    let crm = Crm::with(vec![("SYNCER__JOB_INTERVAL_MS", "3600000".to_owned())]).await;
+    let crm = CrmClient::with(vec![("SYNCER__JOB_INTERVAL_MS", "3600000".to_owned())]).await;
     for number in 0..5 {
         crm.sync("full", &[json!({"external_id": "a"}), json!(number)]).await;
     }
@@ -164,7 +164,7 @@ async fn many_old_syncs_are_forgotten_together_and_one_whose_integration_is_held
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pushes_to_one_sync_run_in_parallel_and_complete_waits_for_them() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     crm.sync("full", &records(&["old"])).await;
     crm.begin("full").await;
     let ids: Vec<String> = (0..300).map(|number| format!("c{number}")).collect();

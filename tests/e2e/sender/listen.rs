@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use pillarbox_tests::{KEY, Options, Sink, cards, eventually, people, with_qr_codes};
+use pillarbox_tests::{KEY, StackOptions, WebhookSink, cards, eventually, people, with_qr_codes};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -10,12 +10,12 @@ use super::Desk;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn scans_are_shown_and_forwarded_as_webhooks_bring_them() {
-    let (stack, endpoint) = with_qr_codes(Options { dispatchers: 1, ..Options::default() }).await;
+    let (stack, endpoint) = with_qr_codes(StackOptions { dispatchers: 1, ..StackOptions::default() }).await;
     stack.send(&people(1..3)).await;
     let codes = cards(&stack).await;
     // Before anybody listens: not shown.
     stack.scan(&codes[0]).await;
-    let local = Sink::start().await;
+    let local = WebhookSink::start().await;
     let desk = Desk::with("");
     let arguments = ["listen", "--forward", &local.url, "--count", "2", "--json"];
     let mut command = desk.command(&stack.url, KEY, &arguments);
@@ -37,18 +37,19 @@ async fn scans_are_shown_and_forwarded_as_webhooks_bring_them() {
         .filter_map(|line| serde_json::from_slice(line).ok())
         .collect();
     eventually("the webhook endpoint has them too", async || endpoint.count() == 3).await;
-    let mut delivered: Vec<Value> = endpoint.received().iter().map(pillarbox_tests::Received::json).collect();
+    let mut delivered: Vec<Value> =
+        endpoint.received().iter().map(pillarbox_tests::ReceivedEvent::json).collect();
     delivered.sort_by_key(|event| event["id"].to_string());
     assert_eq!(shown, delivered[1..], "what is shown is what a webhook says");
     let forwarded = local.received();
-    assert_eq!(forwarded.iter().map(pillarbox_tests::Received::json).collect::<Vec<_>>(), shown);
+    assert_eq!(forwarded.iter().map(pillarbox_tests::ReceivedEvent::json).collect::<Vec<_>>(), shown);
     assert_eq!(forwarded[0].id(), shown[0]["id"].as_str().unwrap());
     assert_eq!(forwarded[0].headers["content-type"], "application/json");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_feed_begins_now_and_goes_on_from_any_place_for_its_team_alone() {
-    let (stack, _endpoint) = with_qr_codes(Options::default()).await;
+    let (stack, _endpoint) = with_qr_codes(StackOptions::default()).await;
     stack.send(&people(1..2)).await;
     let code = cards(&stack).await.remove(0);
     let url = format!("{}/api/v1/scans", stack.url);

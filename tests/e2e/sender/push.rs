@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use pillarbox_tests::{Between, Crm, Fate, INTEGRATION_KEY, eventually};
+use pillarbox_tests::{CrmClient, FaultyProxy, INTEGRATION_KEY, ProxyBehavior, eventually};
 use serde_json::json;
 
 use super::{Desk, interrupt};
@@ -20,7 +20,7 @@ fn push<'a>(more: &[&'a str]) -> Vec<&'a str> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_row_is_accepted_rejected_or_loses_a_value_and_says_so() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let mut file =
         "ID,first,E-mail address,score\n1,Ann,ann@example.com,5\n2,Bob,not-an-address,5\n3,,,\n".to_owned();
     // More rows that lose a value than an answer gives examples of.
@@ -44,7 +44,7 @@ async fn every_row_is_accepted_rejected_or_loses_a_value_and_says_so() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn columns_that_are_not_declared_are_told_or_declared_when_asked() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let desk = Desk::with("external_id,first,Shoe size,Zip code,scroe\n7,Ann,39,78701,1\n");
     let said = desk.run(&crm.stack.url, INTEGRATION_KEY, &PUSH).await;
     assert!(said.stderr.contains("column 3 \"Shoe size\" is not declared: say --declare"), "{}", said.stderr);
@@ -61,7 +61,7 @@ async fn columns_that_are_not_declared_are_told_or_declared_when_asked() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_push_removes_who_is_not_in_the_file_and_delete_removes_who_is() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let url = &crm.stack.url;
     crm.sync("delta", &[json!({"external_id": "old", "fields": {"first": "Old"}})]).await;
     let desk = Desk::with("id,first\n1,Ann\n2,Bob\n3,Cleo\n");
@@ -75,17 +75,22 @@ async fn a_full_push_removes_who_is_not_in_the_file_and_delete_removes_who_is() 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_push_that_was_interrupted_goes_on_in_its_sync() {
-    let crm = Crm::start().await;
-    let between = Between::start(&crm.stack.url).await;
+    let crm = CrmClient::start().await;
+    let between = FaultyProxy::start(&crm.stack.url).await;
     let rows: String = (0..2500).map(|number| format!("{number},Name{number}\n")).collect();
     let desk = Desk::with(&format!("id,first\n{rows}"));
     // The sync begins, the first batch arrives but its answer does not, the second one does not arrive.
-    between.next([Fate::LoseAnswer, Fate::Pass, Fate::LoseAnswer, Fate::Pass]);
-    between.always(Fate::Answer(500));
+    between.next([
+        ProxyBehavior::LoseAnswer,
+        ProxyBehavior::Pass,
+        ProxyBehavior::LoseAnswer,
+        ProxyBehavior::Pass,
+    ]);
+    between.always(ProxyBehavior::Answer(500));
     let said = desk.run(&between.url, INTEGRATION_KEY, &push(&["--tries", "2", "--mode", "full"])).await;
     assert!(said.stderr.contains("after 1000 of 2500 rows"), "{}", said.stderr);
     assert_eq!(crm.get("").await.json()["openSync"]["batchesReceived"], 1);
-    between.always(Fate::Pass);
+    between.always(ProxyBehavior::Pass);
     let said = desk.run(&between.url, INTEGRATION_KEY, &push(&["--tries", "2", "--mode", "full"])).await;
     assert_eq!(said.code, Some(0), "{said:?}");
     assert_eq!(said.json()["sync"]["recordsUpserted"], 2500);
@@ -94,11 +99,11 @@ async fn a_push_that_was_interrupted_goes_on_in_its_sync() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ctrl_c_tells_what_is_taken_and_what_is_unknown_and_ends_with_130() {
-    let crm = Crm::start().await;
-    let between = Between::start(&crm.stack.url).await;
+    let crm = CrmClient::start().await;
+    let between = FaultyProxy::start(&crm.stack.url).await;
     let desk = Desk::with("id,first\n1,Ann\n");
     // The sync begins; the row is taken and its answer lost, and the command waits long before it asks again.
-    between.next([Fate::Pass, Fate::LoseAnswer]);
+    between.next([ProxyBehavior::Pass, ProxyBehavior::LoseAnswer]);
     let mut command =
         desk.command(&between.url, INTEGRATION_KEY, &["push", "people.csv", "--pause-ms", "60000"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -115,7 +120,7 @@ async fn ctrl_c_tells_what_is_taken_and_what_is_unknown_and_ends_with_130() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_push_goes_on() {
-    let crm = Crm::start().await;
+    let crm = CrmClient::start().await;
     let rows: String = (0..5000).map(|number| format!("{number},Name{number}\n")).collect();
     let desk = Desk::with(&format!("id,first\n{rows}"));
     let mut child = desk.command(&crm.stack.url, INTEGRATION_KEY, &PUSH).spawn().unwrap();

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use chrono::TimeDelta;
-use pillarbox_tests::{Between, CAMPAIGN, Fate, KEY, Stack, eventually};
+use pillarbox_tests::{CAMPAIGN, FaultyProxy, KEY, ProxyBehavior, TestStack, eventually};
 
 use super::{Desk, interrupt, people_file};
 
@@ -18,13 +18,13 @@ fn send<'a>(more: &[&'a str]) -> Vec<&'a str> {
     SEND.iter().chain(more).copied().collect()
 }
 
-async fn pieces(stack: &Stack) -> i64 {
+async fn pieces(stack: &TestStack) -> i64 {
     stack.count("SELECT count(*) FROM pieces").await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_row_of_a_file_gets_its_outcome() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let file = people_file(1..4) + "=evil,Ann,Hill,,Austin,TX,78701\n,Bob,Hill,9 Main St,Austin,TX,78701\n";
     let desk = Desk::with(&file);
     let said = desk.run(&stack.url, KEY, &send(&["--batch", "2"])).await;
@@ -47,7 +47,7 @@ async fn every_row_of_a_file_gets_its_outcome() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_validation_tells_what_would_come_of_each_row_and_mails_nobody() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let desk = Desk::with(&(people_file(1..4) + "c9,Ann,Hill,,Austin,TX,78701\n"));
     let arguments = send(&["--validate", "--results", "people.results.csv"]);
     let said = desk.run(&stack.url, KEY, &arguments).await;
@@ -61,12 +61,12 @@ async fn a_validation_tells_what_would_come_of_each_row_and_mails_nobody() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_validation_and_a_send_tell_what_the_cards_cost() {
-    let stack = Stack::start().await;
-    let between = Between::start(&stack.url).await;
+    let stack = TestStack::start().await;
+    let between = FaultyProxy::start(&stack.url).await;
     let desk = Desk::with(&(people_file(1..6) + "c9,Ann,Hill,,Austin,TX,78701\n"));
     let validated = desk.run(&between.url, KEY, &send(&["--validate", "--batch", "2"])).await.json();
     // The answer of the second batch is lost, and told again from where it is stored.
-    between.next([Fate::Pass, Fate::LoseAnswer]);
+    between.next([ProxyBehavior::Pass, ProxyBehavior::LoseAnswer]);
     let said = desk.run(&between.url, KEY, &send(&["--batch", "2"])).await;
     let price = stack.count("SELECT min(price_cents)::bigint FROM pieces").await;
     assert_eq!(stack.count("SELECT sum(amount_cents)::bigint FROM charges").await, 5 * price);
@@ -83,11 +83,11 @@ async fn a_validation_and_a_send_tell_what_the_cards_cost() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ctrl_c_tells_what_is_mailed_and_what_is_unknown_and_ends_with_130() {
-    let stack = Stack::start().await;
-    let between = Between::start(&stack.url).await;
+    let stack = TestStack::start().await;
+    let between = FaultyProxy::start(&stack.url).await;
     let desk = Desk::with(&people_file(1..6));
     // The second batch is carried out, and its answer lost: the command waits long before it asks again.
-    between.next([Fate::Pass, Fate::LoseAnswer]);
+    between.next([ProxyBehavior::Pass, ProxyBehavior::LoseAnswer]);
     let arguments = ["send", CAMPAIGN, "people.csv", "--batch", "2", "--pause-ms", "60000"];
     let mut command = desk.command(&between.url, KEY, &arguments);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -113,7 +113,7 @@ async fn ctrl_c_tells_what_is_mailed_and_what_is_unknown_and_ends_with_130() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_column_that_would_be_new_is_asked_about_and_a_known_one_is_not() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let row = "Ann Hill,1 Main St,Austin,TX,78701,gold\n";
     let desk = Desk::with(&format!("full name,Address,City,State,Zip,Plan\n{row}"));
     let dry = desk.run(&stack.url, KEY, &send(&["--dry-run"])).await;
@@ -143,9 +143,15 @@ async fn a_column_that_would_be_new_is_asked_about_and_a_known_one_is_not() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_that_is_lost_is_asked_for_again_with_the_same_key_and_body() {
-    let stack = Stack::start().await;
-    let between = Between::start(&stack.url).await;
-    between.next([Fate::LoseAnswer, Fate::Answer(502), Fate::Answer(503), Fate::Pass, Fate::LoseAnswer]);
+    let stack = TestStack::start().await;
+    let between = FaultyProxy::start(&stack.url).await;
+    between.next([
+        ProxyBehavior::LoseAnswer,
+        ProxyBehavior::Answer(502),
+        ProxyBehavior::Answer(503),
+        ProxyBehavior::Pass,
+        ProxyBehavior::LoseAnswer,
+    ]);
     let desk = Desk::with(&people_file(1..9));
     let said = desk.run(&between.url, KEY, &send(&["--batch", "4"])).await;
     assert_eq!(said.code, Some(0), "{said:?}");
@@ -162,9 +168,9 @@ async fn an_answer_that_is_lost_is_asked_for_again_with_the_same_key_and_body() 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rate_limit_is_waited_out() {
-    let stack = Stack::start().await;
-    let between = Between::start(&stack.url).await;
-    between.next([Fate::Limit, Fate::Pass, Fate::Limit]);
+    let stack = TestStack::start().await;
+    let between = FaultyProxy::start(&stack.url).await;
+    between.next([ProxyBehavior::Limit, ProxyBehavior::Pass, ProxyBehavior::Limit]);
     let desk = Desk::with(&people_file(1..3));
     let said = desk.run(&between.url, KEY, &send(&["--batch", "1", "--tries", "1"])).await;
     assert_eq!(said.code, Some(0), "{said:?}");
@@ -175,7 +181,7 @@ async fn a_rate_limit_is_waited_out() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_command_goes_on_where_it_stopped_and_nobody_is_mailed_twice() {
     const ROWS: usize = 60;
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let desk = Desk::with(&people_file(1..1 + ROWS));
     let arguments = send(&["--batch", "2"]);
     // Killed again and again, each time a little further on, wherever it happens to be.
@@ -201,10 +207,10 @@ async fn a_killed_command_goes_on_where_it_stopped_and_nobody_is_mailed_twice() 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_service_that_goes_away_is_given_up_and_taken_up_again() {
-    let stack = Stack::start().await;
-    let between = Between::start(&stack.url).await;
-    between.next([Fate::Pass, Fate::LoseAnswer]);
-    between.always(Fate::Answer(502));
+    let stack = TestStack::start().await;
+    let between = FaultyProxy::start(&stack.url).await;
+    between.next([ProxyBehavior::Pass, ProxyBehavior::LoseAnswer]);
+    between.always(ProxyBehavior::Answer(502));
     let desk = Desk::with(&people_file(1..7));
     let arguments = send(&["--batch", "2", "--tries", "3"]);
     let said = desk.run(&between.url, KEY, &arguments).await;
@@ -214,7 +220,7 @@ async fn a_service_that_goes_away_is_given_up_and_taken_up_again() {
     // Nothing listens there now; then it is back.
     let dead = desk.run("http://127.0.0.1:1", KEY, &arguments).await;
     assert!(dead.stderr.contains("other options, another address"), "{}", dead.stderr);
-    between.always(Fate::Pass);
+    between.always(ProxyBehavior::Pass);
     let said = desk.run(&between.url, KEY, &arguments).await;
     assert_eq!((said.code, desk.column(STATUS)), (Some(0), vec!["mailed".to_owned(); 6]), "{said:?}");
     assert_eq!(pieces(&stack).await, 6);
@@ -222,8 +228,8 @@ async fn a_service_that_goes_away_is_given_up_and_taken_up_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_is_not_in_order_is_told_by_line_and_column_and_nothing_is_sent() {
-    let stack = Stack::start().await;
-    let between = Between::start(&stack.url).await;
+    let stack = TestStack::start().await;
+    let between = FaultyProxy::start(&stack.url).await;
     let row = "Ann,1 Main St,Austin,TX,78701\n";
     for (content, expected) in [
         (
@@ -255,7 +261,7 @@ async fn a_file_that_is_not_in_order_is_told_by_line_and_column_and_nothing_is_s
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_service_refuses_leaves_nothing_behind() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let desk = Desk::with(&people_file(1..3));
     let said = desk.run(&stack.url, "pk_live_WrongWrongWrongWrongWrong", &SEND).await;
     assert_eq!(said.code, Some(1));
@@ -272,9 +278,9 @@ async fn what_the_service_refuses_leaves_nothing_behind() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refusal_after_a_lost_answer_keeps_the_journal() {
-    let stack = Stack::start().await;
-    let between = Between::start(&stack.url).await;
-    between.next([Fate::Answer(502)]);
+    let stack = TestStack::start().await;
+    let between = FaultyProxy::start(&stack.url).await;
+    between.next([ProxyBehavior::Answer(502)]);
     let desk = Desk::with(&people_file(1..3));
     let said = desk.run(&between.url, "pk_live_WrongWrongWrongWrongWrong", &SEND).await;
     assert_eq!(said.code, Some(1), "{said:?}");
@@ -286,16 +292,16 @@ async fn a_refusal_after_a_lost_answer_keeps_the_journal() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_that_a_lost_request_may_have_mailed_count_as_unknown() {
-    let stack = Stack::start().await;
-    let between = Between::start(&stack.url).await;
+    let stack = TestStack::start().await;
+    let between = FaultyProxy::start(&stack.url).await;
     let desk = Desk::with(&people_file(1..5));
-    between.next([Fate::Pass, Fate::LoseAnswer]);
-    between.always(Fate::Answer(502));
+    between.next([ProxyBehavior::Pass, ProxyBehavior::LoseAnswer]);
+    between.always(ProxyBehavior::Answer(502));
     let arguments = send(&["--batch", "2", "--tries", "2"]);
     assert_eq!(desk.run(&between.url, KEY, &arguments).await.code, Some(1));
     // The stored answer is told for 15 minutes.
     stack.clock.advance(TimeDelta::minutes(20));
-    between.always(Fate::Pass);
+    between.always(ProxyBehavior::Pass);
     let said = desk.run(&between.url, KEY, &arguments).await;
     assert_eq!(said.code, Some(3), "{said:?}");
     assert_eq!(said.json()["outcomes"], serde_json::json!({"mailed": 2, "unknown": 2}));
@@ -313,7 +319,7 @@ async fn rows_that_a_lost_request_may_have_mailed_count_as_unknown() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_that_cannot_be_kept_is_told_and_ends_with_4() {
-    let stack = Stack::start().await;
+    let stack = TestStack::start().await;
     let desk = Desk::with(&people_file(1..41));
     let limited = "trap '' XFSZ; ulimit -f 2; exec \"$@\"";
     let inner = desk.command(&stack.url, KEY, &SEND);

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pillarbox_tests::{
-    Options, Reaction, Servers, Sink, Spawned, Stack, Strike, World, cards, eventually, free_port, people,
-    person, with_qr_codes, with_qr_codes_on,
+    ChaosFault, ChaosFleet, EndpointReaction, PrivateServers, SpawnedProcess, StackOptions, TestStack,
+    WebhookSink, cards, eventually, free_port, people, person, with_qr_codes, with_qr_codes_on,
 };
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -21,18 +21,19 @@ fn quick_leases() -> Vec<(&'static str, String)> {
     ]
 }
 
-async fn recorded(stack: &Stack) -> HashSet<String> {
+async fn recorded(stack: &TestStack) -> HashSet<String> {
     let rows = stack.sql.query("SELECT scan_id FROM scans", &[]).await.expect("scans");
     rows.iter().map(|row| format!("evt_{}", row.get::<_, uuid::Uuid>(0).simple())).collect()
 }
 
-fn delivered(sink: &Sink) -> HashSet<String> {
-    sink.received().iter().map(pillarbox_tests::Received::id).collect()
+fn delivered(sink: &WebhookSink) -> HashSet<String> {
+    sink.received().iter().map(pillarbox_tests::ReceivedEvent::id).collect()
 }
 
 /// A stack with one card, whose dispatchers are real processes.
-async fn without_dispatcher() -> (Stack, Sink, String) {
-    let (stack, sink) = with_qr_codes(Options { settings: quick_leases(), ..Options::default() }).await;
+async fn without_dispatcher() -> (TestStack, WebhookSink, String) {
+    let (stack, sink) =
+        with_qr_codes(StackOptions { settings: quick_leases(), ..StackOptions::default() }).await;
     assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
     let code = cards(&stack).await.remove(0);
     // Real processes have real clocks; the stack's went ahead while it became ready.
@@ -42,10 +43,10 @@ async fn without_dispatcher() -> (Stack, Sink, String) {
 
 async fn dispatcher_dies_at(point: &'static str) {
     let (stack, sink, code) = without_dispatcher().await;
-    let doomed = tokio::sync::Mutex::new(Spawned::start("dispatcher", &stack.settings, Some(point)));
+    let doomed = tokio::sync::Mutex::new(SpawnedProcess::start("dispatcher", &stack.settings, Some(point)));
     futures_util::future::join_all((0..20).map(|_| stack.scan(&code))).await;
     eventually("the dispatcher dies at its fail point", async || doomed.lock().await.has_ended()).await;
-    let _second = Spawned::start("dispatcher", &stack.settings, None);
+    let _second = SpawnedProcess::start("dispatcher", &stack.settings, None);
     let scans = recorded(&stack).await;
     assert_eq!(scans.len(), 20);
     eventually("every scan is delivered", async || delivered(&sink) == scans).await;
@@ -70,11 +71,11 @@ async fn an_attempt_that_panics_gives_its_place_back() {
     let mut settings = stack.settings.clone();
     settings.insert("PILLARBOX__DISPATCHER__CONCURRENCY".to_owned(), "1".to_owned());
     settings.insert("PILLARBOX__ADMIN__LISTEN".to_owned(), format!("127.0.0.1:{port}"));
-    let doomed = Spawned::start("dispatcher", &settings, Some("panic@delivery.posting"));
+    let doomed = SpawnedProcess::start("dispatcher", &settings, Some("panic@delivery.posting"));
     futures_util::future::join_all((0..3).map(|_| stack.scan(&code))).await;
     eventually("all three are attempted in the one place", async || panics(port).await >= 3.0).await;
     drop(doomed);
-    let _second = Spawned::start("dispatcher", &stack.settings, None);
+    let _second = SpawnedProcess::start("dispatcher", &stack.settings, None);
     let scans = recorded(&stack).await;
     eventually("every scan is delivered", async || delivered(&sink) == scans).await;
 }
@@ -100,7 +101,7 @@ async fn a_gateway_killed_after_the_record_before_the_announcement() {
     let mut settings = stack.settings.clone();
     let port = free_port();
     settings.insert("PILLARBOX__GATEWAY__LISTEN".to_owned(), format!("127.0.0.1:{port}"));
-    let doomed = tokio::sync::Mutex::new(Spawned::start("gateway", &settings, Some("scan.recorded")));
+    let doomed = tokio::sync::Mutex::new(SpawnedProcess::start("gateway", &settings, Some("scan.recorded")));
     eventually("the gateway dies at its fail point", async || {
         let _ = reqwest::get(format!("http://127.0.0.1:{port}/q/{code}")).await;
         doomed.lock().await.has_ended()
@@ -108,15 +109,15 @@ async fn a_gateway_killed_after_the_record_before_the_announcement() {
     .await;
     let scans = recorded(&stack).await;
     assert_eq!(scans.len(), 1);
-    let _dispatcher = Spawned::start("dispatcher", &stack.settings, None);
+    let _dispatcher = SpawnedProcess::start("dispatcher", &stack.settings, None);
     eventually("the scan is delivered", async || delivered(&sink) == scans).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dispatcher_told_to_stop_ends_its_attempts_and_records_them() {
     let (stack, sink, code) = without_dispatcher().await;
-    let mut dispatcher = Spawned::start("dispatcher", &stack.settings, None);
-    sink.always(Some(Reaction::Hang(Duration::from_millis(300))));
+    let mut dispatcher = SpawnedProcess::start("dispatcher", &stack.settings, None);
+    sink.always(Some(EndpointReaction::Hang(Duration::from_millis(300))));
     stack.scan(&code).await;
     eventually("an attempt is under way", async || sink.count() == 1).await;
     assert!(tokio::task::block_in_place(|| dispatcher.terminate()), "it ends well");
@@ -152,22 +153,23 @@ async fn phones(
 async fn chaos_loses_no_recorded_scan_and_copies_carry_the_same_webhook_id() {
     const SEED: u64 = 20_261_122;
     const PHONES: usize = 4;
-    let sink = Sink::start().await;
-    let servers = Servers::start().await;
+    let sink = WebhookSink::start().await;
+    let servers = PrivateServers::start().await;
     let mut settings = quick_leases();
     settings.extend(servers.settings());
     settings.push(("OUTBOUND__ALLOWED_NETWORKS", "127.0.0.0/8".to_owned()));
     settings.push(("DISPATCHER__SWEEP_INTERVAL_MS", "200".to_owned()));
     let (stack, codes) = with_qr_codes_on(settings, &sink, &people(1..21)).await;
-    let mut world = World::start(servers, "dispatcher", &stack.settings);
+    let mut world = ChaosFleet::start(servers, "dispatcher", &stack.settings);
     let (scanning, redirects) = (Arc::new(AtomicBool::new(true)), Arc::<AtomicUsize>::default());
     let crowd: Vec<_> = (0..PHONES)
         .map(|_| tokio::spawn(phones(world.urls(), codes.clone(), scanning.clone(), redirects.clone())))
         .collect();
     let mut random = StdRng::seed_from_u64(SEED);
-    let mut strikes = vec![Strike::Postgres, Strike::Postgres, Strike::Broker, Strike::WipedBroker];
-    strikes.extend([0, 1, 0, 1, 0, 1].map(Strike::Worker));
-    strikes.extend([0, 1, 0].map(Strike::Gateway));
+    let mut strikes =
+        vec![ChaosFault::Postgres, ChaosFault::Postgres, ChaosFault::Broker, ChaosFault::WipedBroker];
+    strikes.extend([0, 1, 0, 1, 0, 1].map(ChaosFault::Worker));
+    strikes.extend([0, 1, 0].map(ChaosFault::Gateway));
     world.suffer(&mut strikes, Duration::from_millis(1200), &mut random).await;
     scanning.store(false, Ordering::Relaxed);
     for phone in crowd {

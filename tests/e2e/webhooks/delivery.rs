@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta};
-use pillarbox_tests::{CAMPAIGN, Reaction, Sink, eventually, people};
+use pillarbox_tests::{CAMPAIGN, EndpointReaction, WebhookSink, eventually, people};
 use serde_json::{Value, json};
 
 use super::{World, failing};
@@ -45,9 +45,9 @@ async fn the_body_and_the_headers_are_those_of_the_contract() {
 #[tokio::test(flavor = "multi_thread")]
 async fn any_2xx_counts_as_delivered_and_anything_else_as_failed() {
     let world = World::start().await;
-    let other = Sink::start().await;
-    let answer = |status| Reaction::Answer(status, String::new());
-    let redirect = Reaction::Redirect(other.url.clone());
+    let other = WebhookSink::start().await;
+    let answer = |status| EndpointReaction::Answer(status, String::new());
+    let redirect = EndpointReaction::Redirect(other.url.clone());
     world.sink.next([answer(200), answer(204), answer(299)]);
     for _ in 0..3 {
         world.scan().await;
@@ -66,7 +66,7 @@ async fn any_2xx_counts_as_delivered_and_anything_else_as_failed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn no_answer_within_the_time_limit_is_a_failed_delivery() {
     let world = World::with(vec![("DISPATCHER__TIMEOUT_MS", "200".to_owned())]).await;
-    world.sink.always(Some(Reaction::Hang(Duration::from_secs(60))));
+    world.sink.always(Some(EndpointReaction::Hang(Duration::from_secs(60))));
     world.scan().await;
     world.until_attempts(1).await;
     let delivery = world.deliveries().await.remove(0);
@@ -112,7 +112,7 @@ async fn a_retry_that_succeeds_ends_the_delivery_and_the_failures_in_a_row() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_last_25_deliveries_keep_request_status_duration_error_and_the_first_2_kb_of_the_answer() {
     let world = World::start().await;
-    world.sink.next([Reaction::Answer(503, format!("<script>\0{}", "x".repeat(5_000)))]);
+    world.sink.next([EndpointReaction::Answer(503, format!("<script>\0{}", "x".repeat(5_000)))]);
     for number in 1..=30 {
         world.scan().await;
         world.until_attempts(number).await;

@@ -1,35 +1,36 @@
 //! The e-mails to a team go out over SMTP.
 
 use pillarbox_tests::{
-    Options, Reaction, SmtpSecurity, SmtpServer, Spawned, Stack, cards, eventually, person, with_qr_codes,
+    EndpointReaction, SmtpSecurity, SmtpServer, SpawnedProcess, StackOptions, TestStack, cards, eventually,
+    person, with_qr_codes,
 };
 
 /// A team that is to be written to, and the dispatcher that does it over this server.
-async fn warned_over(server: &SmtpServer, url: &str) -> (Stack, Spawned) {
+async fn warned_over(server: &SmtpServer, url: &str) -> (TestStack, SpawnedProcess) {
     let settings = vec![
         ("EMAIL__SMTP_URL", url.to_owned()),
         ("EMAIL__PAUSE_MS", "50".to_owned()),
         ("DISPATCHER__WARN_AFTER", "1".to_owned()),
     ];
-    let (stack, sink) = with_qr_codes(Options { settings, ..Options::default() }).await;
-    sink.always(Some(Reaction::Answer(500, String::new())));
+    let (stack, sink) = with_qr_codes(StackOptions { settings, ..StackOptions::default() }).await;
+    sink.always(Some(EndpointReaction::Answer(500, String::new())));
     stack.send(&[person(1)]).await;
     let code = cards(&stack).await.remove(0);
     assert_eq!(stack.scan(&code).await.status, 302);
     let mut settings = stack.settings.clone();
     // The one certificate that this process trusts.
     settings.insert("SSL_CERT_FILE".to_owned(), server.certificate.display().to_string());
-    (stack, Spawned::start("dispatcher", &settings, None))
+    (stack, SpawnedProcess::start("dispatcher", &settings, None))
 }
 
-async fn until_sent(stack: &Stack) {
+async fn until_sent(stack: &TestStack) {
     eventually("the e-mail is sent", async || {
         stack.count("SELECT count(*) FROM emails WHERE sent_at IS NOT NULL").await == 1
     })
     .await;
 }
 
-async fn until_attempts(stack: &Stack, attempts: i64) {
+async fn until_attempts(stack: &TestStack, attempts: i64) {
     eventually("it is tried again", async || {
         stack.count("SELECT coalesce(max(attempts), 0)::bigint FROM emails").await >= attempts
     })

@@ -4,19 +4,22 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use chrono::TimeDelta;
-use dispatcher::manage::Manager;
-use pillarbox_tests::{Options, Reaction, Received, Sink, cards, eventually, person, with_qr_codes};
+use dispatcher::manage::EndpointManager;
+use pillarbox_tests::{
+    EndpointReaction, ReceivedEvent, StackOptions, WebhookSink, cards, eventually, person, with_qr_codes,
+};
 
 use super::{World, failing};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_endpoint_that_hangs_delays_no_other_and_has_only_its_share() {
     let settings = vec![("DISPATCHER__DISABLE_AFTER", "100000".to_owned())];
-    let (stack, healthy) = with_qr_codes(Options { dispatchers: 1, settings, ..Options::default() }).await;
-    let hanging = Sink::start().await;
-    hanging.always(Some(Reaction::Hang(Duration::from_secs(60))));
+    let (stack, healthy) =
+        with_qr_codes(StackOptions { dispatchers: 1, settings, ..StackOptions::default() }).await;
+    let hanging = WebhookSink::start().await;
+    hanging.always(Some(EndpointReaction::Hang(Duration::from_secs(60))));
     let team = stack.store.team_by_name("Test").await.unwrap().team_id;
-    Manager::operator(&stack.store, team, stack.now())
+    EndpointManager::operator(&stack.store, team, stack.now())
         .add(&stack.policy(), &hanging.url, None)
         .await
         .unwrap();
@@ -36,14 +39,18 @@ async fn endpoints_that_only_time_out_leave_most_attempts_to_the_others() {
         ("DISPATCHER__TIMEOUT_MS", "500".to_owned()),
         ("DISPATCHER__DISABLE_AFTER", "100000".to_owned()),
     ];
-    let (stack, healthy) = with_qr_codes(Options { dispatchers: 1, settings, ..Options::default() }).await;
-    let hanging = Sink::start().await;
-    hanging.always(Some(Reaction::Hang(Duration::from_secs(60))));
+    let (stack, healthy) =
+        with_qr_codes(StackOptions { dispatchers: 1, settings, ..StackOptions::default() }).await;
+    let hanging = WebhookSink::start().await;
+    hanging.always(Some(EndpointReaction::Hang(Duration::from_secs(60))));
     let team = stack.store.team_by_name("Test").await.unwrap().team_id;
     // More of them than attempts at a time, each with as many deliveries as the healthy one.
     for number in 0..12 {
         let url = format!("{}/{number}", hanging.url);
-        Manager::operator(&stack.store, team, stack.now()).add(&stack.policy(), &url, None).await.unwrap();
+        EndpointManager::operator(&stack.store, team, stack.now())
+            .add(&stack.policy(), &url, None)
+            .await
+            .unwrap();
     }
     stack.send(&[person(1)]).await;
     let code = cards(&stack).await.remove(0);
@@ -64,7 +71,7 @@ async fn retries_never_hold_back_first_attempts() {
     }
     world.until_attempts(40).await;
     // Forty retries fall due at an endpoint that hangs now; then it works, for new scans too.
-    world.sink.next((0..40).map(|_| Reaction::Hang(Duration::from_secs(9))));
+    world.sink.next((0..40).map(|_| EndpointReaction::Hang(Duration::from_secs(9))));
     world.sink.always(None);
     world.stack.clock.advance(TimeDelta::minutes(6));
     eventually("retries are under way", async || world.sink.count() > 40).await;
@@ -73,7 +80,7 @@ async fn retries_never_hold_back_first_attempts() {
     world.scan().await;
     eventually("the new scan gets through", async || world.sink.count() > before).await;
     let newest = world.deliveries().await.remove(0);
-    let ids: Vec<String> = world.sink.received().iter().map(Received::id).collect();
+    let ids: Vec<String> = world.sink.received().iter().map(ReceivedEvent::id).collect();
     eventually("it is the new one", async || {
         world.sink.received().iter().any(|got| got.id() == newest.event_id)
     })
@@ -83,7 +90,7 @@ async fn retries_never_hold_back_first_attempts() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn any_number_of_replicas_share_the_work_and_make_no_attempt_twice() {
-    let (stack, sink) = with_qr_codes(Options { dispatchers: 3, ..Options::default() }).await;
+    let (stack, sink) = with_qr_codes(StackOptions { dispatchers: 3, ..StackOptions::default() }).await;
     stack.send(&[person(1)]).await;
     let code = cards(&stack).await.remove(0);
     futures_util::future::join_all((0..300).map(|_| stack.scan(&code))).await;
@@ -92,6 +99,6 @@ async fn any_number_of_replicas_share_the_work_and_make_no_attempt_twice() {
     })
     .await;
     assert_eq!(sink.count(), 300);
-    let ids: HashSet<String> = sink.received().iter().map(Received::id).collect();
+    let ids: HashSet<String> = sink.received().iter().map(ReceivedEvent::id).collect();
     assert_eq!(ids.len(), 300);
 }

@@ -11,20 +11,23 @@ mod safety;
 mod state;
 
 use contract::id::{EndpointId, TeamId};
-use dispatcher::manage::Manager;
-use pillarbox_tests::{Options, Reaction, Received, Sink, Stack, cards, eventually, person, with_qr_codes};
+use dispatcher::manage::EndpointManager;
+use pillarbox_tests::{
+    EndpointReaction, ReceivedEvent, StackOptions, TestStack, WebhookSink, cards, eventually, person,
+    with_qr_codes,
+};
 
 /// A stack with one card and one endpoint.
 struct World {
-    stack: Stack,
-    sink: Sink,
+    stack: TestStack,
+    sink: WebhookSink,
     code: String,
     team: TeamId,
     endpoint: EndpointId,
 }
 
-fn failing() -> Option<Reaction> {
-    Some(Reaction::Answer(500, "no <b>luck</b>".to_owned()))
+fn failing() -> Option<EndpointReaction> {
+    Some(EndpointReaction::Answer(500, "no <b>luck</b>".to_owned()))
 }
 
 impl World {
@@ -33,7 +36,8 @@ impl World {
     }
 
     async fn with(settings: Vec<(&'static str, String)>) -> Self {
-        let (stack, sink) = with_qr_codes(Options { dispatchers: 1, settings, ..Options::default() }).await;
+        let (stack, sink) =
+            with_qr_codes(StackOptions { dispatchers: 1, settings, ..StackOptions::default() }).await;
         assert_eq!(stack.send(&[person(1)]).await.reasons(), ["mailed"]);
         let code = cards(&stack).await.remove(0);
         let team = stack.store.team_by_name("Test").await.unwrap().team_id;
@@ -45,7 +49,7 @@ impl World {
         assert_eq!(self.stack.scan(&self.code).await.status, 302);
     }
 
-    async fn until_received(&self, count: usize) -> Vec<Received> {
+    async fn until_received(&self, count: usize) -> Vec<ReceivedEvent> {
         eventually("the endpoint gets it", async || self.sink.count() >= count).await;
         assert_eq!(self.sink.count(), count);
         self.sink.received()
@@ -79,8 +83,8 @@ impl World {
     }
 
     /// The operator, now.
-    fn manager(&self) -> Manager<'_> {
-        Manager::operator(&self.stack.store, self.team, self.stack.now())
+    fn manager(&self) -> EndpointManager<'_> {
+        EndpointManager::operator(&self.stack.store, self.team, self.stack.now())
     }
 
     async fn pause(&self) {

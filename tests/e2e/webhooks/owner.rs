@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chrono::TimeDelta;
 use dispatcher::manage::SigningSecret;
-use pillarbox_tests::{CAMPAIGN, Received, Sink, cards, eventually, people};
+use pillarbox_tests::{CAMPAIGN, ReceivedEvent, WebhookSink, cards, eventually, people};
 use serde_json::{Value, json};
 use standardwebhooks::Webhook;
 
@@ -13,7 +13,7 @@ use super::{World, failing};
 #[tokio::test(flavor = "multi_thread")]
 async fn scope_is_all_campaigns_later_ones_too_or_chosen_ones() {
     let world = World::start().await;
-    let chosen = Sink::start().await;
+    let chosen = WebhookSink::start().await;
     let policy = world.stack.policy();
     let scope = [CAMPAIGN.parse().unwrap()];
     world.manager().add(&policy, &chosen.url, Some(&scope)).await.unwrap();
@@ -87,7 +87,7 @@ async fn all_failed_since_a_time_are_replayed() {
     assert_eq!(replayed.unwrap(), 2);
     world.until_states(&["failed", "delivered", "delivered"]).await;
     let ids: std::collections::HashSet<String> =
-        world.until_received(5).await.iter().map(Received::id).collect();
+        world.until_received(5).await.iter().map(ReceivedEvent::id).collect();
     assert_eq!(ids.len(), 3);
 }
 
@@ -99,7 +99,7 @@ async fn signatures_are_opt_in_and_both_keys_sign_for_a_while_after_a_rotation()
         let secret = SigningSecret::random();
         world.manager().sign(world.endpoint, &secret, hour).await.map(|()| secret)
     };
-    let signatures = |got: &Received| -> Vec<String> {
+    let signatures = |got: &ReceivedEvent| -> Vec<String> {
         got.headers["webhook-signature"].to_str().unwrap().split(' ').map(str::to_owned).collect()
     };
     let first = sign().await.unwrap().reveal();

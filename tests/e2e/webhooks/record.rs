@@ -1,7 +1,9 @@
 //! What came of an attempt is kept though its record fails at first: nothing is posted again for it, and every failure counts.
 
-use dispatcher::manage::Manager;
-use pillarbox_tests::{Options, Reaction, Sink, Stack, cards, eventually, person, with_qr_codes};
+use dispatcher::manage::EndpointManager;
+use pillarbox_tests::{
+    EndpointReaction, StackOptions, TestStack, WebhookSink, cards, eventually, person, with_qr_codes,
+};
 use tokio_postgres::{Client, NoTls};
 use uuid::Uuid;
 
@@ -11,20 +13,21 @@ const SCANS: usize = 20;
 
 /// A healthy endpoint and one that answers with an error, of the same team.
 struct Two {
-    stack: Stack,
-    healthy: Sink,
-    failing: Sink,
+    stack: TestStack,
+    healthy: WebhookSink,
+    failing: WebhookSink,
     failing_id: Uuid,
     code: String,
 }
 
 async fn two(settings: Vec<(&'static str, String)>) -> Two {
     let settings = [settings, vec![("DISPATCHER__DISABLE_AFTER", "100000".to_owned())]].concat();
-    let (stack, healthy) = with_qr_codes(Options { dispatchers: 1, settings, ..Options::default() }).await;
-    let failing = Sink::start().await;
+    let (stack, healthy) =
+        with_qr_codes(StackOptions { dispatchers: 1, settings, ..StackOptions::default() }).await;
+    let failing = WebhookSink::start().await;
     failing.always(self::failing());
     let team = stack.store.team_by_name("Test").await.unwrap().team_id;
-    let manager = Manager::operator(&stack.store, team, stack.now());
+    let manager = EndpointManager::operator(&stack.store, team, stack.now());
     let failing_id = manager.add(&stack.policy(), &failing.url, None).await.unwrap().endpoint_id.0;
     stack.send(&[person(1)]).await;
     let code = cards(&stack).await.remove(0);
@@ -66,7 +69,7 @@ impl Two {
     }
 }
 
-async fn session(stack: &Stack) -> Client {
+async fn session(stack: &TestStack) -> Client {
     let url = &stack.settings["PILLARBOX__DATABASE__URL"];
     let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("the database answers");
     tokio::spawn(connection);
@@ -85,8 +88,8 @@ async fn a_result_that_the_database_refuses_takes_no_other_with_it_and_is_not_ma
     world.stack.sql.batch_execute(refuse).await.unwrap();
     let refused = ["poison", "23502", "23514", "P0001"];
     let answers = (0..SCANS).map(|number| match refused.get(number.wrapping_sub(7)) {
-        Some(answer) => Reaction::Answer(500, (*answer).to_owned()),
-        None => Reaction::Answer(200, "fine".to_owned()),
+        Some(answer) => EndpointReaction::Answer(500, (*answer).to_owned()),
+        None => EndpointReaction::Answer(200, "fine".to_owned()),
     });
     world.sink.next(answers);
     futures_util::future::join_all((0..SCANS).map(|_| world.scan())).await;

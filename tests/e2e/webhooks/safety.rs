@@ -1,6 +1,6 @@
 //! Only hosts on the public internet are asked.
 
-use pillarbox_tests::{Options, Sink, Spawned, cards, eventually, person, with_qr_codes};
+use pillarbox_tests::{SpawnedProcess, StackOptions, WebhookSink, cards, eventually, person, with_qr_codes};
 
 use super::World;
 
@@ -37,13 +37,13 @@ async fn only_public_addresses_are_saved_and_asked() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn proxies_from_the_environment_are_not_used() {
-    let (stack, sink) = with_qr_codes(Options::default()).await;
-    let proxy = Sink::start().await;
+    let (stack, sink) = with_qr_codes(StackOptions::default()).await;
+    let proxy = WebhookSink::start().await;
     let mut settings = stack.settings.clone();
     for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"] {
         settings.insert(name.to_owned(), proxy.url.clone());
     }
-    let _dispatcher = Spawned::start("dispatcher", &settings, None);
+    let _dispatcher = SpawnedProcess::start("dispatcher", &settings, None);
     stack.send(&[person(1)]).await;
     let code = cards(&stack).await.remove(0);
     stack.scan(&code).await;

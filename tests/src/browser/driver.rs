@@ -14,14 +14,14 @@ pub(super) const CHROMIUM: &str = "/usr/bin/chromium";
 const STARTED: &str = "started successfully on port ";
 
 /// A driver with a folder of its own. All of its processes end with it.
-pub(super) struct Driver {
+pub(super) struct WebDriver {
     /// Where it listens.
     pub(super) url: String,
     child: Child,
     _folder: TempDir,
 }
 
-impl Driver {
+impl WebDriver {
     pub(super) async fn start() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let mut command = Command::new("chromedriver");
@@ -42,7 +42,7 @@ impl Driver {
     }
 }
 
-impl Drop for Driver {
+impl Drop for WebDriver {
     fn drop(&mut self) {
         let Some(group) = self.child.id() else { return };
         let _ = Command::new("kill").args(["-KILL", "--", &format!("-{group}")]).status();

@@ -6,21 +6,21 @@ use askama::Template;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::response::Response;
-use contract::id::{ActivityId, UserId};
+use contract::id::{ActivityId, MemberId};
 use serde::Deserialize;
-use store::{Activity, ActivityFilter, TeamPerson};
+use store::{Activity, ActivityFilter, TeamMember};
 use url::form_urlencoded;
 
-use crate::Console;
-use crate::access::Person;
-use crate::answer::{Frame, page};
-use crate::failure::Failure;
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::answer::{PageFrame, page};
+use crate::failure::PageError;
 use crate::page::{LINES, cut};
-use crate::route::{self, Access, Route};
+use crate::route::{self, ConsoleRoute, RouteAccess};
 
 /// What there is.
-pub(crate) fn routes() -> Vec<Route> {
-    vec![route::page("/activity", Access::Member, show)]
+pub(crate) fn routes() -> Vec<ConsoleRoute> {
+    vec![route::page("/activity", RouteAccess::Member, show)]
 }
 
 #[derive(Deserialize)]
@@ -37,10 +37,10 @@ struct ActivityQuery {
 #[derive(Template)]
 #[template(path = "activity.html")]
 struct ActivityPage {
-    frame: Frame,
-    people: Vec<TeamPerson>,
+    frame: PageFrame,
+    people: Vec<TeamMember>,
     kinds: Vec<String>,
-    person: Option<UserId>,
+    person: Option<MemberId>,
     kind: Option<String>,
     activities: Vec<Activity>,
     is_newest: bool,
@@ -52,7 +52,7 @@ impl ActivityPage {
         self.person.is_some() || self.kind.is_some()
     }
 
-    fn is_person(&self, one: &TeamPerson) -> bool {
+    fn is_person(&self, one: &TeamMember) -> bool {
         self.person == Some(one.user_id)
     }
 
@@ -83,21 +83,21 @@ impl ActivityPage {
 
 /// The page.
 async fn show(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     query: Result<Query<ActivityQuery>, QueryRejection>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let Query(query) = query?;
     let (store, team_id) = (&console.process.store, person.0.team_id);
     let user_id = match query.person.as_str() {
         "" => None,
-        text => Some(text.parse::<UserId>().map_err(|_| Failure::NotFound)?),
+        text => Some(text.parse::<MemberId>().map_err(|_| PageError::NotFound)?),
     };
     let filter = ActivityFilter { user_id, kind: Some(query.kind).filter(|kind| !kind.is_empty()) };
     let mut activities = store.activity_list(team_id, &filter, query.before, LINES + 1).await?;
     let next = cut(&mut activities).map(|last| last.activity_id);
     Ok(page(&ActivityPage {
-        frame: Frame::new(&person, "/activity"),
+        frame: PageFrame::new(&person, "/activity"),
         people: store.person_list(team_id).await?,
         kinds: store.activity_kinds(team_id).await?,
         person: filter.user_id,

@@ -7,29 +7,29 @@ mod formula;
 
 use std::collections::BTreeMap;
 
-use store::FullEntry;
+use store::BookEntry;
 
-use crate::route::{self, Access, Route};
+use crate::route::{self, ConsoleRoute, RouteAccess};
 
 /// What there is.
-pub(crate) fn routes() -> Vec<Route> {
+pub(crate) fn routes() -> Vec<ConsoleRoute> {
     vec![
-        route::page("/address-book", Access::Member, entry::list),
-        route::page("/address-book/entries/{entry_id}", Access::Member, entry::show),
-        route::page("/address-book/contacts/{integration_id}", Access::Member, contact::list),
-        route::page("/address-book/contacts/{integration_id}/contact", Access::Member, contact::show),
-        route::page("/address-book/columns", Access::Member, column::show),
-        route::action("/address-book/columns", Access::Manager, column::create),
-        route::action("/address-book/columns/lock", Access::Manager, column::lock),
-        route::action("/address-book/columns/unlock", Access::Manager, column::unlock),
-        route::page("/address-book/formula", Access::Manager, formula::show),
-        route::action("/address-book/formula", Access::Manager, formula::save),
-        route::action("/address-book/formula/preview", Access::Manager, formula::preview),
+        route::page("/address-book", RouteAccess::Member, entry::list),
+        route::page("/address-book/entries/{entry_id}", RouteAccess::Member, entry::show),
+        route::page("/address-book/contacts/{integration_id}", RouteAccess::Member, contact::list),
+        route::page("/address-book/contacts/{integration_id}/contact", RouteAccess::Member, contact::show),
+        route::page("/address-book/columns", RouteAccess::Member, column::show),
+        route::action("/address-book/columns", RouteAccess::Manager, column::create),
+        route::action("/address-book/columns/lock", RouteAccess::Manager, column::lock),
+        route::action("/address-book/columns/unlock", RouteAccess::Manager, column::unlock),
+        route::page("/address-book/formula", RouteAccess::Manager, formula::show),
+        route::action("/address-book/formula", RouteAccess::Manager, formula::save),
+        route::action("/address-book/formula/preview", RouteAccess::Manager, formula::preview),
     ]
 }
 
 /// The values of an entry that are stored and not blank, by folded column name.
-pub(crate) fn person_values(entry: &FullEntry) -> BTreeMap<String, String> {
+pub(crate) fn person_values(entry: &BookEntry) -> BTreeMap<String, String> {
     let (address, values) = (&entry.address, &entry.values);
     let (address_1, address_2) =
         address::lines_as_sent(&address.address_1, &address.address_2, &address.unit_apart);

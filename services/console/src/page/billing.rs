@@ -11,22 +11,22 @@ use contract::id::LedgerTransactionId;
 use serde::Deserialize;
 use store::{LedgerKind, LedgerLine, TopUpRequest, TopUpRequestState};
 
-use crate::Console;
-use crate::access::Person;
-use crate::answer::{Frame, Notice, Noticed, page};
-use crate::failure::Failure;
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::answer::{ActionNotice, NoticeQuery, PageFrame, page};
+use crate::failure::PageError;
 use crate::page::{LINES, cut};
-use crate::route::{self, Access, Route};
+use crate::route::{self, ConsoleRoute, RouteAccess};
 use crate::show::dollars;
 
 /// What there is.
-pub(crate) fn routes() -> Vec<Route> {
+pub(crate) fn routes() -> Vec<ConsoleRoute> {
     vec![
-        route::page("/billing", Access::Member, show),
-        route::page("/billing/charges", Access::Member, charge::list),
-        route::page("/billing/charges/{charge_id}", Access::Member, charge::show),
-        route::action("/billing/top-ups", Access::Owner, top_up::ask),
-        route::action("/billing/top-ups/{request_id}/withdraw", Access::Owner, top_up::withdraw),
+        route::page("/billing", RouteAccess::Member, show),
+        route::page("/billing/charges", RouteAccess::Member, charge::list),
+        route::page("/billing/charges/{charge_id}", RouteAccess::Member, charge::show),
+        route::action("/billing/top-ups", RouteAccess::Owner, top_up::ask),
+        route::action("/billing/top-ups/{request_id}/withdraw", RouteAccess::Owner, top_up::withdraw),
     ]
 }
 
@@ -39,19 +39,19 @@ const REQUESTS: i64 = 20;
 /// What the list is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Kind {
+enum LedgerListKind {
     TopUps,
     Charges,
 }
 
 #[derive(Deserialize)]
 struct LedgerQuery {
-    kind: Option<Kind>,
+    kind: Option<LedgerListKind>,
     before: Option<LedgerTransactionId>,
 }
 
 /// What one card costs.
-struct PriceLine {
+struct PriceRow {
     product: String,
     standard: String,
     first_class: String,
@@ -60,15 +60,15 @@ struct PriceLine {
 #[derive(Template)]
 #[template(path = "billing.html")]
 struct BillingPage {
-    frame: Frame,
+    frame: PageFrame,
     balance: String,
     is_prepaid: bool,
-    prices: Vec<PriceLine>,
+    prices: Vec<PriceRow>,
     requests: Vec<TopUpRequest>,
     /// The amount that was typed, and what is wrong with it.
     amount: String,
     problem: Option<String>,
-    kind: Option<Kind>,
+    kind: Option<LedgerListKind>,
     lines: Vec<LedgerLine>,
     is_newest: bool,
     next: Option<LedgerTransactionId>,
@@ -82,46 +82,49 @@ impl BillingPage {
     fn kind_name(&self) -> &'static str {
         match self.kind {
             None => "",
-            Some(Kind::TopUps) => "top-ups",
-            Some(Kind::Charges) => "charges",
+            Some(LedgerListKind::TopUps) => "top-ups",
+            Some(LedgerListKind::Charges) => "charges",
         }
     }
 }
 
 /// The page.
 async fn show(
-    State(console): State<Console>,
-    person: Person,
-    noticed: Result<Query<Noticed>, QueryRejection>,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    noticed: Result<Query<NoticeQuery>, QueryRejection>,
     query: Result<Query<LedgerQuery>, QueryRejection>,
-) -> Result<Response, Failure> {
-    let (Query(Noticed { notice }), Query(query)) = (noticed?, query?);
-    Ok(page(&billing_page(&console, &person, query, Typed { notice, ..Typed::default() }).await?))
+) -> Result<Response, PageError> {
+    let (Query(NoticeQuery { notice }), Query(query)) = (noticed?, query?);
+    Ok(page(
+        &billing_page(&console, &person, query, BillingPageState { notice, ..BillingPageState::default() })
+            .await?,
+    ))
 }
 
 /// What the page shows beside what is stored.
 #[derive(Default)]
-struct Typed {
-    notice: Option<Notice>,
+struct BillingPageState {
+    notice: Option<ActionNotice>,
     amount: String,
     problem: Option<String>,
 }
 
 async fn billing_page(
-    console: &Console,
-    person: &Person,
+    console: &ConsoleState,
+    person: &CurrentMember,
     LedgerQuery { kind, before }: LedgerQuery,
-    typed: Typed,
-) -> Result<BillingPage, Failure> {
+    typed: BillingPageState,
+) -> Result<BillingPage, PageError> {
     let (store, team_id) = (&console.process.store, person.0.team_id);
     let ledger_kind = kind.map(|kind| match kind {
-        Kind::TopUps => LedgerKind::TopUp,
-        Kind::Charges => LedgerKind::Charge,
+        LedgerListKind::TopUps => LedgerKind::TopUp,
+        LedgerListKind::Charges => LedgerKind::Charge,
     });
     let mut lines = store.ledger_list(team_id, ledger_kind, before, LINES + 1).await?;
     let next = cut(&mut lines).map(|last| last.transaction_id);
     Ok(BillingPage {
-        frame: Frame::new(person, PART).with_notice(typed.notice),
+        frame: PageFrame::new(person, PART).with_notice(typed.notice),
         balance: dollars(store.balance_get(team_id).await?),
         is_prepaid: store.team_get(team_id).await?.payment == "balance",
         prices: prices(console),
@@ -135,10 +138,10 @@ async fn billing_page(
     })
 }
 
-fn prices(console: &Console) -> Vec<PriceLine> {
+fn prices(console: &ConsoleState) -> Vec<PriceRow> {
     let mut prices: Vec<_> = console.process.config.prices.iter().collect();
     prices.sort_by_key(|(product, price)| (price.standard, product.as_str()));
-    let line = |(product, price): (&String, &service::config::Price)| PriceLine {
+    let line = |(product, price): (&String, &service::config::PriceByPostage)| PriceRow {
         product: product_name(product),
         standard: dollars(price.standard),
         first_class: dollars(price.first_class),

@@ -17,17 +17,17 @@ use serde::Deserialize;
 use serde_json::Value;
 use store::CampaignSummary;
 
-use crate::Console;
-use crate::access::Person;
-use crate::answer::{Frame, page};
-use crate::failure::Failure;
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::answer::{PageFrame, page};
+use crate::failure::PageError;
 use crate::page::{LINES, cut};
-use crate::route::{self, Access, Route};
+use crate::route::{self, ConsoleRoute, RouteAccess};
 use crate::show::dollars;
 
 /// What there is.
-pub(crate) fn routes() -> Vec<Route> {
-    let mut routes = vec![route::page("/campaigns", Access::Member, list)];
+pub(crate) fn routes() -> Vec<ConsoleRoute> {
+    let mut routes = vec![route::page("/campaigns", RouteAccess::Member, list)];
     routes.extend(overview::routes());
     routes.extend(picture::routes());
     routes.extend(area::routes());
@@ -44,53 +44,53 @@ pub(crate) type CampaignPath = Result<Path<CampaignId>, PathRejection>;
 
 /// The team's campaign that a path names.
 pub(crate) async fn find(
-    console: &Console,
-    person: &Person,
+    console: &ConsoleState,
+    person: &CurrentMember,
     campaign_id: &CampaignId,
-) -> Result<CampaignSummary, Failure> {
+) -> Result<CampaignSummary, PageError> {
     Ok(console.process.store.campaign_summary(person.0.team_id, campaign_id).await?)
 }
 
 #[derive(Deserialize)]
-struct Cursor {
+struct CampaignListQuery {
     #[serde(default)]
     after: String,
 }
 
 /// A campaign of the list.
-struct Line {
+struct CampaignListRow {
     campaign: CampaignSummary,
-    money: Money,
+    money: CampaignBudgetView,
     /// Whether it mails nobody since its conditions do not fit the columns any more.
     is_stuck: bool,
 }
 
 #[derive(Template)]
 #[template(path = "campaign_list.html")]
-struct ListPage {
-    frame: Frame,
-    campaigns: Vec<Line>,
+struct CampaignListPage {
+    frame: PageFrame,
+    campaigns: Vec<CampaignListRow>,
     is_first: bool,
     next: Option<String>,
 }
 
 /// The list.
 async fn list(
-    State(console): State<Console>,
-    person: Person,
-    cursor: Result<Query<Cursor>, QueryRejection>,
-) -> Result<Response, Failure> {
-    let Query(Cursor { after }) = cursor?;
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    cursor: Result<Query<CampaignListQuery>, QueryRejection>,
+) -> Result<Response, PageError> {
+    let Query(CampaignListQuery { after }) = cursor?;
     let mut campaigns = console.process.store.campaign_page(person.0.team_id, &after, LINES + 1).await?;
     let next = cut(&mut campaigns).map(|last| query(&[("after", &last.name)]));
     let stuck = stuck(&console, &person, &campaigns).await?;
-    let campaigns = campaigns.into_iter().map(|campaign| Line {
-        money: Money::of(&campaign),
+    let campaigns = campaigns.into_iter().map(|campaign| CampaignListRow {
+        money: CampaignBudgetView::of(&campaign),
         is_stuck: stuck.contains(&campaign.campaign_id),
         campaign,
     });
-    Ok(page(&ListPage {
-        frame: Frame::new(&person, PART),
+    Ok(page(&CampaignListPage {
+        frame: PageFrame::new(&person, PART),
         is_first: after.is_empty(),
         campaigns: campaigns.collect(),
         next,
@@ -99,10 +99,10 @@ async fn list(
 
 /// The ids of those campaigns whose conditions cannot be used.
 async fn stuck(
-    console: &Console,
-    person: &Person,
+    console: &ConsoleState,
+    person: &CurrentMember,
     campaigns: &[CampaignSummary],
-) -> Result<HashSet<String>, Failure> {
+) -> Result<HashSet<String>, PageError> {
     let (store, team_id) = (&console.process.store, person.0.team_id);
     let ids: Vec<&str> = campaigns.iter().map(|campaign| campaign.campaign_id.as_str()).collect();
     let filtering = store.campaign_conditions_of(team_id, &ids).await?;
@@ -120,14 +120,14 @@ pub(crate) fn query(pairs: &[(&str, &str)]) -> String {
 }
 
 /// A campaign's money in words.
-struct Money {
+struct CampaignBudgetView {
     budget: String,
     spent: String,
     /// None without a limit.
     left: Option<String>,
 }
 
-impl Money {
+impl CampaignBudgetView {
     fn of(campaign: &CampaignSummary) -> Self {
         let CampaignSummary { budget_cents, committed_cents, .. } = campaign;
         Self {

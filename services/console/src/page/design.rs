@@ -8,23 +8,27 @@ mod version;
 
 use contract::id::DesignId;
 
-use crate::route::{self, Access, Route};
+use crate::route::{self, ConsoleRoute, RouteAccess};
 
 /// Bytes of a form with a document: the largest that can print has half of that.
 const DOCUMENT_BYTES: usize = 1024 * 1024;
 
 /// What there is.
-pub(crate) fn routes() -> Vec<Route> {
+pub(crate) fn routes() -> Vec<ConsoleRoute> {
     vec![
-        route::page("/designs", Access::Member, list::show),
-        route::page("/designs/new", Access::Manager, edit::blank),
-        route::upload("/designs", Access::Manager, DOCUMENT_BYTES, edit::create),
-        route::page("/designs/{design_id}", Access::Member, edit::show),
-        route::upload("/designs/{design_id}", Access::Manager, DOCUMENT_BYTES, edit::save),
-        route::page("/designs/{design_id}/versions", Access::Member, version::list),
-        route::page("/designs/{design_id}/versions/{version}", Access::Member, version::show),
-        route::action("/designs/{design_id}/versions/{version}/restore", Access::Manager, version::restore),
-        route::page("/designs/{design_id}/versions/{version}/{side}", Access::Member, proof::picture),
+        route::page("/designs", RouteAccess::Member, list::show),
+        route::page("/designs/new", RouteAccess::Manager, edit::blank),
+        route::upload("/designs", RouteAccess::Manager, DOCUMENT_BYTES, edit::create),
+        route::page("/designs/{design_id}", RouteAccess::Member, edit::show),
+        route::upload("/designs/{design_id}", RouteAccess::Manager, DOCUMENT_BYTES, edit::save),
+        route::page("/designs/{design_id}/versions", RouteAccess::Member, version::list),
+        route::page("/designs/{design_id}/versions/{version}", RouteAccess::Member, version::show),
+        route::action(
+            "/designs/{design_id}/versions/{version}/restore",
+            RouteAccess::Manager,
+            version::restore,
+        ),
+        route::page("/designs/{design_id}/versions/{version}/{side}", RouteAccess::Member, proof::picture),
     ]
 }
 

@@ -10,21 +10,21 @@ use axum::extract::{Path, Query, RawForm, State};
 use axum::response::Response;
 use contract::id::EndpointId;
 use contract::limits::ENDPOINTS_PER_TEAM;
-use dispatcher::manage::{ManageError, Manager, SigningSecret};
-use outbound::Policy;
+use dispatcher::manage::{EndpointManager, ManageError, SigningSecret};
+use outbound::TargetPolicy;
 use store::{Endpoint, EndpointState, StoreError};
 
-use self::scope::{Choice, ScopeForm};
-use crate::Console;
-use crate::access::Person;
-use crate::answer::{Frame, Notice, Noticed, done, page, refused};
-use crate::failure::Failure;
-use crate::once::{OnItsWay, Secret};
-use crate::route::{self, Access, Route};
+use self::scope::{CampaignChoice, ScopeForm};
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::answer::{ActionNotice, NoticeQuery, PageFrame, done, page, refused};
+use crate::failure::PageError;
+use crate::once::{OneTimeSecret, SecretCookie};
+use crate::route::{self, ConsoleRoute, RouteAccess};
 
 /// What there is.
-pub(crate) fn routes() -> Vec<Route> {
-    use Access::{Manager, Member};
+pub(crate) fn routes() -> Vec<ConsoleRoute> {
+    use RouteAccess::{Manager, Member};
     vec![
         route::page("/endpoints", Member, list),
         route::action("/endpoints", Manager, create),
@@ -50,20 +50,24 @@ pub(crate) fn routes() -> Vec<Route> {
 const PART: &str = "/endpoints";
 
 /// A path with the id of an endpoint.
-type OfEndpoint = Result<Path<EndpointId>, PathRejection>;
+type EndpointPath = Result<Path<EndpointId>, PathRejection>;
 
 /// The team's endpoint that a path names.
-async fn find(console: &Console, person: &Person, path: OfEndpoint) -> Result<Endpoint, Failure> {
+async fn find(
+    console: &ConsoleState,
+    person: &CurrentMember,
+    path: EndpointPath,
+) -> Result<Endpoint, PageError> {
     let Path(endpoint_id) = path?;
     Ok(console.process.store.endpoint_get(person.0.team_id, endpoint_id).await?)
 }
 
 /// Whoever manages the team's endpoints now.
-fn manager<'a>(console: &'a Console, person: &'a Person) -> Manager<'a> {
-    Manager::person(&console.process.store, &person.0, console.process.clock.now())
+fn manager<'a>(console: &'a ConsoleState, person: &'a CurrentMember) -> EndpointManager<'a> {
+    EndpointManager::person(&console.process.store, &person.0, console.process.clock.now())
 }
 
-impl From<ManageError> for Failure {
+impl From<ManageError> for PageError {
     fn from(error: ManageError) -> Self {
         match error {
             ManageError::Store(error) => error.into(),
@@ -85,38 +89,38 @@ fn words(state: EndpointState) -> &'static str {
 
 #[derive(Template)]
 #[template(path = "endpoint_list.html")]
-struct ListPage {
-    frame: Frame,
+struct EndpointListPage {
+    frame: PageFrame,
     endpoints: Vec<Endpoint>,
     may_make: bool,
     most: i64,
     form: ScopeForm,
-    choices: Vec<Choice>,
+    choices: Vec<CampaignChoice>,
     /// What is wrong with what was typed.
     problem: Option<String>,
 }
 
 async fn list(
-    State(console): State<Console>,
-    person: Person,
-    noticed: Result<Query<Noticed>, QueryRejection>,
-) -> Result<Response, Failure> {
-    let Query(Noticed { notice }) = noticed?;
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    noticed: Result<Query<NoticeQuery>, QueryRejection>,
+) -> Result<Response, PageError> {
+    let Query(NoticeQuery { notice }) = noticed?;
     Ok(page(&list_page(&console, &person, ScopeForm::default(), (notice, None)).await?))
 }
 
 async fn list_page(
-    console: &Console,
-    person: &Person,
+    console: &ConsoleState,
+    person: &CurrentMember,
     form: ScopeForm,
-    (notice, problem): (Option<Notice>, Option<String>),
-) -> Result<ListPage, Failure> {
+    (notice, problem): (Option<ActionNotice>, Option<String>),
+) -> Result<EndpointListPage, PageError> {
     let endpoints = console.process.store.endpoint_list(person.0.team_id).await?;
-    Ok(ListPage {
+    Ok(EndpointListPage {
         may_make: person.is_manager() && (endpoints.len() as i64) < ENDPOINTS_PER_TEAM,
         most: ENDPOINTS_PER_TEAM,
         choices: scope::choices(console, person, &form.campaigns).await?,
-        frame: Frame::new(person, PART).with_notice(notice),
+        frame: PageFrame::new(person, PART).with_notice(notice),
         endpoints,
         form,
         problem,
@@ -125,35 +129,35 @@ async fn list_page(
 
 /// Makes an endpoint and leads to its page, which shows the key that signs, if one was asked for: only this once.
 async fn create(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     form: Result<RawForm, RawFormRejection>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let RawForm(bytes) = form?;
     let form = ScopeForm::read(&bytes);
     match make(&console, &person, &form).await {
         Ok((endpoint_id, secret)) => {
             let path = format!("{PART}/{endpoint_id}");
-            let answer = done(&path, Notice::EndpointAdded);
+            let answer = done(&path, ActionNotice::EndpointAdded);
             match secret {
                 Some(secret) => Ok(secret.with(answer, &path, &console.process.config.console)),
                 None => Ok(answer),
             }
         }
-        Err(Refused::Sentence(problem)) => {
+        Err(EndpointCreateError::Sentence(problem)) => {
             Ok(refused(&list_page(&console, &person, form, (None, Some(problem))).await?))
         }
-        Err(Refused::Failure(failure)) => Err(failure),
+        Err(EndpointCreateError::Failure(failure)) => Err(failure),
     }
 }
 
 /// Why an endpoint is not made: a sentence for beside the form, or what else went wrong.
-enum Refused {
+enum EndpointCreateError {
     Sentence(String),
-    Failure(Failure),
+    Failure(PageError),
 }
 
-impl From<ManageError> for Refused {
+impl From<ManageError> for EndpointCreateError {
     fn from(error: ManageError) -> Self {
         match error {
             ManageError::Url(_) | ManageError::Host(_) | ManageError::Taken => {
@@ -166,17 +170,20 @@ impl From<ManageError> for Refused {
 }
 
 async fn make(
-    console: &Console,
-    person: &Person,
+    console: &ConsoleState,
+    person: &CurrentMember,
     form: &ScopeForm,
-) -> Result<(EndpointId, Option<OnItsWay>), Refused> {
-    let scope = form.scope().map_err(Refused::Sentence)?;
-    let policy = Policy::new(&console.process.config.outbound.allowed_networks);
+) -> Result<(EndpointId, Option<SecretCookie>), EndpointCreateError> {
+    let scope = form.scope().map_err(EndpointCreateError::Sentence)?;
+    let policy = TargetPolicy::new(&console.process.config.outbound.allowed_networks);
     let secret = form.is_signed.then(SigningSecret::random);
     let kept = match &secret {
-        Some(secret) => {
-            Some(keep(console, person, secret).await.map_err(Failure::from).map_err(Refused::Failure)?)
-        }
+        Some(secret) => Some(
+            keep(console, person, secret)
+                .await
+                .map_err(PageError::from)
+                .map_err(EndpointCreateError::Failure)?,
+        ),
         None => None,
     };
     let made = manager(console, person).create(&policy, &form.url, scope.as_deref(), secret).await?;
@@ -184,11 +191,15 @@ async fn make(
 }
 
 /// Keeps a key that is to sign for the page that shows it. When the endpoint does not get it after all, it was nothing.
-async fn keep(console: &Console, person: &Person, secret: &SigningSecret) -> store::Result<OnItsWay> {
+async fn keep(
+    console: &ConsoleState,
+    person: &CurrentMember,
+    secret: &SigningSecret,
+) -> store::Result<SecretCookie> {
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
     let now = console.process.clock.now();
-    let kept = Secret::SigningKey(secret.reveal()).keep(&transaction, person, now).await?;
+    let kept = OneTimeSecret::SigningKey(secret.reveal()).keep(&transaction, person, now).await?;
     transaction.commit().await?;
     Ok(kept)
 }

@@ -8,28 +8,28 @@ use axum::extract::State;
 use axum::response::Response;
 use contract::id::IntegrationId;
 use contract::push::SyncView;
-use store::{Endpoint, EndpointState, HeldBack};
+use store::{Endpoint, EndpointState, HeldBackSync};
 
-use self::chart::Chart;
-use self::figures::Figures;
-use crate::Console;
-use crate::access::Person;
-use crate::answer::{Frame, page};
-use crate::failure::Failure;
+use self::chart::BarChart;
+use self::figures::DailyFigures;
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::answer::{PageFrame, page};
+use crate::failure::PageError;
 use crate::page::integration::held_back_words;
-use crate::route::{self, Access, Route};
+use crate::route::{self, ConsoleRoute, RouteAccess};
 use crate::show::{dollars, grouped};
 
 /// Integrations whose last sync is shown: those that synced last.
 const SYNCS: i64 = 5;
 
 /// What there is.
-pub(crate) fn routes() -> Vec<Route> {
-    vec![route::page("/", Access::Member, show)]
+pub(crate) fn routes() -> Vec<ConsoleRoute> {
+    vec![route::page("/", RouteAccess::Member, show)]
 }
 
 /// An endpoint that does not get what it should, in words.
-struct Trouble {
+struct FailingEndpointRow {
     endpoint: Endpoint,
     what: String,
 }
@@ -37,7 +37,7 @@ struct Trouble {
 #[derive(Template)]
 #[template(path = "home.html")]
 struct HomePage {
-    frame: Frame,
+    frame: PageFrame,
     balance: String,
     has_campaigns: bool,
     sends: String,
@@ -45,23 +45,24 @@ struct HomePage {
     not_mailed: String,
     cards: String,
     scans: String,
-    charts: [Chart; 2],
+    charts: [BarChart; 2],
     reasons: Vec<(&'static str, String)>,
     syncs: Vec<(IntegrationId, String, SyncView)>,
-    held_back: Vec<HeldBack>,
-    troubles: Vec<Trouble>,
+    held_back: Vec<HeldBackSync>,
+    troubles: Vec<FailingEndpointRow>,
     days: usize,
     public_url: String,
 }
 
 /// The page. Each of its statements costs as many rows as it shows, or as a team has campaigns, however much they mailed.
-async fn show(State(console): State<Console>, person: Person) -> Result<Response, Failure> {
+async fn show(State(console): State<ConsoleState>, person: CurrentMember) -> Result<Response, PageError> {
     let (store, team_id) = (&console.process.store, person.0.team_id);
     let now = console.process.clock.now();
-    let frame = Frame::new(&person, "/");
+    let frame = PageFrame::new(&person, "/");
     let days = figures::days(frame.zone.day(now));
-    let figures = Figures::of(&store.campaign_day_list(team_id, days[0]).await?, &days);
-    let troubles = store.endpoint_list(team_id).await?.into_iter().filter_map(Trouble::of).collect();
+    let figures = DailyFigures::of(&store.campaign_day_list(team_id, days[0]).await?, &days);
+    let troubles =
+        store.endpoint_list(team_id).await?.into_iter().filter_map(FailingEndpointRow::of).collect();
     let total = |numbers: &[i64]| grouped(numbers.iter().sum::<i64>().unsigned_abs());
     Ok(page(&HomePage {
         balance: dollars(store.balance_get(team_id).await?),
@@ -73,12 +74,12 @@ async fn show(State(console): State<Console>, person: Person) -> Result<Response
         scans: total(&figures.scans),
         reasons: figures.reasons(),
         charts: [
-            Chart::new(
+            BarChart::new(
                 "Recipients by day",
                 &days,
                 &[("Mailed", &figures.mailed), ("Not mailed", &figures.not_mailed)],
             ),
-            Chart::new("Scans by day", &days, &[("Scans", &figures.scans)]),
+            BarChart::new("Scans by day", &days, &[("Scans", &figures.scans)]),
         ],
         syncs: store.sync_list_of_team(team_id, SYNCS, now).await?,
         held_back: store.sync_held_back_list(team_id, now).await?,
@@ -89,7 +90,7 @@ async fn show(State(console): State<Console>, person: Person) -> Result<Response
     }))
 }
 
-impl Trouble {
+impl FailingEndpointRow {
     /// What is wrong with an endpoint; `None` when nothing is.
     fn of(endpoint: Endpoint) -> Option<Self> {
         let failures = grouped(u64::from(endpoint.failures_in_row.unsigned_abs()));

@@ -11,21 +11,21 @@ use axum::extract::rejection::{FormRejection, PathRejection, QueryRejection};
 use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use contract::id::IntegrationId;
-use contract::name::Name;
-use contract::push::{Field, IntegrationStatus, Standing, SyncStatus, SyncView};
+use contract::name::DisplayName;
+use contract::push::{IntegrationField, IntegrationReadiness, IntegrationStatus, SyncStatus, SyncView};
 use serde::Deserialize;
-use store::{HeldBack, Integration, StoreError};
+use store::{HeldBackSync, Integration, StoreError};
 
-use crate::Console;
-use crate::access::Person;
-use crate::answer::{Frame, Noticed, page, refused};
-use crate::failure::Failure;
-use crate::route::{self, Access, Route};
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::answer::{NoticeQuery, PageFrame, page, refused};
+use crate::failure::PageError;
+use crate::route::{self, ConsoleRoute, RouteAccess};
 use crate::show::{grouped, is_visible};
 
 /// What there is.
-pub(crate) fn routes() -> Vec<Route> {
-    use Access::{Manager, Member};
+pub(crate) fn routes() -> Vec<ConsoleRoute> {
+    use RouteAccess::{Manager, Member};
     vec![
         route::page("/integrations", Member, list),
         route::action("/integrations", Manager, create),
@@ -51,23 +51,27 @@ pub(crate) fn routes() -> Vec<Route> {
 const PART: &str = "/integrations";
 
 /// A path with the id of an integration.
-type OfIntegration = Result<axum::extract::Path<IntegrationId>, PathRejection>;
+type IntegrationPath = Result<axum::extract::Path<IntegrationId>, PathRejection>;
 
 /// The team's integration that a path names.
-async fn find(console: &Console, person: &Person, path: OfIntegration) -> Result<Integration, Failure> {
+async fn find(
+    console: &ConsoleState,
+    person: &CurrentMember,
+    path: IntegrationPath,
+) -> Result<Integration, PageError> {
     let axum::extract::Path(integration_id) = path?;
     Ok(console.process.store.integration_of_team(person.0.team_id, integration_id).await?)
 }
 
 /// How far an integration is.
-struct Progress {
-    fields: Vec<Field>,
+struct IntegrationProgress {
+    fields: Vec<IntegrationField>,
     latest: Option<SyncView>,
     has_completed: bool,
 }
 
-impl Progress {
-    async fn of(console: &Console, integration: &Integration) -> Result<Self, Failure> {
+impl IntegrationProgress {
+    async fn of(console: &ConsoleState, integration: &Integration) -> Result<Self, PageError> {
         let (store, now) = (&console.process.store, console.process.clock.now());
         Ok(Self {
             fields: store.field_list(integration.integration_id).await?,
@@ -76,8 +80,8 @@ impl Progress {
         })
     }
 
-    fn standing(&self) -> Standing<'_> {
-        Standing {
+    fn standing(&self) -> IntegrationReadiness<'_> {
+        IntegrationReadiness {
             fields: &self.fields,
             has_open_sync: self.latest.as_ref().is_some_and(|sync| sync.status == SyncStatus::Open),
             has_completed: self.has_completed,
@@ -87,17 +91,17 @@ impl Progress {
 
 /// The integration's sync that the removal guard holds back, if there is one.
 async fn held_back(
-    console: &Console,
-    person: &Person,
+    console: &ConsoleState,
+    person: &CurrentMember,
     integration_id: IntegrationId,
-) -> Result<Option<HeldBack>, Failure> {
+) -> Result<Option<HeldBackSync>, PageError> {
     let (store, now) = (&console.process.store, console.process.clock.now());
     let held_back = store.sync_held_back_list(person.0.team_id, now).await?;
     Ok(held_back.into_iter().find(|held_back| held_back.integration_id == integration_id))
 }
 
 /// What a sync that is held back would do, for people.
-pub(crate) fn held_back_words(HeldBack { count, share, .. }: &HeldBack) -> String {
+pub(crate) fn held_back_words(HeldBackSync { count, share, .. }: &HeldBackSync) -> String {
     let (count, percent) = (grouped(count.unsigned_abs()), share * 100.0);
     format!(
         "it would remove {count} contacts, {percent:.1} % of all, which is more than the removal guard allows"
@@ -116,7 +120,7 @@ fn words(status: IntegrationStatus) -> &'static str {
 }
 
 /// A line of the list.
-struct Line {
+struct IntegrationListRow {
     integration: Integration,
     status: &'static str,
     latest: Option<SyncView>,
@@ -124,53 +128,53 @@ struct Line {
 
 #[derive(Template)]
 #[template(path = "integration_list.html")]
-struct ListPage {
-    frame: Frame,
-    lines: Vec<Line>,
+struct IntegrationListPage {
+    frame: PageFrame,
+    lines: Vec<IntegrationListRow>,
     /// What was typed, and what is wrong with it.
     name: String,
     problem: Option<String>,
 }
 
 async fn list(
-    State(console): State<Console>,
-    person: Person,
-    noticed: Result<Query<Noticed>, QueryRejection>,
-) -> Result<Response, Failure> {
-    let Query(Noticed { notice }) = noticed?;
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    noticed: Result<Query<NoticeQuery>, QueryRejection>,
+) -> Result<Response, PageError> {
+    let Query(NoticeQuery { notice }) = noticed?;
     let mut shown = list_page(&console, &person, String::new(), None).await?;
     shown.frame = shown.frame.with_notice(notice);
     Ok(page(&shown))
 }
 
 async fn list_page(
-    console: &Console,
-    person: &Person,
+    console: &ConsoleState,
+    person: &CurrentMember,
     name: String,
     problem: Option<String>,
-) -> Result<ListPage, Failure> {
+) -> Result<IntegrationListPage, PageError> {
     let mut lines = Vec::new();
     for integration in console.process.store.integration_list(person.0.team_id).await? {
-        let progress = Progress::of(console, &integration).await?;
+        let progress = IntegrationProgress::of(console, &integration).await?;
         let status = words(integration.status(&progress.standing()));
-        lines.push(Line { integration, status, latest: progress.latest });
+        lines.push(IntegrationListRow { integration, status, latest: progress.latest });
     }
-    Ok(ListPage { frame: Frame::new(person, PART), lines, name, problem })
+    Ok(IntegrationListPage { frame: PageFrame::new(person, PART), lines, name, problem })
 }
 
 #[derive(Deserialize)]
-struct NewIntegration {
+struct NewIntegrationForm {
     name: String,
 }
 
 /// Makes an integration and leads to its page, where its first key is made.
 async fn create(
-    State(console): State<Console>,
-    person: Person,
-    form: Result<Form<NewIntegration>, FormRejection>,
-) -> Result<Response, Failure> {
-    let Form(NewIntegration { name: typed }) = form?;
-    let name = match typed.parse::<Name>() {
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    form: Result<Form<NewIntegrationForm>, FormRejection>,
+) -> Result<Response, PageError> {
+    let Form(NewIntegrationForm { name: typed }) = form?;
+    let name = match typed.parse::<DisplayName>() {
         Ok(name) if !is_visible(name.as_str()) => {
             let problem = Some("The name has no character that can be seen.".to_owned());
             return Ok(refused(&list_page(&console, &person, typed, problem).await?));
@@ -191,7 +195,11 @@ async fn create(
     }
 }
 
-async fn make(console: &Console, person: &Person, name: &Name) -> store::Result<IntegrationId> {
+async fn make(
+    console: &ConsoleState,
+    person: &CurrentMember,
+    name: &DisplayName,
+) -> store::Result<IntegrationId> {
     let now = console.process.clock.now();
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;

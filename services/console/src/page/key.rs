@@ -11,108 +11,112 @@ use axum::response::{IntoResponse, Redirect, Response};
 use contract::id::{ApiKeyId, IntegrationId};
 use contract::key::KeyKind;
 use contract::limits::ACTIVE_TEAM_KEYS;
-use contract::name::Name;
+use contract::name::DisplayName;
 use secret::KeyText;
 use serde::Deserialize;
-use store::{Integration, KeySummary, NewKey, StoreError};
+use store::{ApiKeySummary, Integration, NewApiKey, StoreError};
 
-use crate::Console;
-use crate::access::Person;
-use crate::answer::{Frame, Notice, Noticed, done, page, refused};
-use crate::failure::Failure;
-use crate::once::{OnItsWay, Secret};
-use crate::route::{self, Access, Route};
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::answer::{ActionNotice, NoticeQuery, PageFrame, done, page, refused};
+use crate::failure::PageError;
+use crate::once::{OneTimeSecret, SecretCookie};
+use crate::route::{self, ConsoleRoute, RouteAccess};
 
 /// Where the page is.
 const PART: &str = "/keys";
 
 /// What there is.
-pub(crate) fn routes() -> Vec<Route> {
+pub(crate) fn routes() -> Vec<ConsoleRoute> {
     vec![
-        route::page("/keys", Access::Member, show),
-        route::action("/keys", Access::Manager, create),
-        route::action("/keys/{key_id}/revoke", Access::Manager, revoke),
+        route::page("/keys", RouteAccess::Member, show),
+        route::action("/keys", RouteAccess::Manager, create),
+        route::action("/keys/{key_id}/revoke", RouteAccess::Manager, revoke),
     ]
 }
 
 #[derive(Deserialize)]
-struct NewKeyForm {
+struct NewTeamKeyForm {
     name: String,
-    kind: Kind,
+    kind: NewTeamKeyKind,
 }
 
 /// The kinds that a team's page makes; integration keys are made on the integration's page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Kind {
+enum NewTeamKeyKind {
     FullAccess,
     Formulas,
 }
 
 /// A key of the list.
-struct Line {
-    key: KeySummary,
+struct ApiKeyRow {
+    key: ApiKeySummary,
     /// The name of the integration that it opens.
     integration: Option<String>,
 }
 
 /// What the page shows beside what is stored.
 #[derive(Default)]
-struct Shown {
-    notice: Option<Notice>,
+struct KeyPageState {
+    notice: Option<ActionNotice>,
     /// A key that was made a moment ago, shown this once.
     made: Option<String>,
     /// What was typed, and what is wrong with it.
     name: String,
-    kind: Option<Kind>,
+    kind: Option<NewTeamKeyKind>,
     problem: Option<String>,
 }
 
 #[derive(Template)]
 #[template(path = "key.html")]
 struct KeyPage {
-    frame: Frame,
-    lines: Vec<Line>,
+    frame: PageFrame,
+    lines: Vec<ApiKeyRow>,
     active: i64,
     may_make: bool,
     most: i64,
-    shown: Shown,
+    shown: KeyPageState,
     public_url: String,
 }
 
 /// The page.
 async fn show(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     headers: HeaderMap,
-    noticed: Result<Query<Noticed>, QueryRejection>,
-) -> Result<Response, Failure> {
-    let Query(Noticed { notice }) = noticed?;
+    noticed: Result<Query<NoticeQuery>, QueryRejection>,
+) -> Result<Response, PageError> {
+    let Query(NoticeQuery { notice }) = noticed?;
     let made = made_key(&console, &person, &headers).await?;
-    Ok(page(&key_page(&console, &person, Shown { notice, made, ..Shown::default() }).await?))
+    Ok(page(&key_page(&console, &person, KeyPageState { notice, made, ..KeyPageState::default() }).await?))
 }
 
 /// The key that was made a moment ago, for the page that a browser asks for now.
 pub(crate) async fn made_key(
-    console: &Console,
-    person: &Person,
+    console: &ConsoleState,
+    person: &CurrentMember,
     headers: &HeaderMap,
-) -> Result<Option<String>, Failure> {
-    match Secret::take(console, person, headers).await? {
-        Some(Secret::Key(key)) => Ok(Some(key)),
+) -> Result<Option<String>, PageError> {
+    match OneTimeSecret::take(console, person, headers).await? {
+        Some(OneTimeSecret::Key(key)) => Ok(Some(key)),
         _ => Ok(None),
     }
 }
 
-async fn key_page(console: &Console, person: &Person, shown: Shown) -> Result<KeyPage, Failure> {
+async fn key_page(
+    console: &ConsoleState,
+    person: &CurrentMember,
+    shown: KeyPageState,
+) -> Result<KeyPage, PageError> {
     let (store, team_id) = (&console.process.store, person.0.team_id);
     let keys = store.key_list(team_id).await?;
     let integrations = store.integration_list(team_id).await?.into_iter();
     let names: HashMap<IntegrationId, String> =
         integrations.map(|integration| (integration.integration_id, integration.name)).collect();
-    let is_active = |key: &&KeySummary| key.revoked_at.is_none() && key.integration_id.is_none();
+    let is_active = |key: &&ApiKeySummary| key.revoked_at.is_none() && key.integration_id.is_none();
     let active = keys.iter().filter(is_active).count() as i64;
-    let line = |key: KeySummary| Line {
+    let line = |key: ApiKeySummary| ApiKeyRow {
         integration: key.integration_id.and_then(|id| names.get(&id).cloned()),
         key,
     };
@@ -122,27 +126,27 @@ async fn key_page(console: &Console, person: &Person, shown: Shown) -> Result<Ke
         most: ACTIVE_TEAM_KEYS,
         lines: keys.into_iter().map(line).collect(),
         public_url: console.process.config.console.public_url.clone(),
-        frame: Frame::new(person, "/keys").with_notice(shown.notice),
+        frame: PageFrame::new(person, "/keys").with_notice(shown.notice),
         shown,
     })
 }
 
 /// Makes a key and leads to the page that shows it, once.
 async fn create(
-    State(console): State<Console>,
-    person: Person,
-    form: Result<Form<NewKeyForm>, FormRejection>,
-) -> Result<Response, Failure> {
-    let Form(NewKeyForm { name: typed, kind }) = form?;
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    form: Result<Form<NewTeamKeyForm>, FormRejection>,
+) -> Result<Response, PageError> {
+    let Form(NewTeamKeyForm { name: typed, kind }) = form?;
     let key_kind = match kind {
-        Kind::FullAccess => KeyKind::FullAccess,
-        Kind::Formulas => KeyKind::Formulas,
+        NewTeamKeyKind::FullAccess => KeyKind::FullAccess,
+        NewTeamKeyKind::Formulas => KeyKind::Formulas,
     };
     match make(&console, &person, key_kind, None, &typed).await {
         Ok(key) => Ok(key.with(Redirect::to(PART).into_response(), PART, &console.process.config.console)),
         Err(StoreError::Limit(reason)) => {
             let problem = Some(format!("Not made: {reason}."));
-            let shown = Shown { name: typed, kind: Some(kind), problem, ..Shown::default() };
+            let shown = KeyPageState { name: typed, kind: Some(kind), problem, ..KeyPageState::default() };
             Ok(refused(&key_page(&console, &person, shown).await?))
         }
         Err(error) => Err(error.into()),
@@ -154,15 +158,16 @@ async fn create(
 /// # Errors
 /// [`StoreError::Limit`] for a name that is none, and past the keys that there may be.
 pub(crate) async fn make(
-    console: &Console,
-    person: &Person,
+    console: &ConsoleState,
+    person: &CurrentMember,
     kind: KeyKind,
     integration: Option<&Integration>,
     typed: &str,
-) -> store::Result<OnItsWay> {
-    let name: Name = typed.parse().map_err(|reason| StoreError::Limit(format!("the name {reason}")))?;
+) -> store::Result<SecretCookie> {
+    let name: DisplayName =
+        typed.parse().map_err(|reason| StoreError::Limit(format!("the name {reason}")))?;
     let (key, now) = (KeyText::random(kind), console.process.clock.now());
-    let new = NewKey {
+    let new = NewApiKey {
         team_id: person.0.team_id,
         kind,
         integration_id: integration.map(|integration| integration.integration_id),
@@ -177,17 +182,17 @@ pub(crate) async fn make(
         None => name.as_str().to_owned(),
     };
     transaction.activity_add(&person.0, "key.created", &subject, now).await?;
-    let key = Secret::Key(key.reveal().to_owned()).keep(&transaction, person, now).await?;
+    let key = OneTimeSecret::Key(key.reveal().to_owned()).keep(&transaction, person, now).await?;
     transaction.commit().await?;
     Ok(key)
 }
 
 /// Revokes a key.
 async fn revoke(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     path: Result<Path<ApiKeyId>, PathRejection>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let Path(key_id) = path?;
     let now = console.process.clock.now();
     let mut connection = console.process.store.connection().await?;
@@ -195,5 +200,5 @@ async fn revoke(
     let name = transaction.key_revoke(person.0.team_id, key_id, now).await?;
     transaction.activity_add(&person.0, "key.revoked", &name, now).await?;
     transaction.commit().await?;
-    Ok(done("/keys", Notice::KeyRevoked))
+    Ok(done("/keys", ActionNotice::KeyRevoked))
 }

@@ -12,30 +12,30 @@ use serde::Deserialize;
 use store::{CampaignSummary, RecipientLine, outcomes};
 use uuid::Uuid;
 
-use self::cursor::Cursor;
-use crate::Console;
-use crate::access::Person;
-use crate::answer::{Frame, Notice, Noticed, done, page};
-use crate::failure::Failure;
+use self::cursor::RecipientListCursor;
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::answer::{ActionNotice, NoticeQuery, PageFrame, done, page};
+use crate::failure::PageError;
 use crate::page::campaign::{CampaignPath, PART, find, query};
 use crate::page::{LINES, cut};
-use crate::route::{self, Access, Route};
+use crate::route::{self, ConsoleRoute, RouteAccess};
 
 /// Recipients found by name or address that one page looks through for those with the wanted outcome.
 const LOOKED_THROUGH: i64 = 2_000;
 
 /// What there is.
-pub(crate) fn routes() -> Vec<Route> {
+pub(crate) fn routes() -> Vec<ConsoleRoute> {
     vec![
-        route::page("/campaigns/{campaign_id}/recipients", Access::Member, show),
-        route::page("/campaigns/{campaign_id}/recipients.csv", Access::Member, export::download),
-        route::action("/campaigns/{campaign_id}/recipients/{entry_id}/remove", Access::Manager, remove),
+        route::page("/campaigns/{campaign_id}/recipients", RouteAccess::Member, show),
+        route::page("/campaigns/{campaign_id}/recipients.csv", RouteAccess::Member, export::download),
+        route::action("/campaigns/{campaign_id}/recipients/{entry_id}/remove", RouteAccess::Manager, remove),
     ]
 }
 
 /// Who is asked for.
 #[derive(Debug, Clone, Default, Deserialize)]
-struct Asked {
+struct RecipientListQuery {
     /// What a last name, or an address, begins with.
     #[serde(default)]
     text: String,
@@ -47,37 +47,37 @@ struct Asked {
     from: String,
 }
 
-impl Asked {
+impl RecipientListQuery {
     /// The outcome that is asked for.
     ///
     /// # Errors
-    /// [`Failure::NotFound`] when there is no such outcome.
-    fn outcome(&self) -> Result<Option<&'static str>, Failure> {
+    /// [`PageError::NotFound`] when there is no such outcome.
+    fn outcome(&self) -> Result<Option<&'static str>, PageError> {
         if self.outcome.is_empty() {
             return Ok(None);
         }
-        outcomes().find(|outcome| *outcome == self.outcome).map(Some).ok_or(Failure::NotFound)
+        outcomes().find(|outcome| *outcome == self.outcome).map(Some).ok_or(PageError::NotFound)
     }
 
     /// The address of the same question from another place.
-    fn from(&self, cursor: &Cursor) -> String {
+    fn from(&self, cursor: &RecipientListCursor) -> String {
         query(&[("text", self.text.trim()), ("outcome", &self.outcome), ("from", &cursor.to_string())])
     }
 }
 
 /// Some recipients, and where there are more.
-struct Found {
+struct FoundRecipients {
     lines: Vec<RecipientLine>,
-    next: Option<Cursor>,
+    next: Option<RecipientListCursor>,
 }
 
 #[derive(Template)]
 #[template(path = "campaign_recipients.html")]
 struct RecipientsPage {
-    frame: Frame,
+    frame: PageFrame,
     campaign: CampaignSummary,
     lines: Vec<RecipientLine>,
-    asked: Asked,
+    asked: RecipientListQuery,
     is_all: bool,
     next: Option<String>,
     export: String,
@@ -86,17 +86,17 @@ struct RecipientsPage {
 
 /// The list.
 async fn show(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     path: CampaignPath,
-    asked: Result<Query<Asked>, QueryRejection>,
-    noticed: Result<Query<Noticed>, QueryRejection>,
-) -> Result<Response, Failure> {
+    asked: Result<Query<RecipientListQuery>, QueryRejection>,
+    noticed: Result<Query<NoticeQuery>, QueryRejection>,
+) -> Result<Response, PageError> {
     let (campaign_id, Query(asked), Query(noticed)) = (path?.0, asked?, noticed?);
     let campaign = find(&console, &person, &campaign_id).await?;
     let found = look(&console, &person, &campaign_id, &asked).await?;
     Ok(page(&RecipientsPage {
-        frame: Frame::new(&person, PART).with_notice(noticed.notice),
+        frame: PageFrame::new(&person, PART).with_notice(noticed.notice),
         campaign,
         lines: found.lines,
         next: found.next.map(|next| asked.from(&next)),
@@ -109,21 +109,21 @@ async fn show(
 
 /// A page of who is asked for.
 async fn look(
-    console: &Console,
-    person: &Person,
+    console: &ConsoleState,
+    person: &CurrentMember,
     campaign_id: &CampaignId,
-    asked: &Asked,
-) -> Result<Found, Failure> {
+    asked: &RecipientListQuery,
+) -> Result<FoundRecipients, PageError> {
     let (store, team_id, outcome) = (&console.process.store, person.0.team_id, asked.outcome()?);
-    let cursor = Cursor::read(&asked.from);
+    let cursor = RecipientListCursor::read(&asked.from);
     let text = asked.text.trim();
     if text.is_empty() {
-        let before = cursor.and_then(Cursor::received);
+        let before = cursor.and_then(RecipientListCursor::received);
         let mut lines = store.recipient_list(team_id, campaign_id, outcome, before, LINES + 1).await?;
-        let next = cut(&mut lines).map(Cursor::behind);
-        return Ok(Found { lines, next });
+        let next = cut(&mut lines).map(RecipientListCursor::behind);
+        return Ok(FoundRecipients { lines, next });
     }
-    let after = cursor.and_then(Cursor::found).unwrap_or_default();
+    let after = cursor.and_then(RecipientListCursor::found).unwrap_or_default();
     let limit = if outcome.is_some() { LOOKED_THROUGH } else { LINES + 1 };
     let found = store.recipient_find(team_id, campaign_id, text, &after, limit).await?;
     let is_through = (found.len() as i64) < limit;
@@ -132,19 +132,19 @@ async fn look(
         found.into_iter().filter(|found| outcome.is_none_or(|outcome| found.line.outcome == outcome));
     let mut wanted: Vec<_> = wanted.take(LINES as usize + 1).collect();
     let next = match cut(&mut wanted) {
-        Some(last) => Some(Cursor::Found(last.cursor.clone())),
+        Some(last) => Some(RecipientListCursor::Found(last.cursor.clone())),
         None if is_through => None,
-        None => last.map(Cursor::Found),
+        None => last.map(RecipientListCursor::Found),
     };
-    Ok(Found { lines: wanted.into_iter().map(|found| found.line).collect(), next })
+    Ok(FoundRecipients { lines: wanted.into_iter().map(|found| found.line).collect(), next })
 }
 
 /// Removes a recipient, with everybody else at its address.
 async fn remove(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     path: Result<Path<(CampaignId, Uuid)>, PathRejection>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let Path((campaign_id, entry_id)) = path?;
     let campaign = find(&console, &person, &campaign_id).await?;
     let (team_id, now) = (person.0.team_id, console.process.clock.now());
@@ -152,12 +152,12 @@ async fn remove(
     let transaction = connection.begin().await?;
     let list = format!("/campaigns/{campaign_id}/recipients");
     let Some(address) = transaction.recipient_remove(team_id, &campaign_id, entry_id, now).await? else {
-        return Ok(done(&list, Notice::RecipientRemovedBefore));
+        return Ok(done(&list, ActionNotice::RecipientRemovedBefore));
     };
     let subject = format!("{}: {address}", campaign.name);
     transaction.activity_add(&person.0, "recipient.removed", &subject, now).await?;
     transaction.commit().await?;
-    Ok(done(&list, Notice::RecipientRemoved))
+    Ok(done(&list, ActionNotice::RecipientRemoved))
 }
 
 /// An outcome as people call it; one that is not known keeps its name.

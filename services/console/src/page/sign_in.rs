@@ -14,25 +14,25 @@ use axum::http::header::{RETRY_AFTER, SET_COOKIE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
 use chrono::{DateTime, Utc};
-use secret::Token;
+use secret::SecretToken;
 use serde::Deserialize;
 use service::Process;
 use service::source::source_address;
-use store::{Account, Transaction};
+use store::{MemberCredentials, Transaction};
 
-pub(crate) use self::attempt::{Allowed, Attempt};
-use crate::Console;
+pub(crate) use self::attempt::{PasswordAttempt, PasswordAttemptDecision};
+use crate::ConsoleState;
 use crate::access::{session_cookie, signed_in, token};
 use crate::answer::page;
-use crate::failure::Failure;
-use crate::route::{self, Access, Route};
+use crate::failure::PageError;
+use crate::route::{self, ConsoleRoute, RouteAccess};
 
 /// What there is.
-pub(crate) fn routes() -> Vec<Route> {
+pub(crate) fn routes() -> Vec<ConsoleRoute> {
     vec![
-        route::page("/sign-in", Access::Anyone, show),
-        route::action("/sign-in", Access::Anyone, submit),
-        route::action("/sign-out", Access::Member, end),
+        route::page("/sign-in", RouteAccess::Anyone, show),
+        route::action("/sign-in", RouteAccess::Anyone, submit),
+        route::action("/sign-out", RouteAccess::Member, end),
     ]
 }
 
@@ -41,7 +41,7 @@ const EMAIL_CHARS: usize = 254;
 
 /// Where to go after signing in, and whether a form was sent that nothing was done with.
 #[derive(Deserialize)]
-struct Back {
+struct SignInQuery {
     back: Option<String>,
     lost: Option<String>,
 }
@@ -51,7 +51,7 @@ const LOST: &str =
     "Your session has ended, so nothing was done. Sign in, and what you typed has to be typed again.";
 
 #[derive(Deserialize)]
-struct Credentials {
+struct SignInForm {
     email: String,
     password: String,
     back: Option<String>,
@@ -67,11 +67,11 @@ struct SignInPage<'a> {
 
 /// The form.
 async fn show(
-    State(console): State<Console>,
-    query: Result<Query<Back>, QueryRejection>,
+    State(console): State<ConsoleState>,
+    query: Result<Query<SignInQuery>, QueryRejection>,
     headers: HeaderMap,
-) -> Result<Response, Failure> {
-    let Query(Back { back, lost }) = query?;
+) -> Result<Response, PageError> {
+    let Query(SignInQuery { back, lost }) = query?;
     let back = own_path(back.as_deref());
     if signed_in(&console, &headers).await?.is_some() {
         return Ok(Redirect::to(back).into_response());
@@ -81,20 +81,20 @@ async fn show(
 
 /// Signs in. Whether the address or the password is wrong is not told apart.
 async fn submit(
-    State(console): State<Console>,
+    State(console): State<ConsoleState>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     headers: HeaderMap,
-    form: Result<Form<Credentials>, FormRejection>,
-) -> Result<Response, Failure> {
+    form: Result<Form<SignInForm>, FormRejection>,
+) -> Result<Response, PageError> {
     let Form(credentials) = form?;
     let email: String = credentials.email.trim().chars().take(EMAIL_CHARS).collect();
     let back = own_path(credentials.back.as_deref());
     let source = source_address(peer.ip(), &headers, &console.process.config.console.trusted_proxies);
     let account = console.process.store.account_by_email(&email).await?;
     let user_id = account.as_ref().map(|account| account.user_id);
-    let attempt = match Attempt::sign_in(&console, user_id, &email, source).await? {
-        Allowed::Yes(attempt) => attempt,
-        Allowed::In(seconds) => return Ok(too_many(&email, back, seconds)),
+    let attempt = match PasswordAttempt::sign_in(&console, user_id, &email, source).await? {
+        PasswordAttemptDecision::Yes(attempt) => attempt,
+        PasswordAttemptDecision::In(seconds) => return Ok(too_many(&email, back, seconds)),
     };
     let begun = enter(&console, account.as_ref(), credentials.password, source, &headers).await;
     if !matches!(begun, Ok(None)) {
@@ -120,12 +120,12 @@ fn too_many(email: &str, back: &str, seconds: i64) -> Response {
 
 /// Begins a session for who has given the right password; `None` for anybody else.
 async fn enter(
-    console: &Console,
-    account: Option<&Account>,
+    console: &ConsoleState,
+    account: Option<&MemberCredentials>,
     password: String,
     source: IpAddr,
     headers: &HeaderMap,
-) -> Result<Option<Token>, Failure> {
+) -> Result<Option<SecretToken>, PageError> {
     let hash = account.and_then(|account| account.password_hash.clone());
     let is_right = console.passwords.matches(password, hash).await?;
     match account.filter(|_| is_right) {
@@ -136,7 +136,7 @@ async fn enter(
 
 /// Notes in the log of the account's team that somebody could not sign in. Of addresses that are nobody's there is nothing to
 /// note, so nobody waits for it: how long the answer takes would tell which addresses are somebody's.
-fn note_failure(console: &Console, account: Option<Account>, source: IpAddr) {
+fn note_failure(console: &ConsoleState, account: Option<MemberCredentials>, source: IpAddr) {
     let Some(account) = account else { return };
     let Process { store, clock, .. } = console.process.clone();
     console.notes.spawn(async move {
@@ -154,7 +154,7 @@ fn note_failure(console: &Console, account: Option<Account>, source: IpAddr) {
 
 async fn note(
     transaction: &Transaction<'_>,
-    account: &Account,
+    account: &MemberCredentials,
     action: &str,
     source: IpAddr,
     now: DateTime<Utc>,
@@ -164,7 +164,7 @@ async fn note(
 }
 
 /// Signs out.
-async fn end(State(console): State<Console>, headers: HeaderMap) -> Result<Response, Failure> {
+async fn end(State(console): State<ConsoleState>, headers: HeaderMap) -> Result<Response, PageError> {
     if let Some(token) = token(&console.process.config.console, &headers) {
         console.process.store.session_end(&token.hash()).await?;
     }
@@ -175,13 +175,13 @@ async fn end(State(console): State<Console>, headers: HeaderMap) -> Result<Respo
 /// A new session in the place of the one that the browser had; `None` when the password that was right has been changed or
 /// reset while it was checked.
 async fn begin_session(
-    console: &Console,
-    account: &Account,
+    console: &ConsoleState,
+    account: &MemberCredentials,
     source: IpAddr,
     headers: &HeaderMap,
-) -> Result<Option<Token>, Failure> {
+) -> Result<Option<SecretToken>, PageError> {
     let replaced = token(&console.process.config.console, headers).map(|token| token.hash());
-    let fresh = Token::random();
+    let fresh = SecretToken::random();
     let now = console.process.clock.now();
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;

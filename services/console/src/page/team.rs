@@ -6,11 +6,11 @@ mod link;
 mod people;
 mod settings;
 
-use crate::route::{self, Access, Route};
+use crate::route::{self, ConsoleRoute, RouteAccess};
 
 /// What there is.
-pub(crate) fn routes() -> Vec<Route> {
-    use Access::{Anyone, Member, Owner};
+pub(crate) fn routes() -> Vec<ConsoleRoute> {
+    use RouteAccess::{Anyone, Member, Owner};
     vec![
         route::page("/team", Member, people::show),
         route::action("/team", Owner, people::add),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use contract::id::EndpointId;
-use store::MadeAttempt;
+use store::DeliveryAttempt;
 use tokio::time::Instant;
 
 /// Pause before an endpoint's results are tried again.
@@ -23,13 +23,13 @@ const HELD: usize = 4_096;
 const HELD_OF_ENDPOINT: usize = 512;
 
 /// An endpoint's results.
-struct Waiting {
-    attempts: Vec<MadeAttempt>,
+struct HeldEndpointAttempts {
+    attempts: Vec<DeliveryAttempt>,
     tries: u32,
     due: Instant,
 }
 
-impl Waiting {
+impl HeldEndpointAttempts {
     fn has_room(&self) -> bool {
         self.tries == UNTRIED || self.attempts.len() < HELD_OF_ENDPOINT
     }
@@ -37,9 +37,9 @@ impl Waiting {
 
 /// What is held.
 #[derive(Default)]
-pub(super) struct Held(HashMap<EndpointId, Waiting>);
+pub(super) struct HeldAttempts(HashMap<EndpointId, HeldEndpointAttempts>);
 
-impl Held {
+impl HeldAttempts {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -56,7 +56,12 @@ impl Held {
     }
 
     /// Holds the results of one endpoint that were tried so often. Returns those that there is no patience or no room for.
-    pub(super) fn hold(&mut self, attempts: Vec<MadeAttempt>, tries: u32, now: Instant) -> Vec<MadeAttempt> {
+    pub(super) fn hold(
+        &mut self,
+        attempts: Vec<DeliveryAttempt>,
+        tries: u32,
+        now: Instant,
+    ) -> Vec<DeliveryAttempt> {
         let Some(endpoint_id) = attempts.first().map(|made| made.delivery.lane.endpoint_id) else {
             return Vec::new();
         };
@@ -64,14 +69,18 @@ impl Held {
             return attempts;
         }
         let waiting = self.0.entry(endpoint_id);
-        let waiting = waiting.or_insert(Waiting { attempts: Vec::new(), tries, due: now + PAUSE });
+        let waiting =
+            waiting.or_insert(HeldEndpointAttempts { attempts: Vec::new(), tries, due: now + PAUSE });
         waiting.attempts.extend(attempts);
         Vec::new()
     }
 
     /// Puts new results of endpoints that are held behind those. Returns the results of the others, and those that there is no
     /// room for.
-    pub(super) fn join(&mut self, batch: Vec<MadeAttempt>) -> (Vec<MadeAttempt>, Vec<MadeAttempt>) {
+    pub(super) fn join(
+        &mut self,
+        batch: Vec<DeliveryAttempt>,
+    ) -> (Vec<DeliveryAttempt>, Vec<DeliveryAttempt>) {
         let (mut others, mut full) = (Vec::new(), Vec::new());
         for made in batch {
             let room = self.room();
@@ -87,7 +96,7 @@ impl Held {
     }
 
     /// Takes the results that are to be tried now, with how often they were.
-    pub(super) fn take_due(&mut self, now: Instant) -> Vec<(Vec<MadeAttempt>, u32)> {
+    pub(super) fn take_due(&mut self, now: Instant) -> Vec<(Vec<DeliveryAttempt>, u32)> {
         let due = self.0.extract_if(|_, waiting| waiting.due <= now);
         due.map(|(_, waiting)| (waiting.attempts, waiting.tries)).collect()
     }
@@ -102,13 +111,13 @@ mod tests {
     use super::super::tests::made;
     use super::*;
 
-    fn ids(attempts: &[MadeAttempt]) -> Vec<u128> {
+    fn ids(attempts: &[DeliveryAttempt]) -> Vec<u128> {
         attempts.iter().map(|made| made.delivery.delivery_id.0.as_u128()).collect()
     }
 
     #[test]
     fn what_comes_for_a_held_endpoint_waits_behind_what_it_has() {
-        let (mut held, now) = (Held::default(), Instant::now());
+        let (mut held, now) = (HeldAttempts::default(), Instant::now());
         assert!(held.hold(vec![made(1, 10), made(1, 11)], 1, now).is_empty());
         let (others, full) = held.join(vec![made(2, 20), made(1, 12), made(2, 21)]);
         assert_eq!((ids(&others), full.len()), (vec![20, 21], 0));
@@ -120,7 +129,7 @@ mod tests {
 
     #[test]
     fn patience_and_room_end() {
-        let (mut held, now) = (Held::default(), Instant::now());
+        let (mut held, now) = (HeldAttempts::default(), Instant::now());
         assert_eq!(held.hold(vec![made(1, 10)], TRIES, now).len(), 1);
         assert!(held.hold(vec![made(1, 0)], 1, now).is_empty());
         let (others, full) = held.join((1..=600).map(|number| made(1, number)).collect());
@@ -133,7 +142,7 @@ mod tests {
 
     #[test]
     fn what_waits_for_a_slow_database_is_kept_and_what_there_is_no_room_for_does_not_come() {
-        let (mut held, now) = (Held::default(), Instant::now());
+        let (mut held, now) = (HeldAttempts::default(), Instant::now());
         assert!(held.hold(vec![made(1, 0)], UNTRIED, now).is_empty());
         let (others, full) = held.join((1..4_000).map(|number| made(1, number)).collect());
         assert_eq!((others.len(), full.len()), (0, 0));

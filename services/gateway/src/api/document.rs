@@ -3,12 +3,12 @@
 use serde_json::{Map, Value, json};
 
 use super::operation::error_schemas;
-use super::types::Types;
+use super::types::SchemaRegistry;
 use super::{mcp, push, scan, send};
 
 /// Makes the document.
 pub(super) fn build() -> Value {
-    let mut types = Types::new();
+    let mut types = SchemaRegistry::new();
     let mut operations = send::operations(&mut types);
     operations.extend(scan::operations(&mut types));
     operations.extend(push::operations(&mut types));

@@ -5,38 +5,40 @@ use std::borrow::Cow;
 use contract::mcp::{FormulaTool, IntegrationTool, RpcError, VERSIONS};
 use serde_json::{Value, json};
 
-use super::operation::{Body, Envelope, Failure, Operation, accepted, answered, failed, parameter};
-use super::types::Types;
+use super::operation::{
+    ApiOperation, DocumentedError, ErrorEnvelopeKind, RequestBodySpec, accepted, answered, failed, parameter,
+};
+use super::types::SchemaRegistry;
 use crate::mcp::denials;
-use crate::mcp::{FORMULAS_PATH, Server};
+use crate::mcp::{FORMULAS_PATH, McpServer};
 use crate::push::BASE_PATH;
 
 /// The tag of these operations.
 pub(super) const TAG: &str = "MCP servers";
 
 /// Both.
-pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
+pub(super) fn operations(types: &mut SchemaRegistry) -> Vec<ApiOperation> {
     let response = response(types);
     let integrations =
         with_tools("For agents of an integration.", &IntegrationTool::ALL.map(IntegrationTool::name));
     let formulas =
         with_tools("For agents that write formula columns.", &FormulaTool::ALL.map(FormulaTool::name));
     vec![
-        Operation {
+        ApiOperation {
             path: format!("{BASE_PATH}/mcp"),
             id: "callIntegrationsMcp",
             summary: "The Integrations MCP server",
             description: integrations,
             opened_by: &["integrationKey"],
-            ..server(Server::Integrations, response.clone())
+            ..server(McpServer::Integrations, response.clone())
         },
-        Operation {
+        ApiOperation {
             path: FORMULAS_PATH.to_owned(),
             id: "callFormulasMcp",
             summary: "The Formula MCP server",
             description: formulas,
             opened_by: &["fullAccessKey", "formulasKey"],
-            ..server(Server::Formulas, response)
+            ..server(McpServer::Formulas, response)
         },
     ]
 }
@@ -50,17 +52,17 @@ fn with_tools(about: &str, tools: &[&str]) -> Cow<'static, str> {
     .into()
 }
 
-fn server(server: Server, response: Value) -> Operation {
-    let failure = |(status, code, message)| Failure { status, code, message, details: None };
+fn server(server: McpServer, response: Value) -> ApiOperation {
+    let failure = |(status, code, message)| DocumentedError { status, code, message, details: None };
     let failures = denials(server).into_iter().map(failure);
-    let mut responses = failed(Envelope::Nested, failures.collect());
+    let mut responses = failed(ErrorEnvelopeKind::Nested, failures.collect());
     responses
         .insert(200, answered("The answer to a request, also when it is an error of JSON-RPC.", response));
     responses.insert(202, accepted("A notification was taken."));
     let versions = VERSIONS.join(", ");
     let version =
         parameter("header", "MCP-Protocol-Version", json!({"type": "string", "enum": VERSIONS}), &versions);
-    Operation {
+    ApiOperation {
         method: "post",
         path: String::new(),
         id: "",
@@ -68,7 +70,7 @@ fn server(server: Server, response: Value) -> Operation {
         summary: "",
         description: Cow::default(),
         parameters: vec![version],
-        body: Some(Body {
+        body: Some(RequestBodySpec {
             schema: json!({
                 "description": "A JSON-RPC 2.0 request or notification. What is none is answered with an error of JSON-RPC."
             }),
@@ -81,7 +83,7 @@ fn server(server: Server, response: Value) -> Operation {
 }
 
 /// A JSON-RPC response.
-fn response(types: &mut Types) -> Value {
+fn response(types: &mut SchemaRegistry) -> Value {
     let codes = [
         (RpcError::NotJsonRpc(String::new()), "The body is not JSON-RPC."),
         (RpcError::TooLarge, "The method is missing, or the request is too large."),

@@ -24,7 +24,7 @@ use axum::routing::get;
 use bytes::Bytes;
 use serde_json::Value;
 
-use crate::{Gateway, only_get};
+use crate::{GatewayState, only_get};
 
 /// Where programs find the document.
 pub(crate) const DOCUMENT_PATH: &str = "/api/openapi.json";
@@ -45,7 +45,7 @@ static DOCUMENT: LazyLock<Value> = LazyLock::new(document::build);
 
 // A page is written into memory.
 static PAGE_BYTES: LazyLock<Bytes> =
-    LazyLock::new(|| page::Page::of(api_document()).render().map(Bytes::from).unwrap_or_default());
+    LazyLock::new(|| page::ApiPage::of(api_document()).render().map(Bytes::from).unwrap_or_default());
 
 /// The OpenAPI document of everything that the gateway answers.
 pub fn api_document() -> &'static Value {
@@ -61,7 +61,7 @@ fn document_at(public_url: &str) -> Bytes {
 }
 
 /// The routes of the description.
-pub(crate) fn router(public_url: &str) -> Router<Gateway> {
+pub(crate) fn router(public_url: &str) -> Router<GatewayState> {
     let document = document_at(public_url);
     let document = move || async move { answer("application/json", document) };
     let page = || async { answer("text/html; charset=utf-8", PAGE_BYTES.clone()) };

@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use serde_json::{Map, Value, json};
 
 /// What a client can ask.
-pub(super) struct Operation {
+pub(super) struct ApiOperation {
     /// In lower case, as the document has it.
     pub(super) method: &'static str,
     pub(super) path: String,
@@ -20,7 +20,7 @@ pub(super) struct Operation {
     /// Sentences; what stands between backticks is code.
     pub(super) description: Cow<'static, str>,
     pub(super) parameters: Vec<Value>,
-    pub(super) body: Option<Body>,
+    pub(super) body: Option<RequestBodySpec>,
     /// Names of security schemes, any of which opens it.
     pub(super) opened_by: &'static [&'static str],
     /// By status.
@@ -28,7 +28,7 @@ pub(super) struct Operation {
 }
 
 /// The JSON body of a request.
-pub(super) struct Body {
+pub(super) struct RequestBodySpec {
     pub(super) schema: Value,
     pub(super) example: Value,
     /// Whether it may not be left out.
@@ -36,7 +36,7 @@ pub(super) struct Body {
 }
 
 /// A failure that an operation documents.
-pub(super) struct Failure {
+pub(super) struct DocumentedError {
     pub(super) status: StatusCode,
     pub(super) code: &'static str,
     /// What a client is told, or what a variable text is about.
@@ -47,14 +47,14 @@ pub(super) struct Failure {
 
 /// The bodies that failures have.
 #[derive(Clone, Copy)]
-pub(super) enum Envelope {
+pub(super) enum ErrorEnvelopeKind {
     /// `{code, message}`
     Flat,
     /// `{error: {code, message, details?}}`
     Nested,
 }
 
-impl Operation {
+impl ApiOperation {
     /// As it stands under its path and method.
     pub(super) fn to_json(&self) -> Value {
         let security: Vec<Value> = self.opened_by.iter().map(|name| json!({*name: []})).collect();
@@ -71,7 +71,7 @@ impl Operation {
         if !self.parameters.is_empty() {
             operation["parameters"] = Value::from(self.parameters.clone());
         }
-        if let Some(Body { schema, example, is_required }) = &self.body {
+        if let Some(RequestBodySpec { schema, example, is_required }) = &self.body {
             let content = json!({"application/json": {"schema": schema, "example": example}});
             operation["requestBody"] = json!({"required": is_required, "content": content});
         }
@@ -135,31 +135,31 @@ fn request_id() -> Value {
 }
 
 /// The responses of these failures, by status: one with several codes lists them.
-pub(super) fn failed(envelope: Envelope, failures: Vec<Failure>) -> BTreeMap<u16, Value> {
-    let mut by_status: BTreeMap<u16, Vec<Failure>> = BTreeMap::new();
+pub(super) fn failed(envelope: ErrorEnvelopeKind, failures: Vec<DocumentedError>) -> BTreeMap<u16, Value> {
+    let mut by_status: BTreeMap<u16, Vec<DocumentedError>> = BTreeMap::new();
     for failure in failures {
         by_status.entry(failure.status.as_u16()).or_default().push(failure);
     }
     by_status.into_iter().map(|(status, failures)| (status, response(envelope, status, &failures))).collect()
 }
 
-fn response(envelope: Envelope, status: u16, failures: &[Failure]) -> Value {
+fn response(envelope: ErrorEnvelopeKind, status: u16, failures: &[DocumentedError]) -> Value {
     let names: Vec<String> = failures.iter().map(|failure| format!("`{}`", failure.code)).collect();
     let schema = json!({"$ref": format!("#/components/schemas/{}", envelope.schema())});
     let mut response = answered(&names.join(", "), schema);
-    let example = |failure: &Failure| (failure.code.to_owned(), example(envelope, failure));
+    let example = |failure: &DocumentedError| (failure.code.to_owned(), example(envelope, failure));
     response["content"]["application/json"]["examples"] = failures.iter().map(example).collect();
     if status == StatusCode::TOO_MANY_REQUESTS.as_u16() {
         response = waiting(response);
     }
-    if matches!(envelope, Envelope::Nested) && status == StatusCode::UNAUTHORIZED.as_u16() {
+    if matches!(envelope, ErrorEnvelopeKind::Nested) && status == StatusCode::UNAUTHORIZED.as_u16() {
         response["headers"]["WWW-Authenticate"] = json!({"description": "`Bearer realm=\"Pillarbox\"`", "required": true, "schema": {"type": "string"}});
     }
     response
 }
 
 /// The body of a failure, under its code: what a status can be answered with is told by its examples.
-fn example(envelope: Envelope, failure: &Failure) -> Value {
+fn example(envelope: ErrorEnvelopeKind, failure: &DocumentedError) -> Value {
     let names: Vec<String> = entries(failure.details.as_ref()).map(|(name, _)| format!("`{name}`")).collect();
     let details = if names.is_empty() { String::new() } else { format!(" Details: {}.", names.join(", ")) };
     let mut error = json!({"code": failure.code, "message": failure.message});
@@ -167,13 +167,13 @@ fn example(envelope: Envelope, failure: &Failure) -> Value {
         error["details"] = details.clone();
     }
     let value = match envelope {
-        Envelope::Flat => error,
-        Envelope::Nested => json!({"error": error}),
+        ErrorEnvelopeKind::Flat => error,
+        ErrorEnvelopeKind::Nested => json!({"error": error}),
     };
     json!({"summary": format!("{}{details}", failure.message), "value": value})
 }
 
-impl Envelope {
+impl ErrorEnvelopeKind {
     /// The name of its schema, which all its failures share: generators make a class of each schema.
     const fn schema(self) -> &'static str {
         match self {
@@ -184,7 +184,7 @@ impl Envelope {
 }
 
 /// The schemas of both envelopes, with every code that these operations fail with.
-pub(super) fn error_schemas(operations: &[Operation]) -> [(&'static str, Value); 4] {
+pub(super) fn error_schemas(operations: &[ApiOperation]) -> [(&'static str, Value); 4] {
     let (mut flat, mut nested, mut details) = (BTreeMap::new(), BTreeMap::new(), Map::new());
     for (code, example) in operations.iter().flat_map(examples) {
         let meaning = example["summary"].clone();
@@ -225,7 +225,7 @@ pub(super) fn error_schemas(operations: &[Operation]) -> [(&'static str, Value);
 }
 
 /// Codes and examples of an operation's failures.
-fn examples(operation: &Operation) -> impl Iterator<Item = (String, &Value)> {
+fn examples(operation: &ApiOperation) -> impl Iterator<Item = (String, &Value)> {
     let of = |response| entries(Value::pointer(response, "/content/application~1json/examples"));
     operation.responses.values().flat_map(of).map(|(code, example)| (code.clone(), example))
 }
@@ -271,15 +271,15 @@ mod tests {
     #[test]
     fn a_status_lists_its_codes_and_all_share_one_schema() {
         let failures = |details: &[Value]| {
-            let failure = |details: &Value| Failure {
+            let failure = |details: &Value| DocumentedError {
                 status: StatusCode::CONFLICT,
                 code: if details.is_null() { "bad" } else { "full" },
                 message: "No.".to_owned(),
                 details: Some(details.clone()).filter(|details| !details.is_null()),
             };
-            failed(Envelope::Nested, details.iter().map(failure).collect())
+            failed(ErrorEnvelopeKind::Nested, details.iter().map(failure).collect())
         };
-        let operation = |details: &[Value]| Operation {
+        let operation = |details: &[Value]| ApiOperation {
             method: "get",
             path: String::new(),
             id: "",

@@ -6,14 +6,17 @@ use contract::limits::{EXTERNAL_ID_CHARS, IDEMPOTENCY_KEY_CHARS, PAGE_ITEMS};
 use contract::push::{
     BeginAnswer, CompleteAnswer, ContactAnswer, DeclareAnswer, DryRunAnswer, IntegrationAnswer, LockedField,
     OpenSync, PushAnswer, PushError, RejectionsAnswer, SchemaAnswer, SyncAnswer, SyncMode, SyncsAnswer,
-    TypeKept, ValidatedComplete,
+    TypeLockReason, ValidatedComplete,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::operation::{Body, Envelope, Failure, Operation, answered, failed, parameter, replayed, required};
-use super::shape::{BeginRequest, CompleteRequest, Declaration, PushRequest};
-use super::types::Types;
+use super::operation::{
+    ApiOperation, DocumentedError, ErrorEnvelopeKind, RequestBodySpec, answered, failed, parameter, replayed,
+    required,
+};
+use super::shape::{BeginRequestShape, CompleteRequestShape, DeclarationShape, PushRequest};
+use super::types::SchemaRegistry;
 use crate::push::BASE_PATH;
 use crate::push::answer::status_of;
 
@@ -21,7 +24,7 @@ use crate::push::answer::status_of;
 pub(super) const TAG: &str = "Integrations push";
 
 /// All of them.
-pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
+pub(super) fn operations(types: &mut SchemaRegistry) -> Vec<ApiOperation> {
     vec![
         integration(types),
         schema(types),
@@ -37,8 +40,8 @@ pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
 }
 
 /// An operation that takes nothing.
-fn reading(id: &'static str, path: &str, summary: &'static str, description: &'static str) -> Operation {
-    Operation {
+fn reading(id: &'static str, path: &str, summary: &'static str, description: &'static str) -> ApiOperation {
+    ApiOperation {
         method: "get",
         path: format!("{BASE_PATH}{path}"),
         id,
@@ -60,7 +63,7 @@ fn failures(own: Vec<PushError>) -> BTreeMap<u16, Value> {
         PushError::RateLimited,
         PushError::InternalError,
     ];
-    failed(Envelope::Nested, own.iter().chain(&common).map(failure).collect())
+    failed(ErrorEnvelopeKind::Nested, own.iter().chain(&common).map(failure).collect())
 }
 
 /// The same for a request that a syncer does.
@@ -85,9 +88,9 @@ fn keyed(mut own: Vec<PushError>) -> BTreeMap<u16, Value> {
     changing(own)
 }
 
-fn failure(error: &PushError) -> Failure {
+fn failure(error: &PushError) -> DocumentedError {
     let (code, message, details) = (error.code(), error.to_string(), error.details());
-    Failure { status: status_of(error), code, message, details }
+    DocumentedError { status: status_of(error), code, message, details }
 }
 
 fn key() -> Value {
@@ -113,27 +116,27 @@ fn uuid() -> Value {
     json!({"type": "string", "format": "uuid"})
 }
 
-fn integration(types: &mut Types) -> Operation {
+fn integration(types: &mut SchemaRegistry) -> ApiOperation {
     let mut responses = failures(Vec::new());
     let answer = types.written::<IntegrationAnswer>();
     responses.insert(200, answered("The integration, its open sync, the limits and the next step.", answer));
     let summary = "The integration of the key";
     let description = "What a client asks first: where the integration stands and what to call next.";
-    Operation { responses, ..reading("getIntegration", "", summary, description) }
+    ApiOperation { responses, ..reading("getIntegration", "", summary, description) }
 }
 
-fn schema(types: &mut Types) -> Operation {
+fn schema(types: &mut SchemaRegistry) -> ApiOperation {
     let mut responses = failures(Vec::new());
     responses
         .insert(200, answered("In the order of their first declaration.", types.written::<SchemaAnswer>()));
-    Operation {
+    ApiOperation {
         responses,
         ..reading("getSchema", "/schema", "Declared fields", "The fields that were declared so far.")
     }
 }
 
-fn declare(types: &mut Types) -> Operation {
-    let fields = vec![LockedField { key: "lifetime_value".to_owned(), why: TypeKept::Owner }];
+fn declare(types: &mut SchemaRegistry) -> ApiOperation {
+    let fields = vec![LockedField { key: "lifetime_value".to_owned(), why: TypeLockReason::Owner }];
     let mut responses =
         changing(vec![PushError::TooManyFields { received: 1001 }, PushError::FieldLocked { fields }]);
     responses.insert(200, answered("What changed.", types.written::<DeclareAnswer>()));
@@ -145,24 +148,24 @@ fn declare(types: &mut Types) -> Operation {
     let summary = "Declare fields";
     let description =
         "Says which fields records have. A declared field that is not mentioned keeps its column and values.";
-    Operation {
+    ApiOperation {
         method: "post",
-        body: Some(Body { schema: types.read::<Declaration>(), example, is_required: true }),
+        body: Some(RequestBodySpec { schema: types.read::<DeclarationShape>(), example, is_required: true }),
         responses,
         ..reading("declareFields", "/schema", summary, description)
     }
 }
 
-fn sync(types: &mut Types) -> Operation {
+fn sync(types: &mut SchemaRegistry) -> ApiOperation {
     let mut responses = failures(Vec::new());
     responses.insert(
         200,
         answered("The latest sync, or null before the first one.", types.written::<SyncAnswer>()),
     );
-    Operation { responses, ..reading("getSync", "/sync", "The latest sync", "Its state and progress.") }
+    ApiOperation { responses, ..reading("getSync", "/sync", "The latest sync", "Its state and progress.") }
 }
 
-fn begin(types: &mut Types) -> Operation {
+fn begin(types: &mut SchemaRegistry) -> ApiOperation {
     let open = OpenSync {
         sync_id: contract::id::SyncId(Uuid::nil()),
         mode: SyncMode::Full,
@@ -172,11 +175,11 @@ fn begin(types: &mut Types) -> Operation {
     responses.insert(200, replayed(answered("The open sync.", types.written::<BeginAnswer>())));
     let description = "A `full` sync marks every contact that it did not receive as removed when it completes; a `delta` sync \
                        removes only what is deleted explicitly. One sync is open at a time, for 24 hours at the most.";
-    Operation {
+    ApiOperation {
         method: "post",
         parameters: vec![key()],
-        body: Some(Body {
-            schema: types.read::<BeginRequest>(),
+        body: Some(RequestBodySpec {
+            schema: types.read::<BeginRequestShape>(),
             example: json!({"mode": "full"}),
             is_required: false,
         }),
@@ -185,7 +188,7 @@ fn begin(types: &mut Types) -> Operation {
     }
 }
 
-fn complete(types: &mut Types) -> Operation {
+fn complete(types: &mut SchemaRegistry) -> ApiOperation {
     let guard = PushError::RemovalGuard { count: 0, share: 0.0, limit: 0.0 };
     let mut responses =
         keyed(vec![PushError::InvalidSyncId, PushError::NoOpenSync, PushError::SyncNotFound, guard]);
@@ -195,7 +198,7 @@ fn complete(types: &mut Types) -> Operation {
         replayed(answered("What the sync did; with `validate=1`, what completing would do.", answer)),
     );
     let description = "Always to be done, also when some records were rejected.";
-    Operation {
+    ApiOperation {
         method: "patch",
         parameters: vec![
             key(),
@@ -203,13 +206,17 @@ fn complete(types: &mut Types) -> Operation {
                 "`1` to be told what would be removed. The `Idempotency-Key` is not read then, and may be absent.",
             ),
         ],
-        body: Some(Body { schema: types.read::<CompleteRequest>(), example: json!({}), is_required: false }),
+        body: Some(RequestBodySpec {
+            schema: types.read::<CompleteRequestShape>(),
+            example: json!({}),
+            is_required: false,
+        }),
         responses,
         ..reading("completeSync", "/sync", "Complete the sync", description)
     }
 }
 
-fn push(types: &mut Types) -> Operation {
+fn push(types: &mut SchemaRegistry) -> ApiOperation {
     let mut responses = keyed(vec![PushError::NoOpenSync, PushError::TooManyRecords { received: 1001 }]);
     let answer = json!({"oneOf": [types.written::<PushAnswer>(), types.written::<DryRunAnswer>()]});
     responses.insert(200, replayed(answered("What became of the records.", answer)));
@@ -220,10 +227,10 @@ fn push(types: &mut Types) -> Operation {
     let description = "Into the open sync. A bad record never stops the rest of its batch.";
     let dry = "`1` for a dry run: the same rules, nothing written, no open sync needed. The `Idempotency-Key` is not read then, \
                and may be absent.";
-    Operation {
+    ApiOperation {
         method: "post",
         parameters: vec![key(), validate(dry)],
-        body: Some(Body { schema: types.read::<PushRequest>(), example, is_required: true }),
+        body: Some(RequestBodySpec { schema: types.read::<PushRequest>(), example, is_required: true }),
         responses,
         ..reading("pushRecords", "/records", "Push records", description)
     }
@@ -232,7 +239,7 @@ fn push(types: &mut Types) -> Operation {
 const RESOLVED: &str =
     "`false` leaves out what a later batch of the sync has resolved. Any other value is ignored.";
 
-fn rejections(types: &mut Types) -> Operation {
+fn rejections(types: &mut SchemaRegistry) -> ApiOperation {
     let mut responses = failures(vec![
         PushError::InvalidSyncId,
         PushError::InvalidType,
@@ -244,7 +251,7 @@ fn rejections(types: &mut Types) -> Operation {
     let kind = json!({"type": "string", "enum": ["rejection", "warning"], "default": "rejection"});
     let after = json!({"type": "string", "pattern": "^[0-9]{1,15}$"});
     let description = "Rejected records of a sync, or with `type=warning` values dropped from accepted ones.";
-    Operation {
+    ApiOperation {
         parameters: vec![
             parameter("query", "syncId", uuid(), "The latest sync unless it is given."),
             parameter("query", "type", kind, "What to list."),
@@ -257,22 +264,22 @@ fn rejections(types: &mut Types) -> Operation {
     }
 }
 
-fn syncs(types: &mut Types) -> Operation {
+fn syncs(types: &mut SchemaRegistry) -> ApiOperation {
     let mut responses = failures(vec![PushError::InvalidCursor, PushError::InvalidLimit]);
     responses.insert(200, answered("A page, the newest first.", types.written::<SyncsAnswer>()));
-    Operation {
+    ApiOperation {
         parameters: vec![parameter("query", "after", uuid(), "The `nextAfter` of the page before."), limit()],
         responses,
         ..reading("listSyncs", "/syncs", "Syncs", "All syncs that are kept.")
     }
 }
 
-fn contact(types: &mut Types) -> Operation {
+fn contact(types: &mut SchemaRegistry) -> ApiOperation {
     let needed = PushError::InvalidRequest("externalId names the contact and is needed.".to_owned());
     let mut responses = failures(vec![needed, PushError::ContactNotFound]);
     responses.insert(200, answered("The contact.", types.written::<ContactAnswer>()));
     let id = json!({"type": "string", "minLength": 1, "maxLength": EXTERNAL_ID_CHARS});
-    Operation {
+    ApiOperation {
         parameters: vec![required(parameter("query", "externalId", id, "The caller's id of the contact."))],
         responses,
         ..reading("getContact", "/contacts", "A contact", "Its stored values and its newest issues.")

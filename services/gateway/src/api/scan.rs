@@ -7,9 +7,9 @@ use contract::send::SendError;
 use contract::webhook::QrScanned;
 use serde_json::{Value, json};
 
-use super::operation::{Envelope, Operation, answered, failed, parameter, required, waiting};
+use super::operation::{ApiOperation, ErrorEnvelopeKind, answered, failed, parameter, required, waiting};
 use super::send::{OPENED_BY, failure};
-use super::types::Types;
+use super::types::SchemaRegistry;
 use crate::scan::feed::{EVENTS, MOST_WAIT_SECONDS, ScansAnswer};
 
 /// The tag of these operations.
@@ -19,12 +19,12 @@ pub(super) const TAG: &str = "Scans";
 pub(super) const EVENTS_TAG: &str = "Webhooks";
 
 /// All of them.
-pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
+pub(super) fn operations(types: &mut SchemaRegistry) -> Vec<ApiOperation> {
     vec![follow("get"), follow("head"), feed(types)]
 }
 
 /// What a phone asks, or a program that looks where a code leads.
-fn follow(method: &'static str) -> Operation {
+fn follow(method: &'static str) -> ApiOperation {
     let (id, summary, description) = match method {
         "head" => ("lookUpQrCode", "Where a QR code leads", "The answer to a GET, but no scan is recorded."),
         _ => (
@@ -35,7 +35,7 @@ fn follow(method: &'static str) -> Operation {
     };
     let code = json!({"type": "string", "pattern": "^[0-9A-Za-z]{10}(-[2-9])?$"});
     let what = "What is printed: the card's code, and behind a hyphen which QR code of the card, unless it is the first.";
-    Operation {
+    ApiOperation {
         method,
         path: format!("{SCAN_PATH}{{code}}"),
         id,
@@ -62,15 +62,15 @@ fn page(description: &str) -> Value {
     json!({"description": description, "content": {"text/html": {"schema": {"type": "string"}}}})
 }
 
-fn feed(types: &mut Types) -> Operation {
+fn feed(types: &mut SchemaRegistry) -> ApiOperation {
     use SendError::{InternalError, InvalidApiKey, InvalidPayload, RateLimited};
     let parameters = "A parameter cannot be read.".to_owned();
     let errors = [InvalidApiKey, InvalidPayload(parameters), RateLimited, InternalError];
-    let mut responses = failed(Envelope::Flat, errors.iter().map(failure).collect());
+    let mut responses = failed(ErrorEnvelopeKind::Flat, errors.iter().map(failure).collect());
     let description = format!("Scans behind `after`, at most {EVENTS}.");
     responses.insert(200, answered(&description, types.written::<ScansAnswer>()));
     let wait = json!({"type": "integer", "minimum": 0, "maximum": MOST_WAIT_SECONDS, "default": 0});
-    Operation {
+    ApiOperation {
         method: "get",
         path: "/api/v1/scans".to_owned(),
         id: "listScans",
@@ -101,7 +101,7 @@ const SIGNATURE: &str = "Only from an endpoint with keys to sign with: `v1,` and
                          `{webhook-id}.{webhook-timestamp}.{body}`; while a key is replaced one for each, with blanks between.";
 
 /// The event that is posted to endpoints.
-pub(super) fn webhook(types: &mut Types) -> Value {
+pub(super) fn webhook(types: &mut SchemaRegistry) -> Value {
     let seconds = json!({"type": "string", "pattern": "^[0-9]+$"});
     json!({"post": {
         "operationId": "qrScanned",

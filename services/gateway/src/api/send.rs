@@ -4,9 +4,12 @@ use contract::limits::IDEMPOTENCY_KEY_CHARS;
 use contract::send::{RequestAnswer, SendError, SendResponse, SendValidation};
 use serde_json::{Value, json};
 
-use super::operation::{Body, Envelope, Failure, Operation, answered, costed, failed, parameter, replayed};
-use super::shape::SendRequest;
-use super::types::Types;
+use super::operation::{
+    ApiOperation, DocumentedError, ErrorEnvelopeKind, RequestBodySpec, answered, costed, failed, parameter,
+    replayed,
+};
+use super::shape::SendRequestShape;
+use super::types::SchemaRegistry;
 use crate::recipients::status_of;
 use crate::requests;
 
@@ -17,17 +20,17 @@ pub(super) const TAG: &str = "Dynamic Audience";
 pub(super) const OPENED_BY: &[&str] = &["fullAccessKey", "fullAccessKeyHeader"];
 
 /// All of them.
-pub(super) fn operations(types: &mut Types) -> Vec<Operation> {
+pub(super) fn operations(types: &mut SchemaRegistry) -> Vec<ApiOperation> {
     vec![send(types), request(types)]
 }
 
-fn send(types: &mut Types) -> Operation {
+fn send(types: &mut SchemaRegistry) -> ApiOperation {
     let answer = json!({"oneOf": [types.written::<SendResponse>(), types.written::<SendValidation>()]});
     let key = json!({"type": "string", "maxLength": IDEMPOTENCY_KEY_CHARS});
-    let mut responses = failed(Envelope::Flat, every_error().iter().map(failure).collect());
+    let mut responses = failed(ErrorEnvelopeKind::Flat, every_error().iter().map(failure).collect());
     let description = "Every recipient's result; with `validate=1`, what it would be.";
     responses.insert(200, costed(replayed(answered(description, answer))));
-    Operation {
+    ApiOperation {
         method: "post",
         path: "/api/v1/recipients".to_owned(),
         id: "sendRecipients",
@@ -41,7 +44,7 @@ fn send(types: &mut Types) -> Operation {
             parameter("query", "validate", json!({"type": "string"}), VALIDATE),
             parameter("header", "Idempotency-Key", key, IDEMPOTENCY_KEY),
         ],
-        body: Some(Body { schema: types.read::<SendRequest>(), example: example(), is_required: true }),
+        body: Some(RequestBodySpec { schema: types.read::<SendRequestShape>(), example: example(), is_required: true }),
         opened_by: OPENED_BY,
         responses,
     }
@@ -69,15 +72,15 @@ const VALIDATE: &str = "`1` for a dry run: verifies, filters and prices, but mai
 const IDEMPOTENCY_KEY: &str = "Read only for teams that have switched it on, and not in a dry run: a new value for each request, \
                                the same on its retries, which get the first one's answer, however late. Optional.";
 
-fn request(types: &mut Types) -> Operation {
+fn request(types: &mut SchemaRegistry) -> ApiOperation {
     use SendError::{InternalError, InvalidApiKey, InvalidPayload, RateLimited};
     let id = json!({"type": "string", "format": "uuid"});
     let errors =
         [InvalidApiKey, InvalidPayload("The id is no request's.".to_owned()), RateLimited, InternalError];
-    let mut responses = failed(Envelope::Flat, errors.iter().map(failure).collect());
+    let mut responses = failed(ErrorEnvelopeKind::Flat, errors.iter().map(failure).collect());
     let description = "Where the request stands, and once it is done its stored response.";
     responses.insert(200, answered(description, types.written::<RequestAnswer<'_>>()));
-    Operation {
+    ApiOperation {
         method: "get",
         path: requests::PATH.to_owned(),
         id: "getRequest",
@@ -117,8 +120,13 @@ pub(super) fn every_error() -> Vec<SendError> {
     ]
 }
 
-pub(super) fn failure(error: &SendError) -> Failure {
-    Failure { status: status_of(error), code: error.code(), message: error.to_string(), details: None }
+pub(super) fn failure(error: &SendError) -> DocumentedError {
+    DocumentedError {
+        status: status_of(error),
+        code: error.code(),
+        message: error.to_string(),
+        details: None,
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use contract::limits::{
     DECLARED_FIELDS, EXTERNAL_ID_CHARS, FIELD_NAME_CHARS, OPTION_CHARS, OPTIONS_PER_FIELD,
     RECIPIENTS_PER_REQUEST, RECORDS_PER_BATCH,
 };
-use contract::push::{FieldType, Semantic, SyncMode};
+use contract::push::{FieldSemantic, FieldType, SyncMode};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use uuid::Uuid;
@@ -22,7 +22,8 @@ const STORABLE: &str = r"^[^\x00]*$";
 /// A value as text. A number or a boolean counts as its JSON text; null is as absent.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
-enum Scalar {
+#[schemars(rename = "Scalar")]
+enum ScalarShape {
     /// At most 600 characters are kept. U+0000 cannot be stored.
     Text(#[schemars(regex(pattern = STORABLE))] String),
     /// As it is written.
@@ -35,13 +36,14 @@ enum Scalar {
 
 /// Recipients for one campaign. A name that is not listed here is ignored. At most 4456448 bytes.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct SendRequest {
+#[schemars(rename = "SendRequest")]
+pub(super) struct SendRequestShape {
     /// `PA-` and six characters; case-sensitive.
     #[schemars(regex(pattern = r"^PA-[A-Z0-9]{6}$"))]
     campaign_id: String,
     /// Whom to mail. On a Neighborhood Mail campaign these are centers, 250 at the most.
     #[schemars(length(min = 1, max = RECIPIENTS_PER_REQUEST))]
-    recipients: Vec<Recipient>,
+    recipients: Vec<RecipientShape>,
     /// Types of the custom fields that this request creates, by name; one without an entry is a text.
     #[schemars(extend("propertyNames" = {"pattern": NAME}))]
     field_types: Option<BTreeMap<String, CustomFieldType>>,
@@ -65,40 +67,42 @@ enum CustomFieldType {
 /// left out and counted in `longNamesIgnored`.
 #[derive(Deserialize, JsonSchema)]
 #[schemars(extend("propertyNames" = {"pattern": NAME}))]
-struct Recipient {
+#[schemars(rename = "Recipient")]
+struct RecipientShape {
     /// The caller's own id, echoed in the result.
     #[schemars(default)]
-    reference: Option<Scalar>,
+    reference: Option<ScalarShape>,
     /// First name.
-    first_name: Option<Scalar>,
+    first_name: Option<ScalarShape>,
     /// Last name.
-    last_name: Option<Scalar>,
+    last_name: Option<ScalarShape>,
     /// Needed for mailing, as are `city`, `state` and `zip`: without it the recipient is `invalid_address`.
-    address_1: Option<Scalar>,
+    address_1: Option<ScalarShape>,
     /// Counts for deliverability; no part of the result's address.
-    address_2: Option<Scalar>,
+    address_2: Option<ScalarShape>,
     /// City.
-    city: Option<Scalar>,
+    city: Option<ScalarShape>,
     /// Two letters.
-    state: Option<Scalar>,
+    state: Option<ScalarShape>,
     /// Five digits, or nine.
-    zip: Option<Scalar>,
+    zip: Option<ScalarShape>,
     /// Like `M/D` or `YYYY-MM-DD`.
-    birthday: Option<Scalar>,
+    birthday: Option<ScalarShape>,
     /// E-mail address.
-    email: Option<Scalar>,
+    email: Option<ScalarShape>,
     /// Telephone number.
-    phone: Option<Scalar>,
+    phone: Option<ScalarShape>,
     /// Organization.
-    organization: Option<Scalar>,
+    organization: Option<ScalarShape>,
     // Any other name is a custom field, whose column is made when it is new.
     #[serde(flatten)]
-    custom: BTreeMap<String, Scalar>,
+    custom: BTreeMap<String, ScalarShape>,
 }
 
 /// The fields that an integration sends.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Declaration {
+#[schemars(rename = "Declaration")]
+pub(super) struct DeclarationShape {
     /// All of them; one that is left out keeps its column and values.
     #[schemars(length(max = DECLARED_FIELDS))]
     fields: Vec<DeclaredField>,
@@ -125,12 +129,13 @@ struct DeclaredField {
     /// field takes any text.
     options: Option<Vec<String>>,
     /// The contact column that it fills.
-    semantic: Option<Semantic>,
+    semantic: Option<FieldSemantic>,
 }
 
 /// How to begin a sync.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct BeginRequest {
+#[schemars(rename = "BeginRequest")]
+pub(super) struct BeginRequestShape {
     /// `full` unless it is given.
     mode: Option<SyncMode>,
 }
@@ -138,7 +143,8 @@ pub(super) struct BeginRequest {
 /// Which sync to complete.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct CompleteRequest {
+#[schemars(rename = "CompleteRequest")]
+pub(super) struct CompleteRequestShape {
     /// The open one unless it is given; when it is, it must be that one.
     sync_id: Option<Uuid>,
     /// Goes through with a removal that the integration's removal guard would stop.
@@ -152,7 +158,7 @@ pub(super) struct PushRequest {
     /// At most 65536 bytes each.
     #[schemars(length(max = RECORDS_PER_BATCH))]
     #[schemars(with = "Vec<AnyRecord>")]
-    records: Vec<Record>,
+    records: Vec<RecordShape>,
 }
 
 /// A record, or what is rejected as one.
@@ -160,27 +166,29 @@ pub(super) struct PushRequest {
 #[serde(untagged)]
 enum AnyRecord {
     /// As it should be.
-    Record(Record),
+    Record(RecordShape),
     /// Rejected.
     Other(serde_json::Value),
 }
 
 /// A contact to upsert or delete.
 #[derive(Deserialize, JsonSchema)]
-struct Record {
+#[schemars(rename = "Record")]
+struct RecordShape {
     /// The caller's stable id of the contact.
     #[schemars(length(min = 1, max = EXTERNAL_ID_CHARS))]
     external_id: String,
     /// `upsert` unless it is given.
-    op: Option<Op>,
+    op: Option<RecordOpShape>,
     /// Values by declared key. An absent field keeps its value; null is stored as blank.
-    fields: Option<BTreeMap<String, Scalar>>,
+    fields: Option<BTreeMap<String, ScalarShape>>,
 }
 
 /// What to do with a contact.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Op {
+#[schemars(rename = "Op")]
+enum RecordOpShape {
     /// Make it or change it.
     Upsert,
     /// Mark it removed.

@@ -5,14 +5,14 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 /// The schemas of what is read and of what is written.
-pub(super) struct Types {
+pub(super) struct SchemaRegistry {
     read: SchemaGenerator,
     written: SchemaGenerator,
     /// Of shapes that no type has.
     named: Map<String, Value>,
 }
 
-impl Types {
+impl SchemaRegistry {
     pub(super) fn new() -> Self {
         let settings = SchemaSettings::draft2020_12().with(|settings| {
             settings.definitions_path = "/components/schemas".into();

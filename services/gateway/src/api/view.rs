@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 /// A text in pieces, so that what stood between backticks shows as code.
-pub(super) struct Piece {
+pub(super) struct TextSpan {
     pub(super) text: String,
     pub(super) is_code: bool,
 }
 
 /// A type in a few words, and the named schema behind it.
-pub(super) struct Type {
+pub(super) struct TypeView {
     /// `array of`, `text`, ...
     pub(super) words: String,
     /// The name of a schema of the page.
@@ -17,43 +17,43 @@ pub(super) struct Type {
 }
 
 /// A word that a field can have, or an error code.
-pub(super) struct Word {
+pub(super) struct WordView {
     pub(super) word: String,
-    pub(super) meaning: Vec<Piece>,
+    pub(super) meaning: Vec<TextSpan>,
 }
 
 /// A field of a body, or a parameter.
-pub(super) struct Field {
+pub(super) struct FieldView {
     pub(super) name: String,
-    pub(super) kind: Type,
+    pub(super) kind: TypeView,
     pub(super) is_required: bool,
-    pub(super) meaning: Vec<Piece>,
-    pub(super) words: Vec<Word>,
+    pub(super) meaning: Vec<TextSpan>,
+    pub(super) words: Vec<WordView>,
 }
 
 /// Splits a text at its backticks.
-pub(super) fn pieces(text: &str) -> Vec<Piece> {
+pub(super) fn pieces(text: &str) -> Vec<TextSpan> {
     let pieces = text.split('`').enumerate();
     pieces
         .filter(|(_, text)| !text.is_empty())
-        .map(|(at, text)| Piece { text: text.to_owned(), is_code: at % 2 == 1 })
+        .map(|(at, text)| TextSpan { text: text.to_owned(), is_code: at % 2 == 1 })
         .collect()
 }
 
 /// The description of a schema or parameter.
-pub(super) fn meaning(value: &Value) -> Vec<Piece> {
+pub(super) fn meaning(value: &Value) -> Vec<TextSpan> {
     pieces(value["description"].as_str().unwrap_or_default())
 }
 
 /// A schema in words.
-pub(super) fn kind(schema: &Value) -> Type {
+pub(super) fn kind(schema: &Value) -> TypeView {
     if let Some(reference) = schema["$ref"].as_str() {
         let name = reference.rsplit('/').next().unwrap_or_default().to_owned();
-        return Type { words: String::new(), schema: Some(name) };
+        return TypeView { words: String::new(), schema: Some(name) };
     }
     if let Some(items) = schema.get("items") {
         let items = kind(items);
-        return Type { words: format!("array of {}", items.words), schema: items.schema };
+        return TypeView { words: format!("array of {}", items.words), schema: items.schema };
     }
     for several in ["anyOf", "oneOf"] {
         let Some(kinds) = schema[several].as_array() else { continue };
@@ -61,12 +61,12 @@ pub(super) fn kind(schema: &Value) -> Type {
         let is_nullable = kinds.iter().any(|kind| kind["type"] == "null");
         if let Some(named) = named {
             let words = if is_nullable { "null or ".to_owned() } else { named.words };
-            return Type { words, schema: named.schema };
+            return TypeView { words, schema: named.schema };
         }
     }
     if let Some(values) = schema.get("additionalProperties").filter(|values| values.is_object()) {
         let values = kind(values);
-        return Type { words: format!("object of {}", values.words), schema: values.schema };
+        return TypeView { words: format!("object of {}", values.words), schema: values.schema };
     }
     let types = match &schema["type"] {
         Value::String(name) => name.clone(),
@@ -74,29 +74,33 @@ pub(super) fn kind(schema: &Value) -> Type {
         _ => "any".to_owned(),
     };
     let format = schema["format"].as_str().filter(|format| ["uuid", "date", "date-time"].contains(format));
-    Type { words: format.map_or(types.clone(), |format| format!("{types} ({format})")), schema: None }
+    TypeView { words: format.map_or(types.clone(), |format| format!("{types} ({format})")), schema: None }
 }
 
 /// The words that a schema allows, with what they mean where that is said.
-pub(super) fn words(schema: &Value) -> Vec<Word> {
+pub(super) fn words(schema: &Value) -> Vec<WordView> {
     let word = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     if let Some(only) = schema.get("const") {
-        return vec![Word { word: word(only), meaning: Vec::new() }];
+        return vec![WordView { word: word(only), meaning: Vec::new() }];
     }
     let Some(values) = schema["enum"].as_array() else { return Vec::new() };
     let meaning = |at: usize| pieces(schema["x-enum-descriptions"][at].as_str().unwrap_or_default());
-    values.iter().enumerate().map(|(at, value)| Word { word: word(value), meaning: meaning(at) }).collect()
+    values
+        .iter()
+        .enumerate()
+        .map(|(at, value)| WordView { word: word(value), meaning: meaning(at) })
+        .collect()
 }
 
 /// The fields of an object, those that must be there first.
-pub(super) fn fields(schema: &Value) -> Vec<Field> {
+pub(super) fn fields(schema: &Value) -> Vec<FieldView> {
     let is_required = |name: &str| {
         schema["required"].as_array().is_some_and(|names| names.iter().any(|required| required == name))
     };
     let Some(properties) = schema["properties"].as_object() else { return Vec::new() };
-    let mut fields: Vec<Field> = properties
+    let mut fields: Vec<FieldView> = properties
         .iter()
-        .map(|(name, property)| Field {
+        .map(|(name, property)| FieldView {
             name: name.clone(),
             kind: kind(property),
             is_required: is_required(name),
@@ -115,7 +119,7 @@ mod tests {
     use super::*;
 
     fn shown(schema: &Value) -> (String, Option<String>) {
-        let Type { words, schema } = kind(schema);
+        let TypeView { words, schema } = kind(schema);
         (words, schema)
     }
 

@@ -10,23 +10,23 @@ use contract::push::PushError;
 use service::trace::RequestIdentity;
 use store::AdmittedKey;
 
-use crate::Gateway;
-use crate::mcp::Server;
-use crate::mcp::denied::Denied;
+use crate::GatewayState;
+use crate::mcp::McpServer;
+use crate::mcp::denied::McpAccessError;
 use crate::push::IntegrationAccess;
-use crate::refusal::Refusal;
+use crate::refusal::AdmissionError;
 use crate::request::bearer_key;
 
 /// Proof that the request carried a key that opens the server.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Access {
+pub(super) enum McpAccess {
     /// The Integrations server's.
     Integration(IntegrationAccess),
     /// The Formula server's.
     Team(TeamAccess),
 }
 
-impl Access {
+impl McpAccess {
     /// Whose key it is.
     pub(super) const fn team_id(self) -> TeamId {
         match self {
@@ -54,15 +54,15 @@ impl TeamAccess {
 /// Counts the request and finds its key: source 429, key 401, key 429, integration 403. What fails on our side is for
 /// JSON-RPC to answer, and so is the body's size, which the key comes before.
 pub(super) async fn admit(
-    gateway: &Gateway,
-    server: Server,
+    gateway: &GatewayState,
+    server: McpServer,
     identity: &RequestIdentity,
     source: IpAddr,
     headers: &HeaderMap,
-) -> Result<Result<Access, RpcError>, Denied> {
+) -> Result<Result<McpAccess, RpcError>, McpAccessError> {
     let gate = match server {
-        Server::Integrations => &gateway.push_gate,
-        Server::Formulas => &gateway.formula_gate,
+        McpServer::Integrations => &gateway.push_gate,
+        McpServer::Formulas => &gateway.formula_gate,
     };
     let key = bearer_key(headers);
     let admitted = match gate.check_shield(source) {
@@ -71,23 +71,23 @@ pub(super) async fn admit(
     };
     match admitted {
         Ok(key) => access_of(server, key).map(Ok),
-        Err(Refusal::RateLimited) => Err(Denied::RateLimited),
-        Err(Refusal::InvalidKey) => Err(Denied::InvalidKey(server)),
-        Err(Refusal::BodyTooLarge | Refusal::BodyUnreadable(_) | Refusal::Failed) => {
+        Err(AdmissionError::RateLimited) => Err(McpAccessError::RateLimited),
+        Err(AdmissionError::InvalidKey) => Err(McpAccessError::InvalidKey(server)),
+        Err(AdmissionError::BodyTooLarge | AdmissionError::BodyUnreadable(_) | AdmissionError::Failed) => {
             Ok(Err(RpcError::NotCompleted))
         }
     }
 }
 
-fn access_of(server: Server, key: AdmittedKey) -> Result<Access, Denied> {
+fn access_of(server: McpServer, key: AdmittedKey) -> Result<McpAccess, McpAccessError> {
     match server {
-        Server::Formulas => {
-            Ok(Access::Team(TeamAccess { team_id: key.team_id, key_id: key.key_id, kind: key.kind }))
+        McpServer::Formulas => {
+            Ok(McpAccess::Team(TeamAccess { team_id: key.team_id, key_id: key.key_id, kind: key.kind }))
         }
-        Server::Integrations => match IntegrationAccess::of(key) {
-            Ok(access) => Ok(Access::Integration(access)),
-            Err(PushError::IntegrationUnavailable) => Err(Denied::IntegrationUnavailable),
-            Err(_) => Err(Denied::InvalidKey(server)),
+        McpServer::Integrations => match IntegrationAccess::of(key) {
+            Ok(access) => Ok(McpAccess::Integration(access)),
+            Err(PushError::IntegrationUnavailable) => Err(McpAccessError::IntegrationUnavailable),
+            Err(_) => Err(McpAccessError::InvalidKey(server)),
         },
     }
 }

@@ -5,13 +5,13 @@ use axum::response::Response;
 use contract::mcp::VERSIONS;
 use contract::push::PushError;
 
-use crate::mcp::Server;
+use crate::mcp::McpServer;
 use crate::push::answer::{CHALLENGE, other};
 use crate::request::RETRY_AFTER;
 
 /// Why a request gets no JSON-RPC answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Denied {
+pub(super) enum McpAccessError {
     /// Another method than POST.
     UsePost,
     /// A web page of another site made its reader's browser ask. An added code.
@@ -19,14 +19,14 @@ pub(super) enum Denied {
     /// `MCP-Protocol-Version` names a revision that the servers do not speak. An added code.
     UnsupportedVersion,
     /// The key is missing, wrong, revoked, or does not open this server.
-    InvalidKey(Server),
+    InvalidKey(McpServer),
     /// The owner paused or disconnected the integration.
     IntegrationUnavailable,
     /// Over the requests per minute.
     RateLimited,
 }
 
-impl Denied {
+impl McpAccessError {
     /// The code in the body, in metrics and in logs.
     pub(super) const fn code(self) -> &'static str {
         match self {
@@ -56,8 +56,8 @@ impl Denied {
             Self::UnsupportedVersion => {
                 format!("MCP-Protocol-Version must be one of {}.", VERSIONS.join(", "))
             }
-            Self::InvalidKey(Server::Integrations) => PushError::InvalidKey.to_string(),
-            Self::InvalidKey(Server::Formulas) => {
+            Self::InvalidKey(McpServer::Integrations) => PushError::InvalidKey.to_string(),
+            Self::InvalidKey(McpServer::Formulas) => {
                 "The API key is missing, wrong or revoked, or is neither a Full access nor a Formulas only key.".to_owned()
             }
             Self::IntegrationUnavailable => PushError::IntegrationUnavailable.to_string(),
@@ -66,7 +66,7 @@ impl Denied {
     }
 
     /// Every reason why a request to this server is refused.
-    pub(super) fn every(server: Server) -> Vec<Self> {
+    pub(super) fn every(server: McpServer) -> Vec<Self> {
         let mut every = vec![
             Self::ForeignOrigin,
             Self::UnsupportedVersion,
@@ -74,7 +74,7 @@ impl Denied {
             Self::RateLimited,
             Self::UsePost,
         ];
-        if server == Server::Integrations {
+        if server == McpServer::Integrations {
             every.push(Self::IntegrationUnavailable);
         }
         every

@@ -5,34 +5,34 @@ use std::sync::LazyLock;
 
 use bytes::Bytes;
 use contract::mcp::{
-    self, FORMULAS_INSTRUCTIONS, FORMULAS_SERVER, FormulaTool, INTEGRATIONS_INSTRUCTIONS,
-    INTEGRATIONS_SERVER, InitializeResult, IntegrationTool, Method, RpcError, Tool, ToolCall, ToolFailure,
-    ToolList, ToolResult,
+    self, CallToolResult, FORMULAS_INSTRUCTIONS, FORMULAS_SERVER, FormulaTool, INTEGRATIONS_INSTRUCTIONS,
+    INTEGRATIONS_SERVER, InitializeResult, IntegrationTool, McpTool, RpcError, RpcMethod, ToolCall,
+    ToolFailure, ToolList,
 };
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use service::trace::RequestIdentity;
 
-use crate::Gateway;
-use crate::mcp::admit::Access;
-use crate::mcp::{Outcome, formulas, integrations};
+use crate::GatewayState;
+use crate::mcp::admit::McpAccess;
+use crate::mcp::{McpOutcome, formulas, integrations};
 
-static INTEGRATION_TOOLS: LazyLock<Vec<Tool>> =
+static INTEGRATION_TOOLS: LazyLock<Vec<McpTool>> =
     LazyLock::new(|| IntegrationTool::ALL.into_iter().map(IntegrationTool::tool).collect());
 
-static FORMULA_TOOLS: LazyLock<Vec<Tool>> =
+static FORMULA_TOOLS: LazyLock<Vec<McpTool>> =
     LazyLock::new(|| FormulaTool::ALL.into_iter().map(FormulaTool::tool).collect());
 
 /// A request that was let in.
 #[derive(Clone, Copy)]
-pub(super) struct Request<'a> {
-    pub(super) gateway: &'a Gateway,
-    pub(super) access: Access,
+pub(super) struct McpRequest<'a> {
+    pub(super) gateway: &'a GatewayState,
+    pub(super) access: McpAccess,
     pub(super) identity: &'a RequestIdentity,
 }
 
 /// What a request asks for.
-pub(super) enum Wanted {
+pub(super) enum McpMethod {
     /// With its parameters.
     Initialize(Option<Box<RawValue>>),
     Ping,
@@ -41,15 +41,15 @@ pub(super) enum Wanted {
     CallTool(String, Bytes),
 }
 
-impl Wanted {
+impl McpMethod {
     /// Reads the method and parameters of a request that came in this body.
     pub(super) fn read(body: &Bytes, method: &str, params: Option<&RawValue>) -> Result<Self, RpcError> {
-        let known = Method::from_name(method).ok_or_else(|| RpcError::UnknownMethod(shown(method)))?;
+        let known = RpcMethod::from_name(method).ok_or_else(|| RpcError::UnknownMethod(shown(method)))?;
         Ok(match known {
-            Method::Initialize => Self::Initialize(params.map(ToOwned::to_owned)),
-            Method::Ping => Self::Ping,
-            Method::ListTools => Self::ListTools,
-            Method::CallTool => {
+            RpcMethod::Initialize => Self::Initialize(params.map(ToOwned::to_owned)),
+            RpcMethod::Ping => Self::Ping,
+            RpcMethod::ListTools => Self::ListTools,
+            RpcMethod::CallTool => {
                 let call = ToolCall::read(params)?;
                 let arguments = match call.arguments {
                     Some(arguments) => body.slice_ref(arguments.get().as_bytes()),
@@ -62,47 +62,47 @@ impl Wanted {
 }
 
 /// Why a tool has no answer.
-pub(super) enum Unanswered {
+pub(super) enum ToolError {
     /// A result for the model to read.
     Failure(ToolFailure),
     /// The call could not be completed.
     Error(RpcError),
 }
 
-impl Request<'_> {
+impl McpRequest<'_> {
     /// Answers the request with this id.
-    pub(super) async fn dispatch(self, id: &RawValue, wanted: Wanted) -> Result<Outcome, RpcError> {
+    pub(super) async fn dispatch(self, id: &RawValue, wanted: McpMethod) -> Result<McpOutcome, RpcError> {
         Ok(match wanted {
-            Wanted::Initialize(params) => answered(id, &self.initialize(params.as_deref())),
-            Wanted::Ping => answered(id, &serde_json::json!({})),
-            Wanted::ListTools => answered(id, &ToolList { tools: self.tools() }),
-            Wanted::CallTool(name, arguments) => self.call(id, &name, arguments).await?,
+            McpMethod::Initialize(params) => answered(id, &self.initialize(params.as_deref())),
+            McpMethod::Ping => answered(id, &serde_json::json!({})),
+            McpMethod::ListTools => answered(id, &ToolList { tools: self.tools() }),
+            McpMethod::CallTool(name, arguments) => self.call(id, &name, arguments).await?,
         })
     }
 
     fn initialize(self, params: Option<&RawValue>) -> InitializeResult {
         let (info, instructions) = match self.access {
-            Access::Integration(_) => (INTEGRATIONS_SERVER, INTEGRATIONS_INSTRUCTIONS),
-            Access::Team(_) => (FORMULAS_SERVER, FORMULAS_INSTRUCTIONS),
+            McpAccess::Integration(_) => (INTEGRATIONS_SERVER, INTEGRATIONS_INSTRUCTIONS),
+            McpAccess::Team(_) => (FORMULAS_SERVER, FORMULAS_INSTRUCTIONS),
         };
         InitializeResult::new(params, info, instructions)
     }
 
-    fn tools(self) -> &'static [Tool] {
+    fn tools(self) -> &'static [McpTool] {
         match self.access {
-            Access::Integration(_) => &INTEGRATION_TOOLS,
-            Access::Team(_) => &FORMULA_TOOLS,
+            McpAccess::Integration(_) => &INTEGRATION_TOOLS,
+            McpAccess::Team(_) => &FORMULA_TOOLS,
         }
     }
 
-    async fn call(self, id: &RawValue, name: &str, arguments: Bytes) -> Result<Outcome, RpcError> {
+    async fn call(self, id: &RawValue, name: &str, arguments: Bytes) -> Result<McpOutcome, RpcError> {
         let unknown = || RpcError::UnknownTool(shown(name));
         let result = match self.access {
-            Access::Integration(access) => {
+            McpAccess::Integration(access) => {
                 let tool = IntegrationTool::from_name(name).ok_or_else(unknown)?;
                 (tool.name(), integrations::call(self, access, tool, arguments).await)
             }
-            Access::Team(access) => {
+            McpAccess::Team(access) => {
                 let tool = FormulaTool::from_name(name).ok_or_else(unknown)?;
                 (tool.name(), formulas::call(self, access, tool, arguments).await)
             }
@@ -113,19 +113,20 @@ impl Request<'_> {
 
 fn tool_outcome(
     id: &RawValue,
-    (tool, result): (&'static str, Result<Bytes, Unanswered>),
-) -> Result<Outcome, RpcError> {
+    (tool, result): (&'static str, Result<Bytes, ToolError>),
+) -> Result<McpOutcome, RpcError> {
     let (json, failure) = match result {
         Ok(answer) => (raw(&answer)?, None),
-        Err(Unanswered::Failure(failure)) => {
+        Err(ToolError::Failure(failure)) => {
             (to_raw_value(&failure).map_err(|_| RpcError::NotCompleted)?, Some(failure.error))
         }
-        Err(Unanswered::Error(error)) => return Err(error),
+        Err(ToolError::Error(error)) => return Err(error),
     };
     let code = failure.unwrap_or("ok");
     metrics::counter!("pillarbox_mcp_tool_calls_total", "tool" => tool, "code" => code).increment(1);
-    let result = if failure.is_some() { ToolResult::failure(&json) } else { ToolResult::success(&json) };
-    Ok(Outcome::Answered(mcp::response(id, &result), code))
+    let result =
+        if failure.is_some() { CallToolResult::failure(&json) } else { CallToolResult::success(&json) };
+    Ok(McpOutcome::Answered(mcp::response(id, &result), code))
 }
 
 fn raw(answer: &[u8]) -> Result<Box<RawValue>, RpcError> {
@@ -135,8 +136,8 @@ fn raw(answer: &[u8]) -> Result<Box<RawValue>, RpcError> {
     })
 }
 
-fn answered(id: &RawValue, result: &impl Serialize) -> Outcome {
-    Outcome::Answered(mcp::response(id, result), "ok")
+fn answered(id: &RawValue, result: &impl Serialize) -> McpOutcome {
+    McpOutcome::Answered(mcp::response(id, result), "ok")
 }
 
 /// Characters of a name that an error repeats.

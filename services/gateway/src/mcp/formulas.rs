@@ -6,21 +6,21 @@ use std::time::Duration;
 use bytes::Bytes;
 use contract::mcp::{FormulaError, FormulaTool, RpcError, ToolFailure};
 use contract::message::REPLY_OK;
-use queue::{Call, CallError};
+use queue::{CallError, QueueCall};
 
 use crate::mcp::admit::TeamAccess;
-use crate::mcp::dispatch::{Request, Unanswered};
+use crate::mcp::dispatch::{McpRequest, ToolError};
 
 /// Bytes of a call's arguments: a hundred rows of sixty columns are less, and calls that wait for their team's turn are to hold little.
 pub(super) const ARGUMENTS_BYTES: usize = 256 * 1024;
 
 /// Does what a tool is for.
 pub(super) async fn call(
-    request: Request<'_>,
+    request: McpRequest<'_>,
     access: TeamAccess,
     tool: FormulaTool,
     arguments: Bytes,
-) -> Result<Bytes, Unanswered> {
+) -> Result<Bytes, ToolError> {
     let process = &request.gateway.process;
     let patience = Duration::from_millis(process.config.gateway.mcp_call_deadline_ms);
     let deadline = process.clock.now() + patience;
@@ -37,7 +37,7 @@ pub(super) async fn call(
         return Err(unanswered(FormulaError::DeadlinePassed));
     };
     let patience = patience.saturating_sub(begun.elapsed());
-    let call = Call {
+    let call = QueueCall {
         id: request.identity.request_id.0,
         kind: tool.message_kind().to_owned(),
         team: access.team_id.0,
@@ -61,10 +61,10 @@ pub(super) async fn call(
     }
 }
 
-fn unanswered(error: FormulaError) -> Unanswered {
+fn unanswered(error: FormulaError) -> ToolError {
     match error {
-        FormulaError::InternalError => Unanswered::Error(RpcError::NotCompleted),
-        error => Unanswered::Failure(ToolFailure {
+        FormulaError::InternalError => ToolError::Error(RpcError::NotCompleted),
+        error => ToolError::Failure(ToolFailure {
             error: error.code(),
             message: error.to_string(),
             details: error.details(),

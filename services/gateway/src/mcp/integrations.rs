@@ -6,29 +6,33 @@ use std::time::Duration;
 use bytes::Bytes;
 use contract::mcp::{IntegrationTool, RpcError, ToolFailure};
 use contract::message::{BEGIN_V1, COMPLETE_V1, DECLARE_V1, PUSH_V1, PUSH_VALIDATE_V1};
-use contract::push::{Calls, Field, IdempotencyKey, IntegrationAnswer, PushError};
+use contract::push::{IdempotencyKey, IntegrationAnswer, IntegrationField, OperationNames, PushError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use store::IssueFilter;
 use uuid::Uuid;
 
-use crate::mcp::dispatch::{Request, Unanswered};
+use crate::mcp::dispatch::{McpRequest, ToolError};
 use crate::push::IntegrationAccess;
-use crate::push::answer::Answered;
-use crate::push::ask::{Question, ask};
-use crate::push::query::Query;
+use crate::push::answer::ReplayableAnswer;
+use crate::push::ask::{SyncerRequest, ask};
+use crate::push::query::PushQuery;
 use crate::push::read;
 
 /// What this server's clients call the operations.
-const TOOLS: Calls =
-    Calls { declare: "declare_schema", begin: "begin_sync", push: "push_records", complete: "complete_sync" };
+const TOOLS: OperationNames = OperationNames {
+    declare: "declare_schema",
+    begin: "begin_sync",
+    push: "push_records",
+    complete: "complete_sync",
+};
 
 /// The push API's answer, with the fields, which it has a call of its own for.
 #[derive(Serialize)]
-struct Status {
+struct IntegrationStatusAnswer {
     #[serde(flatten)]
     integration: IntegrationAnswer,
-    fields: Vec<Field>,
+    fields: Vec<IntegrationField>,
 }
 
 /// Arguments are JSON by then: what is left to go wrong is half a surrogate pair, or the key given twice.
@@ -42,11 +46,11 @@ struct KeyArgument {
 
 /// Does what a tool is for.
 pub(super) async fn call(
-    request: Request<'_>,
+    request: McpRequest<'_>,
     access: IntegrationAccess,
     tool: IntegrationTool,
     arguments: Bytes,
-) -> Result<Bytes, Unanswered> {
+) -> Result<Bytes, ToolError> {
     let kind = match tool {
         IntegrationTool::GetStatus => {
             return status(request, access).await.map_err(|error| unanswered(error, None));
@@ -64,17 +68,17 @@ pub(super) async fn call(
 }
 
 async fn change(
-    request: Request<'_>,
+    request: McpRequest<'_>,
     access: IntegrationAccess,
     (kind, needs_key): (&'static str, bool),
     arguments: Bytes,
-) -> Result<Bytes, Unanswered> {
+) -> Result<Bytes, ToolError> {
     let key = match needs_key {
         true => Some(idempotency_key(&arguments).map_err(|error| unanswered(error, None))?),
         false => None,
     };
     let patience = Duration::from_millis(request.gateway.process.config.gateway.mcp_call_deadline_ms);
-    let question = Question::new(kind, access, key.clone(), patience);
+    let question = SyncerRequest::new(kind, access, key.clone(), patience);
     let answered = ask(request.gateway, question, arguments, request.identity).await;
     answered.map(|answered| answered.body).map_err(|error| unanswered(error, key))
 }
@@ -91,14 +95,14 @@ fn idempotency_key(arguments: &[u8]) -> Result<IdempotencyKey, PushError> {
     Ok(text.parse()?)
 }
 
-async fn status(request: Request<'_>, access: IntegrationAccess) -> Result<Bytes, PushError> {
+async fn status(request: McpRequest<'_>, access: IntegrationAccess) -> Result<Bytes, PushError> {
     let integration = read::integration(request.gateway, access.integration_id, &TOOLS).await?;
     let fields = read::fields(request.gateway, access.integration_id).await?;
-    Ok(Answered::new(&Status { integration, fields }).body)
+    Ok(ReplayableAnswer::new(&IntegrationStatusAnswer { integration, fields }).body)
 }
 
 async fn rejections(
-    request: Request<'_>,
+    request: McpRequest<'_>,
     access: IntegrationAccess,
     arguments: &[u8],
 ) -> Result<Bytes, PushError> {
@@ -106,7 +110,7 @@ async fn rejections(
         let why = "The arguments must be JSON with at most 128 levels, and texts of whole characters.";
         PushError::InvalidRequest(why.to_owned())
     })?;
-    let query = Query::of_arguments(&arguments);
+    let query = PushQuery::of_arguments(&arguments);
     // A model asks what is left to do.
     let filter = match query.value("includeResolved") {
         Some("true") => IssueFilter::All,
@@ -117,15 +121,15 @@ async fn rejections(
 
 /// A failure for the model, or an error when the failure is ours. Where a retry must carry the same key, the model is
 /// given it.
-fn unanswered(error: PushError, key: Option<IdempotencyKey>) -> Unanswered {
+fn unanswered(error: PushError, key: Option<IdempotencyKey>) -> ToolError {
     let details = match (&error, key) {
-        (PushError::InternalError, _) => return Unanswered::Error(RpcError::NotCompleted),
+        (PushError::InternalError, _) => return ToolError::Error(RpcError::NotCompleted),
         (PushError::DeadlinePassed | PushError::InProgress, Some(key)) => {
             Some(json!({"idempotencyKey": key.as_str()}))
         }
         _ => error.details(),
     };
-    Unanswered::Failure(ToolFailure { error: error.code(), message: error.to_string(), details })
+    ToolError::Failure(ToolFailure { error: error.code(), message: error.to_string(), details })
 }
 
 #[cfg(test)]
@@ -155,9 +159,9 @@ mod tests {
         let key: IdempotencyKey = "k".parse().unwrap();
         assert!(matches!(
             unanswered(PushError::InternalError, None),
-            Unanswered::Error(RpcError::NotCompleted)
+            ToolError::Error(RpcError::NotCompleted)
         ));
-        let Unanswered::Failure(failure) = unanswered(PushError::DeadlinePassed, Some(key)) else { panic!() };
+        let ToolError::Failure(failure) = unanswered(PushError::DeadlinePassed, Some(key)) else { panic!() };
         assert_eq!((failure.error, failure.details), ("timeout", Some(json!({"idempotencyKey": "k"}))));
     }
 }

@@ -1,7 +1,7 @@
 //! The two MCP servers: one dispatcher, stateless, one JSON answer to each POST.
 //!
 //! A request in reading order: [`route`] (POST only) → [`origin`] → [`admit`] → the body → [`dispatch`] → the tools of
-//! [`integrations`] or [`formulas`]. What HTTP refuses is a [`Denied`]; everything after the admission is JSON-RPC and
+//! [`integrations`] or [`formulas`]. What HTTP refuses is a [`McpAccessError`]; everything after the admission is JSON-RPC and
 //! HTTP 200, since the protocol's clients lose their session over other statuses.
 
 mod admit;
@@ -22,16 +22,16 @@ use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, post};
 use bytes::Bytes;
-use contract::mcp::{self, IdScan, Message, RpcError};
+use contract::mcp::{self, RequestIdFinder, RpcError, RpcMessage};
 
 use crate::body::{declared_too_large, drain, pass_over};
-use crate::mcp::admit::Access;
-use crate::mcp::denied::Denied;
-use crate::mcp::dispatch::Wanted;
-pub(crate) use crate::mcp::turns::Turns;
+use crate::mcp::admit::McpAccess;
+use crate::mcp::denied::McpAccessError;
+use crate::mcp::dispatch::McpMethod;
+pub(crate) use crate::mcp::turns::TeamCallLimiter;
 use crate::push::answer::json_response;
-use crate::refusal::Refusal;
-use crate::{Gateway, Peer};
+use crate::refusal::AdmissionError;
+use crate::{GatewayState, PeerAddress};
 use service::source::source_address;
 use service::trace::RequestIdentity;
 
@@ -40,7 +40,7 @@ pub(crate) const FORMULAS_PATH: &str = "/api/formulas/v1/mcp";
 
 /// Which of the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Server {
+pub(crate) enum McpServer {
     /// Speaks for the push API.
     Integrations,
     /// Formula columns.
@@ -48,45 +48,47 @@ pub(crate) enum Server {
 }
 
 /// What a server refuses by HTTP, for its description: status, code and what a client is told.
-pub(crate) fn denials(server: Server) -> Vec<(StatusCode, &'static str, String)> {
-    Denied::every(server).into_iter().map(Denied::described).collect()
+pub(crate) fn denials(server: McpServer) -> Vec<(StatusCode, &'static str, String)> {
+    McpAccessError::every(server).into_iter().map(McpAccessError::described).collect()
 }
 
 /// What a request comes to.
-enum Outcome {
+enum McpOutcome {
     /// An answer without a body: the message wanted none.
     Accepted,
     /// JSON-RPC, and a code for metrics.
     Answered(Vec<u8>, &'static str),
 }
 
-impl Outcome {
+impl McpOutcome {
     fn failed(id: Option<&serde_json::value::RawValue>, error: &RpcError) -> Self {
         Self::Answered(mcp::failure(id, error), error.name())
     }
 }
 
 /// The route of a server. Other methods than POST are refused before anything else is looked at.
-pub(crate) fn route(server: Server) -> MethodRouter<Gateway> {
-    post(move |State(gateway): State<Gateway>, Peer { 0: peer }: Peer, request: Request| {
-        serve(gateway, server, peer.ip(), request)
-    })
+pub(crate) fn route(server: McpServer) -> MethodRouter<GatewayState> {
+    post(
+        move |State(gateway): State<GatewayState>, PeerAddress { 0: peer }: PeerAddress, request: Request| {
+            serve(gateway, server, peer.ip(), request)
+        },
+    )
     .fallback(|request: Request| async move {
-        let mut response = Denied::UsePost.response();
-        RequestIdentity::of(request.extensions()).finish(Denied::UsePost.code(), &mut response);
+        let mut response = McpAccessError::UsePost.response();
+        RequestIdentity::of(request.extensions()).finish(McpAccessError::UsePost.code(), &mut response);
         response
     })
 }
 
-async fn serve(gateway: Gateway, server: Server, peer: IpAddr, request: Request) -> Response {
+async fn serve(gateway: GatewayState, server: McpServer, peer: IpAddr, request: Request) -> Response {
     let (parts, mut body) = request.into_parts();
     let identity = RequestIdentity::of(&parts.extensions);
     let result = handle(&gateway, server, peer, &parts, &mut body, &identity).await;
     // What was not read of a refused request.
     drain(body);
     let (mut response, code) = match result {
-        Ok(Outcome::Accepted) => (StatusCode::ACCEPTED.into_response(), "accepted"),
-        Ok(Outcome::Answered(body, code)) => (json_response(StatusCode::OK, Bytes::from(body)), code),
+        Ok(McpOutcome::Accepted) => (StatusCode::ACCEPTED.into_response(), "accepted"),
+        Ok(McpOutcome::Answered(body, code)) => (json_response(StatusCode::OK, Bytes::from(body)), code),
         Err(denied) => (denied.response(), denied.code()),
     };
     identity.finish(code, &mut response);
@@ -94,13 +96,13 @@ async fn serve(gateway: Gateway, server: Server, peer: IpAddr, request: Request)
 }
 
 async fn handle(
-    gateway: &Gateway,
-    server: Server,
+    gateway: &GatewayState,
+    server: McpServer,
     peer: IpAddr,
     parts: &Parts,
     body: &mut Body,
     identity: &RequestIdentity,
-) -> Result<Outcome, Denied> {
+) -> Result<McpOutcome, McpAccessError> {
     let settings = &gateway.process.config.gateway;
     origin::check(&parts.headers, &settings.mcp_allowed_origins)?;
     let source = source_address(peer, &parts.headers, &settings.trusted_proxies);
@@ -117,44 +119,48 @@ async fn handle(
     };
     match read {
         Ok(body) => Ok(answer(gateway, access, body, identity).await),
-        Err(refusal) => Ok(Outcome::failed(None, &unread(refusal))),
+        Err(refusal) => Ok(McpOutcome::failed(None, &unread(refusal))),
     }
 }
 
 /// A request whose size is known to be too large is not read, but its id is looked for: clients wait for an answer with it.
-async fn too_large(body: &mut Body) -> Outcome {
-    let mut scan = IdScan::default();
+async fn too_large(body: &mut Body) -> McpOutcome {
+    let mut scan = RequestIdFinder::default();
     pass_over(body, |bytes| scan.pass(bytes)).await;
-    Outcome::failed(scan.id().as_deref(), &RpcError::TooLarge)
+    McpOutcome::failed(scan.id().as_deref(), &RpcError::TooLarge)
 }
 
-fn unread(refusal: Refusal) -> RpcError {
+fn unread(refusal: AdmissionError) -> RpcError {
     match refusal {
-        Refusal::BodyTooLarge => RpcError::TooLarge,
-        Refusal::BodyUnreadable(why) => RpcError::NotJsonRpc(why.to_owned()),
-        Refusal::Failed | Refusal::RateLimited | Refusal::InvalidKey => RpcError::NotCompleted,
+        AdmissionError::BodyTooLarge => RpcError::TooLarge,
+        AdmissionError::BodyUnreadable(why) => RpcError::NotJsonRpc(why.to_owned()),
+        AdmissionError::Failed | AdmissionError::RateLimited | AdmissionError::InvalidKey => {
+            RpcError::NotCompleted
+        }
     }
 }
 
 async fn answer(
-    gateway: &Gateway,
-    access: Result<Access, RpcError>,
+    gateway: &GatewayState,
+    access: Result<McpAccess, RpcError>,
     body: Bytes,
     identity: &RequestIdentity,
-) -> Outcome {
-    let (id, wanted) = match Message::read(&body) {
-        Ok(Message::Request { id, method, params }) => {
-            let wanted = access.and_then(|access| Ok((access, Wanted::read(&body, &method, params)?)));
+) -> McpOutcome {
+    let (id, wanted) = match RpcMessage::read(&body) {
+        Ok(RpcMessage::Request { id, method, params }) => {
+            let wanted = access.and_then(|access| Ok((access, McpMethod::read(&body, &method, params)?)));
             (id.to_owned(), wanted)
         }
-        Ok(Message::Notification) => return Outcome::Accepted,
-        Err((id, error)) => return Outcome::failed(id, &error),
+        Ok(RpcMessage::Notification) => return McpOutcome::Accepted,
+        Err((id, error)) => return McpOutcome::failed(id, &error),
     };
     // From here on the arguments of a call alone hold the body's memory.
     drop(body);
     let result = match wanted {
-        Ok((access, wanted)) => dispatch::Request { gateway, access, identity }.dispatch(&id, wanted).await,
+        Ok((access, wanted)) => {
+            dispatch::McpRequest { gateway, access, identity }.dispatch(&id, wanted).await
+        }
         Err(error) => Err(error),
     };
-    result.unwrap_or_else(|error| Outcome::failed(Some(&id), &error))
+    result.unwrap_or_else(|error| McpOutcome::failed(Some(&id), &error))
 }

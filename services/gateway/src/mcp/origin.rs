@@ -4,18 +4,18 @@
 use axum::http::{HeaderMap, header};
 use url::{Host, Url};
 
-use crate::mcp::denied::Denied;
+use crate::mcp::denied::McpAccessError;
 
 /// Lets a request in that comes from no page, from one on the reader's own machine, or from an allowed origin. The host
 /// that was asked for does not count: a page can have its own name resolve to us.
-pub(super) fn check(headers: &HeaderMap, allowed: &[String]) -> Result<(), Denied> {
+pub(super) fn check(headers: &HeaderMap, allowed: &[String]) -> Result<(), McpAccessError> {
     let mut origins = headers.get_all(header::ORIGIN).iter();
     let is_allowed = origins.all(|origin| {
         origin
             .to_str()
             .is_ok_and(|origin| allowed.iter().any(|allowed| allowed == origin) || is_local(origin))
     });
-    if is_allowed { Ok(()) } else { Err(Denied::ForeignOrigin) }
+    if is_allowed { Ok(()) } else { Err(McpAccessError::ForeignOrigin) }
 }
 
 fn is_local(origin: &str) -> bool {
@@ -31,7 +31,7 @@ fn is_local(origin: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn check_all(origins: &[&'static str]) -> Result<(), Denied> {
+    fn check_all(origins: &[&'static str]) -> Result<(), McpAccessError> {
         let mut headers = HeaderMap::new();
         for origin in origins {
             headers.append(header::ORIGIN, origin.parse().unwrap());
@@ -58,8 +58,11 @@ mod tests {
             "http://127.0.0.1.evil.example.com",
             "localhost",
         ] {
-            assert_eq!(check_all(&[foreign]), Err(Denied::ForeignOrigin), "{foreign}");
+            assert_eq!(check_all(&[foreign]), Err(McpAccessError::ForeignOrigin), "{foreign}");
         }
-        assert_eq!(check_all(&["http://localhost", "http://evil.example.com"]), Err(Denied::ForeignOrigin));
+        assert_eq!(
+            check_all(&["http://localhost", "http://evil.example.com"]),
+            Err(McpAccessError::ForeignOrigin)
+        );
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use contract::id::TeamId;
-use service::memory::{Account, Budget, Limits};
+use service::memory::{MemoryAccount, MemoryBudget, MemoryLimits};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::mcp::formulas::ARGUMENTS_BYTES;
@@ -22,37 +22,37 @@ const WAITING_BYTES: usize = 16 * 1024 * 1024;
 const WAITING_BYTES_PER_TEAM: usize = 2 * 1024 * 1024;
 
 /// Who has a turn and who waits for one, by team.
-pub(crate) struct Turns {
-    teams: PerTeam<Team>,
-    memory: Budget,
+pub(crate) struct TeamCallLimiter {
+    teams: PerTeam<TeamCallPermits>,
+    memory: MemoryBudget,
 }
 
 /// A team with a call.
-struct Team {
+struct TeamCallPermits {
     turns: Arc<Semaphore>,
     waiting: Semaphore,
 }
 
-impl Team {
+impl TeamCallPermits {
     fn new() -> Self {
         Self { turns: Arc::new(Semaphore::new(CALLS_PER_TEAM)), waiting: Semaphore::new(WAITING_PER_TEAM) }
     }
 }
 
-impl Default for Turns {
+impl Default for TeamCallLimiter {
     fn default() -> Self {
-        let limits = Limits { total_bytes: WAITING_BYTES, largest_bytes: ARGUMENTS_BYTES };
-        Self { teams: PerTeam::new(Team::new), memory: Budget::new("arguments", limits) }
+        let limits = MemoryLimits { total_bytes: WAITING_BYTES, largest_bytes: ARGUMENTS_BYTES };
+        Self { teams: PerTeam::new(TeamCallPermits::new), memory: MemoryBudget::new("arguments", limits) }
     }
 }
 
 /// A turn; it ends when it is dropped.
-pub(crate) struct Turn {
+pub(crate) struct TeamCallPermit {
     _turn: OwnedSemaphorePermit,
-    _team: Arc<Team>,
+    _team: Arc<TeamCallPermits>,
 }
 
-impl Turns {
+impl TeamCallLimiter {
     /// Waits for the team's turn, in the order of the calls, with the arguments of the call. `None` when it has not come within the
     /// patience, or when too much waits already.
     pub(crate) async fn wait(
@@ -60,23 +60,23 @@ impl Turns {
         team_id: TeamId,
         arguments: Bytes,
         patience: Duration,
-    ) -> Option<(Turn, Bytes)> {
+    ) -> Option<(TeamCallPermit, Bytes)> {
         let team = self.teams.of(team_id);
         if let Ok(turn) = team.turns.clone().try_acquire_owned() {
-            return Some((Turn { _turn: turn, _team: team }, arguments));
+            return Some((TeamCallPermit { _turn: turn, _team: team }, arguments));
         }
         let waiting = team.waiting.try_acquire().ok()?;
         let arguments = self.keep(team_id, arguments).await?;
         let turn = tokio::time::timeout(patience, team.turns.clone().acquire_owned()).await.ok()?.ok()?;
         drop(waiting);
-        Some((Turn { _turn: turn, _team: team }, arguments))
+        Some((TeamCallPermit { _turn: turn, _team: team }, arguments))
     }
 
     /// A copy of the arguments in memory of their own: a call that waits keeps no place among the bodies. `None` when there is no
     /// room.
     async fn keep(&self, team_id: TeamId, arguments: Bytes) -> Option<Bytes> {
         let name = team_id.0.as_bytes().to_vec();
-        let account = Account { name, share_bytes: WAITING_BYTES_PER_TEAM };
+        let account = MemoryAccount { name, share_bytes: WAITING_BYTES_PER_TEAM };
         let place = self.memory.open_for_answer(vec![account]);
         place.grow(arguments.len(), Duration::ZERO).await.ok()?;
         Some(place.holding(arguments.to_vec()))
@@ -90,13 +90,18 @@ mod tests {
     const SHORT: Duration = Duration::from_millis(1);
     const LONG: Duration = Duration::from_secs(60);
 
-    async fn ask(turns: &Turns, team_id: TeamId, bytes: usize, patience: Duration) -> Option<(Turn, Bytes)> {
+    async fn ask(
+        turns: &TeamCallLimiter,
+        team_id: TeamId,
+        bytes: usize,
+        patience: Duration,
+    ) -> Option<(TeamCallPermit, Bytes)> {
         turns.wait(team_id, Bytes::from(vec![b'x'; bytes]), patience).await
     }
 
     #[tokio::test]
     async fn a_team_takes_turns_with_itself_and_with_nobody_else() {
-        let (turns, one, other) = (Turns::default(), TeamId::new(), TeamId::new());
+        let (turns, one, other) = (TeamCallLimiter::default(), TeamId::new(), TeamId::new());
         let first = ask(&turns, one, 0, LONG).await;
         assert!(first.is_some());
         assert!(ask(&turns, one, 0, SHORT).await.is_none(), "the first call is under way");
@@ -107,7 +112,7 @@ mod tests {
 
     #[tokio::test]
     async fn so_many_calls_of_a_team_wait_and_no_more() {
-        let (turns, team) = (Arc::new(Turns::default()), TeamId::new());
+        let (turns, team) = (Arc::new(TeamCallLimiter::default()), TeamId::new());
         let first = ask(&turns, team, 0, LONG).await;
         let waiting: Vec<_> = (0..WAITING_PER_TEAM)
             .map(|_| {
@@ -127,7 +132,7 @@ mod tests {
 
     #[tokio::test]
     async fn so_many_bytes_of_a_team_wait_and_no_more() {
-        let (turns, one, other) = (Turns::default(), TeamId::new(), TeamId::new());
+        let (turns, one, other) = (TeamCallLimiter::default(), TeamId::new(), TeamId::new());
         let _under_way = (ask(&turns, one, 0, LONG).await, ask(&turns, other, 0, LONG).await);
         let kept = async |team_id| turns.keep(team_id, Bytes::from(vec![b'x'; ARGUMENTS_BYTES])).await;
         let mut waiting = Vec::new();

@@ -3,14 +3,18 @@
 use axum::http::HeaderMap;
 use contract::mcp::VERSIONS;
 
-use crate::mcp::denied::Denied;
+use crate::mcp::denied::McpAccessError;
 
 const HEADER: &str = "mcp-protocol-version";
 
 /// Refuses a revision that the servers do not speak. Without the header the client speaks an old one.
-pub(super) fn check(headers: &HeaderMap) -> Result<(), Denied> {
+pub(super) fn check(headers: &HeaderMap) -> Result<(), McpAccessError> {
     let is_known = |value: &axum::http::HeaderValue| VERSIONS.iter().any(|version| value == version);
-    if headers.get_all(HEADER).iter().all(is_known) { Ok(()) } else { Err(Denied::UnsupportedVersion) }
+    if headers.get_all(HEADER).iter().all(is_known) {
+        Ok(())
+    } else {
+        Err(McpAccessError::UnsupportedVersion)
+    }
 }
 
 #[cfg(test)]
@@ -26,7 +30,7 @@ mod tests {
             assert_eq!(check(&with(version)), Ok(()));
         }
         for version in ["2026-07-28", "", "2025-11-25, 2025-06-18"] {
-            assert_eq!(check(&with(version)), Err(Denied::UnsupportedVersion), "{version}");
+            assert_eq!(check(&with(version)), Err(McpAccessError::UnsupportedVersion), "{version}");
         }
     }
 }

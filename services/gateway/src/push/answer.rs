@@ -17,14 +17,14 @@ pub(crate) const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer realm
 pub(crate) const REPLAYED: &str = "idempotency-replayed";
 
 /// A successful answer.
-pub(crate) struct Answered {
+pub(crate) struct ReplayableAnswer {
     /// JSON.
     pub body: Bytes,
     /// Whether it was stored by an earlier attempt.
     pub is_replayed: bool,
 }
 
-impl Answered {
+impl ReplayableAnswer {
     /// A new answer. Answers hold texts and numbers, which can always be written.
     pub(crate) fn new(answer: &impl Serialize) -> Self {
         let body = serde_json::to_vec(answer).map(Bytes::from).unwrap_or_default();
@@ -32,9 +32,9 @@ impl Answered {
     }
 }
 
-pub(crate) fn respond(result: Result<Answered, PushError>) -> Response {
+pub(crate) fn respond(result: Result<ReplayableAnswer, PushError>) -> Response {
     match result {
-        Ok(Answered { body, is_replayed }) => {
+        Ok(ReplayableAnswer { body, is_replayed }) => {
             let mut response = json_response(StatusCode::OK, body);
             if is_replayed {
                 response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));

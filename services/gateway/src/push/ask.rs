@@ -10,21 +10,22 @@ use contract::message::{
     REPLY_REPLAYED,
 };
 use contract::push::{
-    BeginRequest, CompleteRequest, IdempotencyKey, PushContext, PushError, read_declaration, split_batch,
+    BeginSyncRequest, CompleteSyncRequest, IdempotencyKey, PushContext, PushError, read_declaration,
+    split_batch,
 };
-use queue::{Call, CallError, Reply};
+use queue::{CallError, QueueCall, QueueReply};
 use service::trace::RequestIdentity;
 
-use crate::Gateway;
-use crate::push::answer::Answered;
-use crate::push::query::Query;
-use crate::push::{Endpoint, IntegrationAccess};
+use crate::GatewayState;
+use crate::push::answer::ReplayableAnswer;
+use crate::push::query::PushQuery;
+use crate::push::{IntegrationAccess, PushEndpoint};
 
 /// Bodies up to this size are checked in place, in a quarter of a millisecond at the most; larger ones on a thread of their own.
 const INLINE_CHECK_BYTES: usize = 512 * 1024;
 
 /// What a syncer is asked, without the body.
-pub(crate) struct Question {
+pub(crate) struct SyncerRequest {
     kind: &'static str,
     access: IntegrationAccess,
     context: PushContext,
@@ -32,7 +33,7 @@ pub(crate) struct Question {
     patience: Duration,
 }
 
-impl Question {
+impl SyncerRequest {
     /// A question of this kind; one that changes something comes with a key.
     pub(crate) fn new(
         kind: &'static str,
@@ -46,20 +47,20 @@ impl Question {
 
     /// Reads what headers and query say. Errors: `missing_idempotency_key`, `invalid_idempotency_key`.
     pub(super) fn read(
-        endpoint: Endpoint,
+        endpoint: PushEndpoint,
         access: IntegrationAccess,
         headers: &HeaderMap,
         query: &str,
         patience: Duration,
     ) -> Result<Self, PushError> {
         // Any other value than 1 is ignored.
-        let is_dry = Query::read(query).value("validate") == Some("1");
+        let is_dry = PushQuery::read(query).value("validate") == Some("1");
         let (kind, needs_key) = match (endpoint, is_dry) {
-            (Endpoint::Begin, _) => (BEGIN_V1, true),
-            (Endpoint::Complete, false) => (COMPLETE_V1, true),
-            (Endpoint::Complete, true) => (COMPLETE_VALIDATE_V1, false),
-            (Endpoint::Push, false) => (PUSH_V1, true),
-            (Endpoint::Push, true) => (PUSH_VALIDATE_V1, false),
+            (PushEndpoint::Begin, _) => (BEGIN_V1, true),
+            (PushEndpoint::Complete, false) => (COMPLETE_V1, true),
+            (PushEndpoint::Complete, true) => (COMPLETE_VALIDATE_V1, false),
+            (PushEndpoint::Push, false) => (PUSH_V1, true),
+            (PushEndpoint::Push, true) => (PUSH_VALIDATE_V1, false),
             _ => (DECLARE_V1, false),
         };
         let idempotency_key = if needs_key { Some(idempotency_key(headers)?) } else { None };
@@ -74,15 +75,15 @@ fn idempotency_key(headers: &HeaderMap) -> Result<IdempotencyKey, PushError> {
 
 /// Asks a syncer. When the answer gets lost on the way the client is told to retry: its key finds what was done.
 pub(crate) async fn ask(
-    gateway: &Gateway,
-    question: Question,
+    gateway: &GatewayState,
+    question: SyncerRequest,
     body: Bytes,
     identity: &RequestIdentity,
-) -> Result<Answered, PushError> {
+) -> Result<ReplayableAnswer, PushError> {
     check(question.kind, &body).await?;
     let patience = question.patience;
     let deadline = gateway.process.clock.now() + patience;
-    let call = Call {
+    let call = QueueCall {
         id: identity.request_id.0,
         kind: question.kind.to_owned(),
         team: question.access.team_id.0,
@@ -102,10 +103,10 @@ pub(crate) async fn ask(
     }
 }
 
-fn answer(reply: Reply) -> Result<Answered, PushError> {
+fn answer(reply: QueueReply) -> Result<ReplayableAnswer, PushError> {
     match reply.kind.as_str() {
-        REPLY_OK => Ok(Answered { body: reply.body, is_replayed: false }),
-        REPLY_REPLAYED => Ok(Answered { body: reply.body, is_replayed: true }),
+        REPLY_OK => Ok(ReplayableAnswer { body: reply.body, is_replayed: false }),
+        REPLY_REPLAYED => Ok(ReplayableAnswer { body: reply.body, is_replayed: true }),
         _ => Err(serde_json::from_slice(&reply.body).unwrap_or_else(|error| {
             tracing::error!(error = &error as &dyn Error, "a reply cannot be read");
             PushError::InternalError
@@ -127,8 +128,8 @@ async fn check(kind: &'static str, body: &Bytes) -> Result<(), PushError> {
 /// What is malformed costs no worker's time.
 fn check_shape(kind: &str, body: &[u8]) -> Result<(), PushError> {
     match kind {
-        BEGIN_V1 => BeginRequest::read(body).map(drop),
-        COMPLETE_V1 | COMPLETE_VALIDATE_V1 => CompleteRequest::read(body).map(drop),
+        BEGIN_V1 => BeginSyncRequest::read(body).map(drop),
+        COMPLETE_V1 | COMPLETE_VALIDATE_V1 => CompleteSyncRequest::read(body).map(drop),
         DECLARE_V1 => read_declaration(body).map(drop),
         _ => split_batch(body).map(drop),
     }

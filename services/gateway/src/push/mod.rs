@@ -19,15 +19,15 @@ use axum::response::Response;
 use axum::routing::{self, MethodFilter, MethodRouter};
 use contract::id::{IntegrationId, TeamId};
 use contract::push::{PUSH_API, PushError};
-use store::{AdmittedKey, Availability};
+use store::{AdmittedKey, IntegrationAvailability};
 
 use crate::body::{declared_too_large, drain};
-use crate::mcp::{self, Server};
-use crate::push::answer::{Answered, respond};
-use crate::push::query::Query;
-use crate::refusal::Refusal;
+use crate::mcp::{self, McpServer};
+use crate::push::answer::{ReplayableAnswer, respond};
+use crate::push::query::PushQuery;
+use crate::refusal::AdmissionError;
 use crate::request::bearer_key;
-use crate::{Gateway, Peer};
+use crate::{GatewayState, PeerAddress};
 use service::source::source_address;
 use service::trace::RequestIdentity;
 
@@ -43,7 +43,7 @@ pub(crate) struct IntegrationAccess {
 
 /// What a request is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Endpoint {
+enum PushEndpoint {
     Integration,
     Schema,
     Declare,
@@ -57,30 +57,33 @@ enum Endpoint {
 }
 
 /// The routes below [`BASE_PATH`].
-pub(crate) fn router() -> Router<Gateway> {
+pub(crate) fn router() -> Router<GatewayState> {
     Router::new()
-        .route("/", on(MethodFilter::GET, Endpoint::Integration))
-        .route("/schema", on(MethodFilter::GET, Endpoint::Schema))
-        .route("/schema", on(MethodFilter::POST, Endpoint::Declare))
-        .route("/sync", on(MethodFilter::GET, Endpoint::Sync))
-        .route("/sync", on(MethodFilter::POST, Endpoint::Begin))
-        .route("/sync", on(MethodFilter::PATCH, Endpoint::Complete))
-        .route("/sync/rejections", on(MethodFilter::GET, Endpoint::Rejections))
-        .route("/records", on(MethodFilter::POST, Endpoint::Push))
-        .route("/syncs", on(MethodFilter::GET, Endpoint::Syncs))
-        .route("/contacts", on(MethodFilter::GET, Endpoint::Contact))
-        .route("/mcp", mcp::route(Server::Integrations))
+        .route("/", on(MethodFilter::GET, PushEndpoint::Integration))
+        .route("/schema", on(MethodFilter::GET, PushEndpoint::Schema))
+        .route("/schema", on(MethodFilter::POST, PushEndpoint::Declare))
+        .route("/sync", on(MethodFilter::GET, PushEndpoint::Sync))
+        .route("/sync", on(MethodFilter::POST, PushEndpoint::Begin))
+        .route("/sync", on(MethodFilter::PATCH, PushEndpoint::Complete))
+        .route("/sync/rejections", on(MethodFilter::GET, PushEndpoint::Rejections))
+        .route("/records", on(MethodFilter::POST, PushEndpoint::Push))
+        .route("/syncs", on(MethodFilter::GET, PushEndpoint::Syncs))
+        .route("/contacts", on(MethodFilter::GET, PushEndpoint::Contact))
+        .route("/mcp", mcp::route(McpServer::Integrations))
         .fallback(answer::not_found)
         .method_not_allowed_fallback(answer::method_not_allowed)
 }
 
-fn on(method: MethodFilter, endpoint: Endpoint) -> MethodRouter<Gateway> {
-    routing::on(method, move |State(gateway): State<Gateway>, Peer { 0: peer }: Peer, request: Request| {
-        serve(gateway, endpoint, peer.ip(), request)
-    })
+fn on(method: MethodFilter, endpoint: PushEndpoint) -> MethodRouter<GatewayState> {
+    routing::on(
+        method,
+        move |State(gateway): State<GatewayState>, PeerAddress { 0: peer }: PeerAddress, request: Request| {
+            serve(gateway, endpoint, peer.ip(), request)
+        },
+    )
 }
 
-async fn serve(gateway: Gateway, endpoint: Endpoint, peer: IpAddr, request: Request) -> Response {
+async fn serve(gateway: GatewayState, endpoint: PushEndpoint, peer: IpAddr, request: Request) -> Response {
     let (parts, mut body) = request.into_parts();
     let identity = RequestIdentity::of(&parts.extensions);
     let source = source_address(peer, &parts.headers, &gateway.process.config.gateway.trusted_proxies);
@@ -99,11 +102,11 @@ async fn serve(gateway: Gateway, endpoint: Endpoint, peer: IpAddr, request: Requ
 
 /// Finds out whose request it is: source 429, body 413, key 401, integration 403.
 async fn admit(
-    gateway: &Gateway,
+    gateway: &GatewayState,
     identity: &RequestIdentity,
     source: IpAddr,
     parts: &Parts,
-    too_large: Option<Refusal>,
+    too_large: Option<AdmissionError>,
 ) -> Result<IntegrationAccess, PushError> {
     gateway.push_gate.check_shield(source)?;
     let key = bearer_key(&parts.headers);
@@ -114,8 +117,10 @@ impl IntegrationAccess {
     /// What a key opens. Errors: `invalid_key`, `integration_unavailable`.
     pub(crate) fn of(key: AdmittedKey) -> Result<Self, PushError> {
         match key.integration {
-            Some((integration_id, Availability::Active)) => Ok(Self { team_id: key.team_id, integration_id }),
-            Some((_, Availability::Paused | Availability::Disconnected)) => {
+            Some((integration_id, IntegrationAvailability::Active)) => {
+                Ok(Self { team_id: key.team_id, integration_id })
+            }
+            Some((_, IntegrationAvailability::Paused | IntegrationAvailability::Disconnected)) => {
                 Err(PushError::IntegrationUnavailable)
             }
             // The key of an integration that was removed.
@@ -124,44 +129,44 @@ impl IntegrationAccess {
     }
 }
 
-impl From<Refusal> for PushError {
-    fn from(refusal: Refusal) -> Self {
+impl From<AdmissionError> for PushError {
+    fn from(refusal: AdmissionError) -> Self {
         match refusal {
-            Refusal::RateLimited => Self::RateLimited,
-            Refusal::BodyTooLarge => Self::PayloadTooLarge,
-            Refusal::BodyUnreadable(message) => Self::InvalidJson(message.to_owned()),
-            Refusal::InvalidKey => Self::InvalidKey,
-            Refusal::Failed => Self::InternalError,
+            AdmissionError::RateLimited => Self::RateLimited,
+            AdmissionError::BodyTooLarge => Self::PayloadTooLarge,
+            AdmissionError::BodyUnreadable(message) => Self::InvalidJson(message.to_owned()),
+            AdmissionError::InvalidKey => Self::InvalidKey,
+            AdmissionError::Failed => Self::InternalError,
         }
     }
 }
 
 async fn answer(
-    gateway: &Gateway,
-    endpoint: Endpoint,
+    gateway: &GatewayState,
+    endpoint: PushEndpoint,
     access: IntegrationAccess,
     source: IpAddr,
     parts: &Parts,
     body: &mut Body,
     identity: &RequestIdentity,
-) -> Result<Answered, PushError> {
+) -> Result<ReplayableAnswer, PushError> {
     let (id, query) = (access.integration_id, parts.uri.query().unwrap_or_default());
     match endpoint {
-        Endpoint::Integration => {
+        PushEndpoint::Integration => {
             let answer = read::integration(gateway, id, &PUSH_API).await?;
-            Ok(Answered::new(&answer))
+            Ok(ReplayableAnswer::new(&answer))
         }
-        Endpoint::Schema => read::schema(gateway, id).await,
-        Endpoint::Sync => read::sync(gateway, id).await,
-        Endpoint::Rejections => {
-            let query = Query::read(query);
+        PushEndpoint::Schema => read::schema(gateway, id).await,
+        PushEndpoint::Sync => read::sync(gateway, id).await,
+        PushEndpoint::Rejections => {
+            let query = PushQuery::read(query);
             read::rejections(gateway, id, &query, query.issue_filter()).await
         }
-        Endpoint::Syncs => read::syncs(gateway, id, query).await,
-        Endpoint::Contact => read::contact(gateway, id, query).await,
-        Endpoint::Declare | Endpoint::Begin | Endpoint::Complete | Endpoint::Push => {
+        PushEndpoint::Syncs => read::syncs(gateway, id, query).await,
+        PushEndpoint::Contact => read::contact(gateway, id, query).await,
+        PushEndpoint::Declare | PushEndpoint::Begin | PushEndpoint::Complete | PushEndpoint::Push => {
             let patience = Duration::from_millis(gateway.process.config.gateway.call_deadline_ms);
-            let question = ask::Question::read(endpoint, access, &parts.headers, query, patience)?;
+            let question = ask::SyncerRequest::read(endpoint, access, &parts.headers, query, patience)?;
             let body = gateway.bodies.read(access.team_id, source, body).await?;
             ask::ask(gateway, question, body, identity).await
         }

@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 use store::IssueFilter;
 
 /// The parameters of one request.
-pub(crate) struct Query(HashMap<String, String>);
+pub(crate) struct PushQuery(HashMap<String, String>);
 
-impl Query {
+impl PushQuery {
     /// Reads what stands behind the question mark.
     pub(crate) fn read(query: &str) -> Self {
         Self(url::form_urlencoded::parse(query.as_bytes()).into_owned().collect())
@@ -88,7 +88,7 @@ mod tests {
         let words =
             ["after=", "limit=", "type=", "syncId=", "&", "%", "%00", "%D9%A1", "999999999999999", "+"];
         fuzz::Target::new(samples).words(words).cases(3_000).run_text(|text| {
-            let query = Query::read(text);
+            let query = PushQuery::read(text);
             if let Ok(limit) = query.limit() {
                 proptest::prop_assert!((1..=PAGE_ITEMS).contains(&limit));
             }
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn invalid_limit_is_all_but_a_whole_number_from_1_to_1000() {
-        let limit = |query: &str| Query::read(query).limit();
+        let limit = |query: &str| PushQuery::read(query).limit();
         assert_eq!(limit(""), Ok(100));
         assert_eq!((limit("limit=1"), limit("limit=1000"), limit("limit=007")), (Ok(1), Ok(1000), Ok(7)));
         for wrong in ["", "0", "1001", "-1", "1.5", "1e2", "ten", "%2B5", " 5", "99999999999999999999"] {
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn invalid_cursor_is_all_but_1_to_15_digits() {
-        let after = |query: &str| Query::read(query).after();
+        let after = |query: &str| PushQuery::read(query).after();
         assert_eq!((after(""), after("after=0")), (Ok(0), Ok(0)));
         assert_eq!(after("after=999999999999999"), Ok(999_999_999_999_999));
         for wrong in ["", "1000000000000000", "-1", "x", "%D9%A1", "1 "] {
@@ -130,7 +130,7 @@ mod tests {
         }) else {
             panic!("an object");
         };
-        let query = Query::of_arguments(&arguments);
+        let query = PushQuery::of_arguments(&arguments);
         assert_eq!((query.limit(), query.after(), query.sync_id("syncId")), (Ok(7), Ok(3), Ok(None)));
         assert_eq!(query.issue_kind(), Ok(IssueKind::Warning));
         assert_eq!(query.value("more"), Some("[]"));
@@ -138,9 +138,9 @@ mod tests {
 
     #[test]
     fn invalid_sync_id_and_invalid_type() {
-        assert_eq!(Query::read("syncId=7").sync_id("syncId"), Err(PushError::InvalidSyncId));
-        assert_eq!(Query::read("syncId=").sync_id("syncId"), Err(PushError::InvalidSyncId));
-        assert_eq!(Query::read("type=Warning").issue_kind(), Err(PushError::InvalidType));
-        assert_eq!(Query::read("type=warning&more=1").issue_kind(), Ok(IssueKind::Warning));
+        assert_eq!(PushQuery::read("syncId=7").sync_id("syncId"), Err(PushError::InvalidSyncId));
+        assert_eq!(PushQuery::read("syncId=").sync_id("syncId"), Err(PushError::InvalidSyncId));
+        assert_eq!(PushQuery::read("type=Warning").issue_kind(), Err(PushError::InvalidType));
+        assert_eq!(PushQuery::read("type=warning&more=1").issue_kind(), Ok(IssueKind::Warning));
     }
 }

@@ -4,14 +4,15 @@ use std::error::Error;
 
 use contract::id::IntegrationId;
 use contract::push::{
-    Calls, ContactAnswer, Field, IntegrationAnswer, IntegrationView, Limits, OpenSyncView, PushError,
-    RejectionsAnswer, SchemaAnswer, Standing, SyncAnswer, SyncStatus, SyncView, SyncsAnswer,
+    ContactAnswer, IntegrationAnswer, IntegrationField, IntegrationLimits, IntegrationReadiness,
+    IntegrationView, OpenSyncView, OperationNames, PushError, RejectionsAnswer, SchemaAnswer, SyncAnswer,
+    SyncStatus, SyncView, SyncsAnswer,
 };
 use store::{Contact, IssueFilter, StoreError};
 
-use crate::Gateway;
-use crate::push::answer::Answered;
-use crate::push::query::Query;
+use crate::GatewayState;
+use crate::push::answer::ReplayableAnswer;
+use crate::push::query::PushQuery;
 
 /// Issues that come with a contact.
 const CONTACT_ISSUES: i64 = 100;
@@ -23,9 +24,9 @@ fn failed(error: StoreError) -> PushError {
 
 /// GET of the API's root, for a client that knows the calls by these names.
 pub(crate) async fn integration(
-    gateway: &Gateway,
+    gateway: &GatewayState,
     id: IntegrationId,
-    calls: &Calls,
+    calls: &OperationNames,
 ) -> Result<IntegrationAnswer, PushError> {
     let (store, now) = (&gateway.process.store, gateway.process.clock.now());
     let integration = store.integration_get(id).await.map_err(|error| match error {
@@ -36,8 +37,11 @@ pub(crate) async fn integration(
     let fields = store.field_list(id).await.map_err(failed)?;
     let latest = store.sync_latest(id, now).await.map_err(failed)?;
     let open = latest.filter(|sync| sync.status == SyncStatus::Open);
-    let standing =
-        Standing { fields: &fields, has_open_sync: open.is_some(), has_completed: integration.has_completed };
+    let standing = IntegrationReadiness {
+        fields: &fields,
+        has_open_sync: open.is_some(),
+        has_completed: integration.has_completed,
+    };
     Ok(IntegrationAnswer {
         integration: IntegrationView {
             id,
@@ -45,7 +49,7 @@ pub(crate) async fn integration(
             setup_complete: standing.is_set_up(),
             name: integration.name,
         },
-        limits: Limits::new(gateway.process.config.syncer.sync_expiry_hours),
+        limits: IntegrationLimits::new(gateway.process.config.syncer.sync_expiry_hours),
         next_step: standing.next_step(calls),
         open_sync: open.map(|sync| OpenSyncView {
             id: sync.id,
@@ -57,32 +61,35 @@ pub(crate) async fn integration(
 }
 
 /// GET schema.
-pub(super) async fn schema(gateway: &Gateway, id: IntegrationId) -> Result<Answered, PushError> {
-    Ok(Answered::new(&SchemaAnswer { fields: fields(gateway, id).await? }))
+pub(super) async fn schema(gateway: &GatewayState, id: IntegrationId) -> Result<ReplayableAnswer, PushError> {
+    Ok(ReplayableAnswer::new(&SchemaAnswer { fields: fields(gateway, id).await? }))
 }
 
 /// The declared fields.
-pub(crate) async fn fields(gateway: &Gateway, id: IntegrationId) -> Result<Vec<Field>, PushError> {
+pub(crate) async fn fields(
+    gateway: &GatewayState,
+    id: IntegrationId,
+) -> Result<Vec<IntegrationField>, PushError> {
     gateway.process.store.field_list(id).await.map_err(failed)
 }
 
 /// GET sync: the latest one.
-pub(super) async fn sync(gateway: &Gateway, id: IntegrationId) -> Result<Answered, PushError> {
+pub(super) async fn sync(gateway: &GatewayState, id: IntegrationId) -> Result<ReplayableAnswer, PushError> {
     let sync = latest(gateway, id).await?;
-    Ok(Answered::new(&SyncAnswer { sync }))
+    Ok(ReplayableAnswer::new(&SyncAnswer { sync }))
 }
 
-async fn latest(gateway: &Gateway, id: IntegrationId) -> Result<Option<SyncView>, PushError> {
+async fn latest(gateway: &GatewayState, id: IntegrationId) -> Result<Option<SyncView>, PushError> {
     gateway.process.store.sync_latest(id, gateway.process.clock.now()).await.map_err(failed)
 }
 
 /// GET sync/rejections. One item more than the page is read, to know whether there is a next page.
 pub(crate) async fn rejections(
-    gateway: &Gateway,
+    gateway: &GatewayState,
     id: IntegrationId,
-    query: &Query,
+    query: &PushQuery,
     filter: IssueFilter,
-) -> Result<Answered, PushError> {
+) -> Result<ReplayableAnswer, PushError> {
     let (asked, kind, after, limit) =
         (query.sync_id("syncId")?, query.issue_kind()?, query.after()?, query.limit()?);
     let store = &gateway.process.store;
@@ -96,12 +103,16 @@ pub(crate) async fn rejections(
     let has_more = items.len() > page;
     items.truncate(page);
     let next_after = items.last().filter(|_| has_more).map(|item| item.id.to_string());
-    Ok(Answered::new(&RejectionsAnswer { sync_id, kind, items, next_after }))
+    Ok(ReplayableAnswer::new(&RejectionsAnswer { sync_id, kind, items, next_after }))
 }
 
 /// GET syncs: the newest first.
-pub(super) async fn syncs(gateway: &Gateway, id: IntegrationId, query: &str) -> Result<Answered, PushError> {
-    let query = Query::read(query);
+pub(super) async fn syncs(
+    gateway: &GatewayState,
+    id: IntegrationId,
+    query: &str,
+) -> Result<ReplayableAnswer, PushError> {
+    let query = PushQuery::read(query);
     let limit = query.limit()?;
     let before = query.sync_id("after").map_err(|_| PushError::InvalidCursor)?;
     let now = gateway.process.clock.now();
@@ -110,16 +121,16 @@ pub(super) async fn syncs(gateway: &Gateway, id: IntegrationId, query: &str) -> 
     let has_more = syncs.len() > page;
     syncs.truncate(page);
     let next_after = syncs.last().filter(|_| has_more).map(|sync| sync.id);
-    Ok(Answered::new(&SyncsAnswer { syncs, next_after }))
+    Ok(ReplayableAnswer::new(&SyncsAnswer { syncs, next_after }))
 }
 
 /// GET contacts: the one with this `externalId`.
 pub(super) async fn contact(
-    gateway: &Gateway,
+    gateway: &GatewayState,
     id: IntegrationId,
     query: &str,
-) -> Result<Answered, PushError> {
-    let query = Query::read(query);
+) -> Result<ReplayableAnswer, PushError> {
+    let query = PushQuery::read(query);
     let external_id = query
         .value("externalId")
         .ok_or_else(|| PushError::InvalidRequest("externalId names the contact and is needed.".to_owned()))?;
@@ -131,7 +142,7 @@ pub(super) async fn contact(
     let contact = contact.ok_or(PushError::ContactNotFound)?;
     let issues = store.issue_list_of_contact(id, external_id, CONTACT_ISSUES).await.map_err(failed)?;
     let kept_by = store.sync_latest_full(id, gateway.process.clock.now()).await.map_err(failed)?;
-    Ok(Answered::new(&ContactAnswer {
+    Ok(ReplayableAnswer::new(&ContactAnswer {
         last_sync_id: last_sync(&contact, kept_by.as_ref()),
         external_id: contact.external_id,
         fields: contact.fields,

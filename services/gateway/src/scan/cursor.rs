@@ -19,9 +19,9 @@ const CHECK_MASK: u32 = (1 << 30) - 1;
 
 /// A place in the feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cursor {
+pub(super) enum FeedCursor {
     /// Behind this position.
-    Position(Place),
+    Position(FeedPosition),
     /// Behind the scan with this id, among those that were recorded before there was a feed, or are no longer in it; and before
     /// everything else.
     Id(Uuid),
@@ -29,7 +29,7 @@ pub(super) enum Cursor {
 
 /// Behind a scan in the feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct FeedPosition {
     /// 0 is the begin of the feed.
     pub(super) position: i64,
     /// When the scan was made.
@@ -38,7 +38,7 @@ pub(super) struct Place {
     check: u32,
 }
 
-impl Cursor {
+impl FeedCursor {
     /// From what a client brings.
     pub(super) fn of(given: Uuid) -> Self {
         if given.get_version_num() != 8 {
@@ -47,7 +47,7 @@ impl Cursor {
         let bits = given.as_u128();
         let high = (bits >> 64) as u64 & 0xfff;
         let low = (bits >> 30) as u64 & u64::from(u32::MAX);
-        Self::Position(Place {
+        Self::Position(FeedPosition {
             // 44 bits.
             position: ((high << POSITION_LOW_BITS) | low).cast_signed(),
             at_ms: millis_of(given),
@@ -59,7 +59,7 @@ impl Cursor {
     pub(super) fn to_uuid(self) -> Uuid {
         match self {
             Self::Id(id) => id,
-            Self::Position(Place { position, at_ms, check }) => {
+            Self::Position(FeedPosition { position, at_ms, check }) => {
                 let position = position.cast_unsigned() & POSITION_MASK;
                 let (high, low) = (position >> POSITION_LOW_BITS, position & u64::from(u32::MAX));
                 let fields = [(at_ms, 80), (8, 76), (high, 64), (0b10, 62), (low, 30), (check.into(), 0)];
@@ -71,7 +71,7 @@ impl Cursor {
     }
 }
 
-impl Place {
+impl FeedPosition {
     /// Behind this item.
     pub(super) fn behind(item: FeedItem) -> Self {
         Self { position: item.position, at_ms: millis_of(item.item_id), check: check_of(item.item_id) }
@@ -135,20 +135,20 @@ mod tests {
     #[test]
     fn the_id_of_a_scan_is_a_cursor_as_it_was_before_there_were_positions() {
         let id = Uuid::now_v7();
-        assert_eq!(Cursor::of(id), Cursor::Id(id));
-        assert_eq!(Cursor::Id(id).to_uuid(), id);
+        assert_eq!(FeedCursor::of(id), FeedCursor::Id(id));
+        assert_eq!(FeedCursor::Id(id).to_uuid(), id);
     }
 
     proptest! {
         #[test]
         fn a_cursor_is_read_as_it_was_written(position in 0_i64..1 << 44, item in any::<u128>()) {
             let item = FeedItem { position, item_id: Uuid::from_u128(item) };
-            let cursor = Cursor::Position(Place::behind(item));
+            let cursor = FeedCursor::Position(FeedPosition::behind(item));
             let written = cursor.to_uuid();
             prop_assert_eq!(written.get_version_num(), 8);
             prop_assert_eq!(written.get_variant(), uuid::Variant::RFC4122);
-            prop_assert_eq!(Cursor::of(written), cursor);
-            let Cursor::Position(place) = Cursor::of(written) else { panic!("a position") };
+            prop_assert_eq!(FeedCursor::of(written), cursor);
+            let FeedCursor::Position(place) = FeedCursor::of(written) else { panic!("a position") };
             prop_assert!(place.is_behind(item));
             prop_assert!(place.least_id() <= item.item_id);
         }
@@ -159,7 +159,7 @@ mod tests {
         ) {
             let id = uuid::Builder::from_unix_timestamp_millis(at_ms, &rest);
             let item = FeedItem { position, item_id: id.into_uuid() };
-            prop_assert!(Cursor::Position(Place::behind(item)).to_uuid() > item.item_id);
+            prop_assert!(FeedCursor::Position(FeedPosition::behind(item)).to_uuid() > item.item_id);
         }
     }
 }

@@ -2,22 +2,22 @@
 
 use chrono::{DateTime, Utc};
 use contract::webhook::{EventCampaign, EventId, EventLocation, EventRecipient, QrScanned, known};
-use store::ScannedCard;
+use store::ScannedMailpiece;
 use uuid::Uuid;
 
-use super::location::Place;
+use super::location::GeoLocation;
 
 /// A scan of a card, and where it led.
-pub(super) struct Scanned<'a> {
+pub(super) struct ScanEventBody<'a> {
     pub(super) scan_id: Uuid,
-    pub(super) card: &'a ScannedCard,
+    pub(super) card: &'a ScannedMailpiece,
     pub(super) destination: &'a str,
-    pub(super) place: &'a Place,
+    pub(super) place: &'a GeoLocation,
     pub(super) scanned_at: DateTime<Utc>,
     pub(super) is_automated: bool,
 }
 
-impl Scanned<'_> {
+impl ScanEventBody<'_> {
     /// The event's body: the same bytes for a webhook and for the feed, as long as the card's names stay.
     ///
     /// # Errors

@@ -22,14 +22,14 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::cursor::Cursor;
-use super::event::Scanned;
-use super::follow::Follower;
-use super::location::Place;
-use super::visitor::Visitor;
+use super::cursor::FeedCursor;
+use super::event::ScanEventBody;
+use super::follow::FeedReader;
+use super::location::GeoLocation;
+use super::visitor::VisitorKind;
 use crate::per_team::PerTeam;
 use crate::recipients::answer_team;
-use crate::{Gateway, Peer};
+use crate::{GatewayState, PeerAddress};
 
 /// Events of an answer at the most.
 pub(crate) const EVENTS: i64 = 100;
@@ -61,9 +61,9 @@ impl Default for Waiters {
 
 /// What is asked for.
 #[derive(Debug, PartialEq, Eq)]
-struct Question {
+struct FeedQuery {
     /// The place in the feed; `None` for its end.
-    after: Option<Cursor>,
+    after: Option<FeedCursor>,
     wait: Duration,
 }
 
@@ -80,17 +80,17 @@ pub(crate) struct ScansAnswer {
 
 /// Answers with the scans behind a place.
 pub(crate) async fn get(
-    State(gateway): State<Gateway>,
-    Peer { 0: peer }: Peer,
+    State(gateway): State<GatewayState>,
+    PeerAddress { 0: peer }: PeerAddress,
     request: Request,
 ) -> Response {
     let answer = async |team_id, parts: &Parts| {
-        answer(&gateway, team_id, Question::read(parts.uri.query().unwrap_or_default())?).await
+        answer(&gateway, team_id, FeedQuery::read(parts.uri.query().unwrap_or_default())?).await
     };
     answer_team(&gateway, &gateway.scans_gate, peer, request, answer).await
 }
 
-impl Question {
+impl FeedQuery {
     fn read(query: &str) -> Result<Self, SendError> {
         let mut question = Self { after: None, wait: Duration::ZERO };
         let bad = |name: &str, what: &str| SendError::InvalidPayload(format!("{name} must be {what}."));
@@ -99,7 +99,7 @@ impl Question {
                 "after" => {
                     let place =
                         value.parse().map_err(|_| bad("after", "the nextAfter of an earlier answer"))?;
-                    question.after = Some(Cursor::of(place));
+                    question.after = Some(FeedCursor::of(place));
                 }
                 "wait" => {
                     let seconds: Option<u64> =
@@ -114,9 +114,9 @@ impl Question {
     }
 }
 
-async fn answer(gateway: &Gateway, team_id: TeamId, question: Question) -> Result<Bytes, SendError> {
+async fn answer(gateway: &GatewayState, team_id: TeamId, question: FeedQuery) -> Result<Bytes, SendError> {
     let process = &gateway.process;
-    let follower = Follower { store: &process.store, team_id, events: EVENTS };
+    let follower = FeedReader { store: &process.store, team_id, events: EVENTS };
     let failed = |error| {
         tracing::error!(error = &error as &dyn Error, "cannot list scans");
         SendError::InternalError
@@ -142,7 +142,7 @@ async fn answer(gateway: &Gateway, team_id: TeamId, question: Question) -> Resul
     }
 }
 
-fn written(scans: &[RecordedScan], after: Cursor) -> Result<Bytes, SendError> {
+fn written(scans: &[RecordedScan], after: FeedCursor) -> Result<Bytes, SendError> {
     let next_after = after.to_uuid();
     let events = scans.iter().map(event).collect::<Result<_, _>>();
     let json = events.and_then(|events| serde_json::to_vec(&ScansAnswer { events, next_after }));
@@ -153,18 +153,18 @@ fn written(scans: &[RecordedScan], after: Cursor) -> Result<Bytes, SendError> {
 }
 
 fn event(scan: &RecordedScan) -> serde_json::Result<Box<RawValue>> {
-    let place = Place {
+    let place = GeoLocation {
         city: scan.city.clone(),
         region: scan.region.clone(),
         point: scan.latitude.zip(scan.longitude),
     };
-    let scanned = Scanned {
+    let scanned = ScanEventBody {
         scan_id: scan.scan_id,
         card: &scan.card,
         destination: &scan.destination,
         place: &place,
         scanned_at: scan.scanned_at,
-        is_automated: scan.visitor == Visitor::Program.as_str(),
+        is_automated: scan.visitor == VisitorKind::Program.as_str(),
     };
     RawValue::from_string(scanned.to_json()?)
 }
@@ -176,14 +176,14 @@ mod tests {
     #[test]
     fn a_question_has_a_place_and_a_bounded_wait() {
         let place = Uuid::now_v7();
-        let question = Question::read(&format!("after={place}&wait=20&limit=7"));
+        let question = FeedQuery::read(&format!("after={place}&wait=20&limit=7"));
         assert_eq!(
             question.ok(),
-            Some(Question { after: Some(Cursor::Id(place)), wait: Duration::from_secs(20) })
+            Some(FeedQuery { after: Some(FeedCursor::Id(place)), wait: Duration::from_secs(20) })
         );
-        assert_eq!(Question::read("").ok(), Some(Question { after: None, wait: Duration::ZERO }));
+        assert_eq!(FeedQuery::read("").ok(), Some(FeedQuery { after: None, wait: Duration::ZERO }));
         for query in ["after=7", "wait=26", "wait=-1", "wait=soon"] {
-            assert!(Question::read(query).is_err(), "{query}");
+            assert!(FeedQuery::read(query).is_err(), "{query}");
         }
     }
 }

@@ -4,16 +4,16 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
 use contract::id::TeamId;
-use store::{Feed, FeedItem, RecordedScan, Store, StoreError};
+use store::{FeedItem, FeedKind, RecordedScan, Store, StoreError};
 use uuid::Uuid;
 
-use super::cursor::{Cursor, Place, least_id_behind, past_ids_before};
+use super::cursor::{FeedCursor, FeedPosition, least_id_behind, past_ids_before};
 
 /// Past every id.
 const NO_ID: Uuid = Uuid::max();
 
 /// Who follows a team's scans.
-pub(super) struct Follower<'a> {
+pub(super) struct FeedReader<'a> {
     pub(super) store: &'a Store,
     pub(super) team_id: TeamId,
     /// Scans of a page at the most.
@@ -21,29 +21,33 @@ pub(super) struct Follower<'a> {
 }
 
 /// The scans behind a cursor.
-pub(super) struct Page {
+pub(super) struct ScanFeedPage {
     /// In the order of the feed.
     pub(super) scans: Vec<RecordedScan>,
-    pub(super) next_after: Cursor,
+    pub(super) next_after: FeedCursor,
 }
 
-impl Follower<'_> {
+impl FeedReader<'_> {
     /// Behind all that was recorded until now.
-    pub(super) async fn end(&self, now: DateTime<Utc>) -> Result<Cursor, StoreError> {
-        self.store.feed_place(self.team_id, Feed::Scans).await?;
-        let (position, item_id) = self.store.feed_end(self.team_id, Feed::Scans).await?;
-        Ok(Cursor::Position(match item_id {
-            Some(item_id) => Place::behind(FeedItem { position, item_id }),
-            None => Place::behind_position(position, now),
+    pub(super) async fn end(&self, now: DateTime<Utc>) -> Result<FeedCursor, StoreError> {
+        self.store.feed_place(self.team_id, FeedKind::Scans).await?;
+        let (position, item_id) = self.store.feed_end(self.team_id, FeedKind::Scans).await?;
+        Ok(FeedCursor::Position(match item_id {
+            Some(item_id) => FeedPosition::behind(FeedItem { position, item_id }),
+            None => FeedPosition::behind_position(position, now),
         }))
     }
 
     /// The next scans behind a cursor.
-    pub(super) async fn page(&self, after: Cursor, now: DateTime<Utc>) -> Result<Page, StoreError> {
-        self.store.feed_place(self.team_id, Feed::Scans).await?;
+    pub(super) async fn page(
+        &self,
+        after: FeedCursor,
+        now: DateTime<Utc>,
+    ) -> Result<ScanFeedPage, StoreError> {
+        self.store.feed_place(self.team_id, FeedKind::Scans).await?;
         let id = match after {
-            Cursor::Id(id) => id,
-            Cursor::Position(place) => match self.behind(place).await? {
+            FeedCursor::Id(id) => id,
+            FeedCursor::Position(place) => match self.behind(place).await? {
                 Some(page) => return Ok(page),
                 // Its scan is no longer in the feed, or is another one: what remains of the cursor is its time.
                 None => place.least_id(),
@@ -53,14 +57,15 @@ impl Follower<'_> {
     }
 
     /// The scans behind a place; `None` when it is not in the feed.
-    async fn behind(&self, place: Place) -> Result<Option<Page>, StoreError> {
+    async fn behind(&self, place: FeedPosition) -> Result<Option<ScanFeedPage>, StoreError> {
         // With the item at the place itself, which shows that it is the same one.
-        let items = self.store.feed_page(self.team_id, Feed::Scans, place.position, self.events + 1).await?;
+        let items =
+            self.store.feed_page(self.team_id, FeedKind::Scans, place.position, self.events + 1).await?;
         let is_known = match items.first() {
             Some(first) if first.position == place.position => place.is_behind(*first),
             _ => {
                 place.is_unknown()
-                    && place.position <= self.store.feed_end(self.team_id, Feed::Scans).await?.0
+                    && place.position <= self.store.feed_end(self.team_id, FeedKind::Scans).await?.0
             }
         };
         if !is_known {
@@ -71,40 +76,40 @@ impl Follower<'_> {
         Ok(Some(self.read(&behind.take(most).collect::<Vec<_>>(), place).await?))
     }
 
-    async fn read(&self, items: &[FeedItem], place: Place) -> Result<Page, StoreError> {
+    async fn read(&self, items: &[FeedItem], place: FeedPosition) -> Result<ScanFeedPage, StoreError> {
         let Some(last) = items.last() else {
-            return Ok(Page { scans: Vec::new(), next_after: Cursor::Position(place) });
+            return Ok(ScanFeedPage { scans: Vec::new(), next_after: FeedCursor::Position(place) });
         };
         let ids: Vec<Uuid> = items.iter().map(|item| item.item_id).collect();
         let found = self.store.scan_get_all(self.team_id, &ids).await?;
         let mut by_id: HashMap<Uuid, RecordedScan> =
             found.into_iter().map(|scan| (scan.scan_id, scan)).collect();
         let scans = ids.iter().filter_map(|id| by_id.remove(id)).collect();
-        Ok(Page { scans, next_after: Cursor::Position(Place::behind(*last)) })
+        Ok(ScanFeedPage { scans, next_after: FeedCursor::Position(FeedPosition::behind(*last)) })
     }
 
     /// The scans behind an id: first those from before what the feed still has, then what is in the feed. Where the one
     /// passes into the other some may come a second time; none is left out.
-    async fn behind_id(&self, id: Uuid, now: DateTime<Utc>) -> Result<Page, StoreError> {
-        let first = self.store.feed_first_id(self.team_id, Feed::Scans).await?;
+    async fn behind_id(&self, id: Uuid, now: DateTime<Utc>) -> Result<ScanFeedPage, StoreError> {
+        let first = self.store.feed_first_id(self.team_id, FeedKind::Scans).await?;
         let before = first.map_or(NO_ID, past_ids_before);
         if id < before {
             let scans = self.store.scan_list_between(self.team_id, id, before, self.events).await?;
             if let Some(last) = scans.last() {
-                let next_after = Cursor::Id(last.scan_id);
-                return Ok(Page { scans, next_after });
+                let next_after = FeedCursor::Id(last.scan_id);
+                return Ok(ScanFeedPage { scans, next_after });
             }
         }
         let least = least_id_behind(id);
-        let position = self.store.feed_position_before(self.team_id, Feed::Scans, least).await?;
-        let item = self.store.feed_page(self.team_id, Feed::Scans, position, 1).await?.into_iter().next();
+        let position = self.store.feed_position_before(self.team_id, FeedKind::Scans, least).await?;
+        let item = self.store.feed_page(self.team_id, FeedKind::Scans, position, 1).await?.into_iter().next();
         let place = match item {
-            Some(item) if item.position == position => Place::behind(item),
-            _ => Place::behind_position(position, now),
+            Some(item) if item.position == position => FeedPosition::behind(item),
+            _ => FeedPosition::behind_position(position, now),
         };
         Ok(self
             .behind(place)
             .await?
-            .unwrap_or(Page { scans: Vec::new(), next_after: Cursor::Position(place) }))
+            .unwrap_or(ScanFeedPage { scans: Vec::new(), next_after: FeedCursor::Position(place) }))
     }
 }

@@ -12,7 +12,7 @@ const NAME_CHARS: usize = 100;
 
 /// Where something is, as far as known.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Place {
+pub(crate) struct GeoLocation {
     pub(crate) city: Option<String>,
     pub(crate) region: Option<String>,
     /// Degrees north and east.
@@ -20,11 +20,11 @@ pub(crate) struct Place {
 }
 
 /// The configured files, in memory.
-pub(crate) struct Locator {
+pub(crate) struct GeoLocator {
     readers: Vec<Reader<Vec<u8>>>,
 }
 
-impl Locator {
+impl GeoLocator {
     /// Reads the files. Without any, every place is unknown.
     pub(crate) fn open(paths: &[PathBuf]) -> anyhow::Result<Self> {
         let open = |path: &PathBuf| {
@@ -34,11 +34,11 @@ impl Locator {
     }
 
     /// The place of an address, from the first file that knows it.
-    pub(crate) fn place_of(&self, address: IpAddr) -> Place {
+    pub(crate) fn place_of(&self, address: IpAddr) -> GeoLocation {
         let known = self.readers.iter().find_map(|reader| {
             // A file of IPv4 networks answers an IPv6 address with an error: it does not know it.
             let record = reader.lookup(address.to_canonical()).ok()?.decode::<Value>().ok()??;
-            Some(place(&record)).filter(|place| *place != Place::default())
+            Some(place(&record)).filter(|place| *place != GeoLocation::default())
         });
         known.unwrap_or_default()
     }
@@ -46,7 +46,7 @@ impl Locator {
 
 /// Reads a record in either of the two layouts in use: MaxMind's nested one with names by language, and the flat one of
 /// files made from DB-IP's data. Numbers are numbers here, whether the file has them in 32 or 64 bits.
-fn place(record: &Value) -> Place {
+fn place(record: &Value) -> GeoLocation {
     let text = |pointers: [&str; 2]| {
         let found = pointers.iter().find_map(|pointer| record.pointer(pointer)?.as_str());
         found.map(clean).filter(|name| !name.is_empty())
@@ -54,7 +54,7 @@ fn place(record: &Value) -> Place {
     let number = |pointers: [&str; 2]| pointers.iter().find_map(|pointer| record.pointer(pointer)?.as_f64());
     let latitude = number(["/location/latitude", "/latitude"]).filter(|degrees| degrees.abs() <= 90.0);
     let longitude = number(["/location/longitude", "/longitude"]).filter(|degrees| degrees.abs() <= 180.0);
-    Place {
+    GeoLocation {
         city: text(["/city/names/en", "/city"]),
         region: text(["/subdivisions/0/names/en", "/state1"]),
         point: latitude.zip(longitude).map(|(north, east)| (rounded(north), rounded(east))),
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn both_layouts_are_read() {
-        let expected = Place {
+        let expected = GeoLocation {
             city: Some("Austin".to_owned()),
             region: Some("Texas".to_owned()),
             point: Some((30.2672, -97.7431)),
@@ -98,11 +98,14 @@ mod tests {
     #[test]
     fn what_a_file_does_not_know_is_unknown() {
         for record in [json!({}), json!(7), json!({"city": "", "latitude": 30.0}), json!({"city": 7})] {
-            assert_eq!(place(&record), Place::default(), "{record}");
+            assert_eq!(place(&record), GeoLocation::default(), "{record}");
         }
         let wrong = json!({"city": "Nul\u{0}", "latitude": 91.0, "longitude": 0.0});
-        assert_eq!(place(&wrong), Place { city: Some("Nul".to_owned()), ..Place::default() });
-        assert_eq!(Locator::open(&[]).unwrap().place_of("8.8.8.8".parse().unwrap()), Place::default());
-        assert!(Locator::open(&["/no/such/file".into()]).is_err());
+        assert_eq!(place(&wrong), GeoLocation { city: Some("Nul".to_owned()), ..GeoLocation::default() });
+        assert_eq!(
+            GeoLocator::open(&[]).unwrap().place_of("8.8.8.8".parse().unwrap()),
+            GeoLocation::default()
+        );
+        assert!(GeoLocator::open(&["/no/such/file".into()]).is_err());
     }
 }

@@ -16,13 +16,13 @@ use contract::message::{DELIVERIES_QUEUE, DELIVERIES_WAITING_V1};
 use contract::scan::ScanTarget;
 use queue::Announcer;
 use service::{Process, fail_point};
-use store::{NewScan, ScannedCard, Store, StoreError, retry};
+use store::{NewScan, ScannedMailpiece, Store, StoreError, retry};
 use tokio::sync::{Mutex, mpsc, oneshot};
 use uuid::Uuid;
 
-use super::event::Scanned;
-use super::location::{Locator, Place};
-use super::visitor::Visitor;
+use super::event::ScanEventBody;
+use super::location::{GeoLocation, GeoLocator};
+use super::visitor::VisitorKind;
 
 /// Scans that one statement reads or writes at the most.
 const BATCH: usize = 128;
@@ -36,49 +36,49 @@ const ATTEMPTS: u32 = 2;
 
 /// The database cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct NotRead;
+pub(crate) struct ScanLookupError;
 
 /// Who scans, from where and when.
 #[derive(Debug)]
-pub(crate) struct Visit {
-    pub(crate) visitor: Visitor,
-    pub(crate) place: Place,
+pub(crate) struct ScanVisit {
+    pub(crate) visitor: VisitorKind,
+    pub(crate) place: GeoLocation,
     pub(crate) scanned_at: DateTime<Utc>,
     /// The request's place in a trace that is recorded.
     pub(crate) traceparent: Option<String>,
 }
 
 /// The way of scans into the database.
-pub(crate) struct Scans {
-    locator: Locator,
-    requests: mpsc::Sender<Request>,
+pub(crate) struct ScanRecorder {
+    locator: GeoLocator,
+    requests: mpsc::Sender<ScanRequest>,
     patience: Duration,
 }
 
 /// A phone that waits. Without a visit it only wants to know where the code leads.
-struct Request {
+struct ScanRequest {
     target: ScanTarget,
-    visit: Option<Visit>,
-    found: oneshot::Sender<Result<Option<Found>, NotRead>>,
+    visit: Option<ScanVisit>,
+    found: oneshot::Sender<Result<Option<FoundMailpiece>, ScanLookupError>>,
 }
 
 /// A card was found; its scan is on its way.
-struct Found {
+struct FoundMailpiece {
     destination: String,
     recorded: oneshot::Receiver<()>,
 }
 
 /// A scan on its way into the database, and whom to tell.
-struct Recording {
+struct PendingScan {
     scan: NewScan,
     recorded: oneshot::Sender<()>,
 }
 
-impl Scans {
+impl ScanRecorder {
     /// Starts the tasks that read and write.
     pub(crate) fn start(process: &Process) -> anyhow::Result<Self> {
         let settings = &process.config.scans;
-        let locator = Locator::open(&settings.location_files)?;
+        let locator = GeoLocator::open(&settings.location_files)?;
         let announcer = Announcer::start(
             &process.broker,
             DELIVERIES_QUEUE,
@@ -97,28 +97,39 @@ impl Scans {
     }
 
     /// Roughly where an address is.
-    pub(crate) fn place_of(&self, source: IpAddr) -> Place {
+    pub(crate) fn place_of(&self, source: IpAddr) -> GeoLocation {
         self.locator.place_of(source)
     }
 
     /// Records a scan and tells where the code leads; `None` when it leads nowhere. A scan that is not recorded in
     /// time goes on being recorded behind the phone's back.
-    pub(crate) async fn scan(&self, target: ScanTarget, visit: Visit) -> Result<Option<String>, NotRead> {
+    pub(crate) async fn scan(
+        &self,
+        target: ScanTarget,
+        visit: ScanVisit,
+    ) -> Result<Option<String>, ScanLookupError> {
         let Some(found) = self.ask(target, Some(visit)).await? else { return Ok(None) };
         let _ = tokio::time::timeout(self.patience, found.recorded).await;
         Ok(Some(found.destination))
     }
 
     /// Tells where a code leads; `None` when it leads nowhere.
-    pub(crate) async fn look_up(&self, target: ScanTarget) -> Result<Option<String>, NotRead> {
+    pub(crate) async fn look_up(&self, target: ScanTarget) -> Result<Option<String>, ScanLookupError> {
         Ok(self.ask(target, None).await?.map(|found| found.destination))
     }
 
-    async fn ask(&self, target: ScanTarget, visit: Option<Visit>) -> Result<Option<Found>, NotRead> {
+    async fn ask(
+        &self,
+        target: ScanTarget,
+        visit: Option<ScanVisit>,
+    ) -> Result<Option<FoundMailpiece>, ScanLookupError> {
         let (sender, found) = oneshot::channel();
         // A full queue makes the phone wait; the number of phones is bounded by that of connections.
-        self.requests.send(Request { target, visit, found: sender }).await.map_err(|_| NotRead)?;
-        found.await.map_err(|_| NotRead)?
+        self.requests
+            .send(ScanRequest { target, visit, found: sender })
+            .await
+            .map_err(|_| ScanLookupError)?;
+        found.await.map_err(|_| ScanLookupError)?
     }
 }
 
@@ -131,8 +142,8 @@ async fn next_batch<T>(queue: &Mutex<mpsc::Receiver<T>>) -> Option<Vec<T>> {
 
 async fn read(
     store: Store,
-    waiting: Arc<Mutex<mpsc::Receiver<Request>>>,
-    recordings: mpsc::Sender<Recording>,
+    waiting: Arc<Mutex<mpsc::Receiver<ScanRequest>>>,
+    recordings: mpsc::Sender<PendingScan>,
 ) {
     while let Some(batch) = next_batch(&waiting).await {
         let mut codes: Vec<&str> = batch.iter().map(|request| request.target.code.as_str()).collect();
@@ -150,12 +161,12 @@ async fn read(
 
 /// Tells the phone where its code leads, and hands the scan on.
 fn answer(
-    request: Request,
-    cards: Option<&HashMap<String, ScannedCard>>,
-    recordings: &mpsc::Sender<Recording>,
+    request: ScanRequest,
+    cards: Option<&HashMap<String, ScannedMailpiece>>,
+    recordings: &mpsc::Sender<PendingScan>,
 ) {
     let Some(cards) = cards else {
-        let _ = request.found.send(Err(NotRead));
+        let _ = request.found.send(Err(ScanLookupError));
         return;
     };
     let card = cards.get(request.target.code.as_str());
@@ -166,11 +177,12 @@ fn answer(
         return;
     };
     let (recorded, receiver) = oneshot::channel();
-    let _ = request.found.send(Ok(Some(Found { destination: destination.clone(), recorded: receiver })));
+    let _ =
+        request.found.send(Ok(Some(FoundMailpiece { destination: destination.clone(), recorded: receiver })));
     let Some(visit) = request.visit else { return };
     match new_scan(card, destination, visit) {
         Ok(scan) => {
-            if recordings.try_send(Recording { scan, recorded }).is_err() {
+            if recordings.try_send(PendingScan { scan, recorded }).is_err() {
                 count("unrecorded", 1);
                 tracing::error!(
                     "too many scans wait for the database: a phone was redirected without a record"
@@ -181,18 +193,18 @@ fn answer(
     }
 }
 
-fn new_scan(card: &ScannedCard, destination: &str, visit: Visit) -> serde_json::Result<NewScan> {
-    let Visit { visitor, place, scanned_at, traceparent } = visit;
+fn new_scan(card: &ScannedMailpiece, destination: &str, visit: ScanVisit) -> serde_json::Result<NewScan> {
+    let ScanVisit { visitor, place, scanned_at, traceparent } = visit;
     let scan_id = Uuid::now_v7();
     // A name that cannot be read was never stored; UTC stands in for it.
     let zone: Tz = card.time_zone.parse().unwrap_or(Tz::UTC);
-    let scanned = Scanned {
+    let scanned = ScanEventBody {
         scan_id,
         card,
         destination,
         place: &place,
         scanned_at,
-        is_automated: visitor == Visitor::Program,
+        is_automated: visitor == VisitorKind::Program,
     };
     let body = scanned.to_json()?;
     let (latitude, longitude) = place.point.unzip();
@@ -214,7 +226,7 @@ fn new_scan(card: &ScannedCard, destination: &str, visit: Visit) -> serde_json::
     })
 }
 
-async fn write(store: Store, waiting: Arc<Mutex<mpsc::Receiver<Recording>>>, announcer: Announcer) {
+async fn write(store: Store, waiting: Arc<Mutex<mpsc::Receiver<PendingScan>>>, announcer: Announcer) {
     while let Some(batch) = next_batch(&waiting).await {
         let (scans, phones): (Vec<NewScan>, Vec<oneshot::Sender<()>>) =
             batch.into_iter().map(|recording| (recording.scan, recording.recorded)).unzip();

@@ -2,7 +2,7 @@
 
 /// Who asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Visitor {
+pub(crate) enum VisitorKind {
     /// A person, as far as can be told.
     Person,
     /// A link preview, a prefetch, a crawler.
@@ -34,7 +34,7 @@ const PROGRAMS: [&str; 11] = [
 /// A maker of phones with "bot" in its name.
 const NOT_A_BOT: &str = "cubot";
 
-impl Visitor {
+impl VisitorKind {
     /// The name in the database.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
@@ -45,16 +45,16 @@ impl Visitor {
 }
 
 /// Who asks with these headers.
-pub(crate) fn visitor<'h>(header: impl Fn(&str) -> Option<&'h str>) -> Visitor {
+pub(crate) fn visitor<'h>(header: impl Fn(&str) -> Option<&'h str>) -> VisitorKind {
     let looks_ahead = PURPOSE_HEADERS.iter().filter_map(|name| header(name)).any(|value| {
         let value = value.trim().to_ascii_lowercase();
         PURPOSES.iter().any(|purpose| value.starts_with(purpose))
     });
     let agent = header("user-agent").unwrap_or_default().to_ascii_lowercase().replace(NOT_A_BOT, "");
     if looks_ahead || PROGRAMS.iter().any(|program| agent.contains(program)) {
-        Visitor::Program
+        VisitorKind::Program
     } else {
-        Visitor::Person
+        VisitorKind::Person
     }
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn visitor<'h>(header: impl Fn(&str) -> Option<&'h str>) -> Visitor {
 mod tests {
     use super::*;
 
-    fn with(name: &'static str, value: &'static str) -> Visitor {
+    fn with(name: &'static str, value: &'static str) -> VisitorKind {
         visitor(|asked| (asked == name).then_some(value))
     }
 
@@ -83,7 +83,7 @@ mod tests {
             let crawler = format!("{agent} Googlebot/2.1 {agent}");
             proptest::prop_assert_eq!(
                 visitor(|name| (name == "user-agent").then_some(&*crawler)),
-                Visitor::Program
+                VisitorKind::Program
             );
             for header in PURPOSE_HEADERS {
                 let _ = visitor(|name| (name == header).then_some(agent));
@@ -94,15 +94,15 @@ mod tests {
 
     #[test]
     fn phones_are_persons() {
-        assert_eq!(visitor(|_| None), Visitor::Person);
+        assert_eq!(visitor(|_| None), VisitorKind::Person);
         for agent in [
             "Mozilla/5.0 (iPhone; CPU iPhone OS 26_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Mobile/15E148 Safari/604.1",
             "Mozilla/5.0 (Linux; Android 16; Pixel 10) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36",
             "Mozilla/5.0 (Linux; Android 13; CUBOT KINGKONG 9) AppleWebKit/537.36 Chrome/142.0.0.0 Mobile Safari/537.36",
         ] {
-            assert_eq!(with("user-agent", agent), Visitor::Person, "{agent}");
+            assert_eq!(with("user-agent", agent), VisitorKind::Person, "{agent}");
         }
-        assert_eq!(with("purpose", "navigate"), Visitor::Person);
+        assert_eq!(with("purpose", "navigate"), VisitorKind::Person);
     }
 
     #[test]
@@ -118,7 +118,7 @@ mod tests {
             ("x-purpose", "preview"),
             ("x-moz", "prefetch"),
         ] {
-            assert_eq!(with(name, value), Visitor::Program, "{name}: {value}");
+            assert_eq!(with(name, value), VisitorKind::Program, "{name}: {value}");
         }
     }
 }

@@ -8,7 +8,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Response, StatusCode, Url};
 use serde::Deserialize;
 use serde_json::json;
-use service::config::LanguageModel;
+use service::config::LanguageModelSettings;
 
 use super::ANSWER_CHARS;
 
@@ -18,7 +18,7 @@ const BODY_BYTES: usize = 256 * 1024;
 const ANSWER_TOKENS: usize = ANSWER_CHARS;
 
 /// A client of the endpoint. The operator names it, so it is asked wherever it is.
-pub(crate) struct Model {
+pub(crate) struct LanguageModelClient {
     http: Client,
     url: Url,
     api_key: String,
@@ -27,7 +27,7 @@ pub(crate) struct Model {
 
 /// Why there is no answer.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Failed {
+pub(super) enum LanguageModelError {
     /// The same may succeed later, at the earliest after this pause.
     Again { reason: String, pause: Option<TimeDelta> },
     /// It will not.
@@ -37,27 +37,27 @@ pub(super) enum Failed {
 }
 
 #[derive(Deserialize)]
-struct Completion {
-    choices: Vec<Choice>,
+struct ChatCompletion {
+    choices: Vec<CompletionChoice>,
 }
 
 #[derive(Deserialize)]
-struct Choice {
-    message: Message,
+struct CompletionChoice {
+    message: CompletionMessage,
     finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Message {
+struct CompletionMessage {
     content: Option<String>,
 }
 
-impl Model {
+impl LanguageModelClient {
     /// The configured model; `None` when no URL is.
     ///
     /// # Errors
     /// When the settings cannot be used: prompts and keys do not travel in the clear, but on this machine.
-    pub(crate) fn configured(settings: &LanguageModel) -> anyhow::Result<Option<Self>> {
+    pub(crate) fn configured(settings: &LanguageModelSettings) -> anyhow::Result<Option<Self>> {
         if settings.url.is_empty() {
             return Ok(None);
         }
@@ -88,7 +88,7 @@ impl Model {
     }
 
     /// Asks once.
-    pub(super) async fn ask(&self, question: &str) -> Result<String, Failed> {
+    pub(super) async fn ask(&self, question: &str) -> Result<String, LanguageModelError> {
         let body = json!({
             "model": self.name,
             "messages": [{ "role": "user", "content": question }],
@@ -106,15 +106,17 @@ impl Model {
 }
 
 /// What a status that is no success means.
-fn refusal(status: StatusCode, pause: Option<TimeDelta>) -> Failed {
+fn refusal(status: StatusCode, pause: Option<TimeDelta>) -> LanguageModelError {
     let reason = format!("the language model answered {}", status.as_u16());
     match status {
-        StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => Failed::Again { reason, pause },
-        status if status.is_server_error() => Failed::Again { reason, pause },
-        StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY | StatusCode::PAYLOAD_TOO_LARGE => {
-            Failed::ForGood(reason)
+        StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS => {
+            LanguageModelError::Again { reason, pause }
         }
-        _ => Failed::Refused(reason),
+        status if status.is_server_error() => LanguageModelError::Again { reason, pause },
+        StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY | StatusCode::PAYLOAD_TOO_LARGE => {
+            LanguageModelError::ForGood(reason)
+        }
+        _ => LanguageModelError::Refused(reason),
     }
 }
 
@@ -123,16 +125,16 @@ fn retry_after(response: &Response) -> Option<TimeDelta> {
     Some(TimeDelta::seconds(seconds.into()))
 }
 
-fn unreachable(error: &reqwest::Error) -> Failed {
+fn unreachable(error: &reqwest::Error) -> LanguageModelError {
     let what = if error.is_timeout() { "did not answer in time" } else { "cannot be reached" };
-    Failed::Again { reason: format!("the language model {what}"), pause: None }
+    LanguageModelError::Again { reason: format!("the language model {what}"), pause: None }
 }
 
-async fn bounded(mut response: Response) -> Result<Vec<u8>, Failed> {
+async fn bounded(mut response: Response) -> Result<Vec<u8>, LanguageModelError> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| unreachable(&error))? {
         if body.len() + chunk.len() > BODY_BYTES {
-            return Err(Failed::ForGood("the language model's answer is too long".to_owned()));
+            return Err(LanguageModelError::ForGood("the language model's answer is too long".to_owned()));
         }
         body.extend_from_slice(&chunk);
     }
@@ -140,22 +142,24 @@ async fn bounded(mut response: Response) -> Result<Vec<u8>, Failed> {
 }
 
 /// The value in an answer's body.
-fn read(body: &[u8]) -> Result<String, Failed> {
-    let unreadable =
-        || Failed::Again { reason: "the language model's answer cannot be read".to_owned(), pause: None };
-    let completion: Completion = serde_json::from_slice(body).map_err(|_| unreadable())?;
+fn read(body: &[u8]) -> Result<String, LanguageModelError> {
+    let unreadable = || LanguageModelError::Again {
+        reason: "the language model's answer cannot be read".to_owned(),
+        pause: None,
+    };
+    let completion: ChatCompletion = serde_json::from_slice(body).map_err(|_| unreadable())?;
     let choice = completion.choices.into_iter().next().ok_or_else(unreadable)?;
     let is_cut = choice.finish_reason.as_deref() == Some("length");
     let content = choice.message.content.unwrap_or_default();
     let clean = |one: char| if one.is_control() && one != '\n' { ' ' } else { one };
     let answer: String = content.trim().chars().map(clean).collect();
     if is_cut || answer.chars().nth(ANSWER_CHARS).is_some() {
-        return Err(Failed::ForGood(format!(
+        return Err(LanguageModelError::ForGood(format!(
             "the language model answered more than {ANSWER_CHARS} characters"
         )));
     }
     if answer.is_empty() {
-        return Err(Failed::ForGood("the language model answered nothing".to_owned()));
+        return Err(LanguageModelError::ForGood("the language model answered nothing".to_owned()));
     }
     Ok(answer)
 }
@@ -166,7 +170,7 @@ mod tests {
 
     use super::*;
 
-    fn answered(content: &str, finish_reason: &str) -> Result<String, Failed> {
+    fn answered(content: &str, finish_reason: &str) -> Result<String, LanguageModelError> {
         let body = json!({"choices": [{"message": {"content": content}, "finish_reason": finish_reason}]});
         read(body.to_string().as_bytes())
     }
@@ -175,24 +179,24 @@ mod tests {
     fn an_answer_is_trimmed_and_whole() {
         assert_eq!(answered(" Dear\u{0} Ada,\nhello \n", "stop"), Ok("Dear  Ada,\nhello".to_owned()));
         assert_eq!(answered(&"é".repeat(600), "stop"), Ok("é".repeat(600)));
-        assert!(matches!(answered(&"é".repeat(601), "stop"), Err(Failed::ForGood(_))));
-        assert!(matches!(answered("Dear Ada, I", "length"), Err(Failed::ForGood(_))));
-        assert!(matches!(answered("  ", "stop"), Err(Failed::ForGood(_))));
+        assert!(matches!(answered(&"é".repeat(601), "stop"), Err(LanguageModelError::ForGood(_))));
+        assert!(matches!(answered("Dear Ada, I", "length"), Err(LanguageModelError::ForGood(_))));
+        assert!(matches!(answered("  ", "stop"), Err(LanguageModelError::ForGood(_))));
     }
 
     #[test]
     fn rubbish_is_tried_again() {
         for body in ["", "no JSON", "{}", "{\"choices\":[]}", "{\"choices\":7}"] {
-            assert!(matches!(read(body.as_bytes()), Err(Failed::Again { .. })), "{body}");
+            assert!(matches!(read(body.as_bytes()), Err(LanguageModelError::Again { .. })), "{body}");
         }
     }
 
     #[test]
     fn statuses_tell_whether_to_try_again() {
         let kind = |code: u16| match refusal(StatusCode::from_u16(code).unwrap(), None) {
-            Failed::Again { .. } => "again",
-            Failed::ForGood(_) => "for good",
-            Failed::Refused(_) => "refused",
+            LanguageModelError::Again { .. } => "again",
+            LanguageModelError::ForGood(_) => "for good",
+            LanguageModelError::Refused(_) => "refused",
         };
         assert_eq!([429, 500, 503, 408].map(kind), ["again"; 4]);
         assert_eq!([400, 422].map(kind), ["for good"; 2]);
@@ -208,9 +212,11 @@ mod tests {
             settings
         };
         let _ = rustls::crypto::ring::default_provider().install_default();
-        assert!(Model::configured(&settings("")).unwrap().is_none());
-        assert!(Model::configured(&settings("http://models.example.com/v1")).is_err());
-        assert!(Model::configured(&settings("http://127.0.0.1:9/v1")).unwrap().is_some());
-        assert!(Model::configured(&settings("https://models.example.com/v1")).unwrap().is_some());
+        assert!(LanguageModelClient::configured(&settings("")).unwrap().is_none());
+        assert!(LanguageModelClient::configured(&settings("http://models.example.com/v1")).is_err());
+        assert!(LanguageModelClient::configured(&settings("http://127.0.0.1:9/v1")).unwrap().is_some());
+        assert!(
+            LanguageModelClient::configured(&settings("https://models.example.com/v1")).unwrap().is_some()
+        );
     }
 }

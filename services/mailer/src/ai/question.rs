@@ -2,43 +2,43 @@
 
 use std::collections::HashMap;
 
-use audience::{Lookup, fold_name};
+use audience::{ValueLookup, fold_name};
 use chrono::{DateTime, NaiveDate, Utc};
-use columns::Profile;
+use columns::RecipientProfile;
 use computed::FormulaColumns;
 use contract::id::TeamId;
-use design::Template;
-use store::{AiCell, Column, StoreError, WaitingRecipient};
+use design::TextTemplate;
+use store::{AiCell, BookRecipient, StoreError, TeamColumn};
 use uuid::Uuid;
 
-use crate::Mailer;
+use crate::MailerState;
 
 /// Longest question, in characters.
 const QUESTION_CHARS: usize = 8_000;
 
 /// A prompt whose fields have their values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Question {
+pub(super) struct FilledPrompt {
     pub(super) text: String,
 }
 
 /// What the questions of some cells are made of, team by team.
-pub(super) struct Questions {
-    teams: HashMap<TeamId, Book>,
+pub(super) struct PromptSources {
+    teams: HashMap<TeamId, TeamEntries>,
 }
 
 /// A team's columns and some of its entries.
-struct Book {
-    columns: Vec<Column>,
+struct TeamEntries {
+    columns: Vec<TeamColumn>,
     formulas: FormulaColumns,
-    entries: HashMap<Uuid, WaitingRecipient>,
+    entries: HashMap<Uuid, BookRecipient>,
     /// The team's day.
     today: NaiveDate,
 }
 
-impl Questions {
+impl PromptSources {
     pub(super) async fn read(
-        mailer: &Mailer,
+        mailer: &MailerState,
         cells: &[AiCell],
         now: DateTime<Utc>,
     ) -> Result<Self, StoreError> {
@@ -51,7 +51,7 @@ impl Questions {
             let of_team = cells.iter().filter(|other| other.team_id == cell.team_id);
             let entry_ids: Vec<Uuid> = of_team.map(|cell| cell.entry_id).collect();
             let columns = store.column_list(cell.team_id).await?;
-            let book = Book {
+            let book = TeamEntries {
                 formulas: FormulaColumns::new(&columns),
                 columns,
                 entries: store.entry_list(cell.team_id, &entry_ids).await?,
@@ -63,19 +63,20 @@ impl Questions {
     }
 
     /// The question of a cell, or why there is none.
-    pub(super) fn of(&self, cell: &AiCell) -> Result<Question, String> {
+    pub(super) fn of(&self, cell: &AiCell) -> Result<FilledPrompt, String> {
         let book = self.teams.get(&cell.team_id).ok_or("the team is gone")?;
         let column = book.columns.iter().find(|column| column.name_key == cell.name_key);
         let prompt = column.and_then(|column| column.prompt.as_deref()).ok_or("the column has no prompt")?;
         let entry = book.entries.get(&cell.entry_id).ok_or("the entry is gone")?;
-        let profile = Profile::stored(&entry.entry, &entry.values);
+        let profile = RecipientProfile::stored(&entry.entry, &entry.values);
         question(prompt, &book.formulas.over(&profile, book.today))
     }
 }
 
 /// The prompt with the values of a recipient. A field without a value or a default leaves nothing to ask.
-fn question(prompt: &str, recipient: &dyn Lookup) -> Result<Question, String> {
-    let template = Template::parse(prompt).map_err(|error| format!("the prompt cannot be used: {error}"))?;
+fn question(prompt: &str, recipient: &dyn ValueLookup) -> Result<FilledPrompt, String> {
+    let template =
+        TextTemplate::parse(prompt).map_err(|error| format!("the prompt cannot be used: {error}"))?;
     let keys: HashMap<&str, String> = template.fields().map(|field| (field, fold_name(field))).collect();
     let rendered = template.render(|field| keys.get(field).and_then(|key| recipient.value(key)));
     if let Some(field) = rendered.empty_fields.first() {
@@ -84,7 +85,7 @@ fn question(prompt: &str, recipient: &dyn Lookup) -> Result<Question, String> {
     if rendered.text.chars().nth(QUESTION_CHARS).is_some() {
         return Err(format!("the prompt with its fields has more than {QUESTION_CHARS} characters"));
     }
-    Ok(Question { text: rendered.text })
+    Ok(FilledPrompt { text: rendered.text })
 }
 
 #[cfg(test)]

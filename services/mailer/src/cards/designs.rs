@@ -5,50 +5,50 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use audience::fold_name;
 use contract::id::DesignId;
-use design::{Document, Plan, Problem};
+use design::{DesignError, LayoutPlan, PrintableDesign};
 use store::StepDesign;
 
 use super::pictures::DesignPictures;
 use crate::fields::is_always_sent;
-use crate::links::Links;
+use crate::links::QrLinks;
 
 /// Designs that are kept ready in one process.
 const DESIGNS_KEPT: usize = 128;
 
 /// The designs that sends have used lately. Clones share them.
 #[derive(Clone, Default)]
-pub(crate) struct Designs {
+pub(crate) struct DesignCache {
     /// The one used last at the back.
-    kept: Arc<Mutex<Kept>>,
+    kept: Arc<Mutex<CachedDesigns>>,
 }
 
 /// What a document is known by: a version never changes.
-type Version = (DesignId, i32);
+type DesignVersionKey = (DesignId, i32);
 
-type Kept = VecDeque<(Version, Arc<ReadyDesign>)>;
+type CachedDesigns = VecDeque<(DesignVersionKey, Arc<ReadyDesign>)>;
 
 /// A design with all that is the same for every card.
 #[derive(Debug)]
 pub(crate) struct ReadyDesign {
-    pub(super) plan: Plan,
+    pub(super) plan: LayoutPlan,
     /// The folded names of its fields.
     pub(super) fields: Vec<String>,
     pub(super) pictures: DesignPictures,
-    pub(crate) links: Links,
+    pub(crate) links: QrLinks,
 }
 
-impl Designs {
+impl DesignCache {
     /// Makes a design ready, unless it is.
     ///
     /// # Errors
     /// [`Problem`] when it cannot print.
-    pub(crate) fn ready(&self, design: &StepDesign) -> Result<Arc<ReadyDesign>, Problem> {
+    pub(crate) fn ready(&self, design: &StepDesign) -> Result<Arc<ReadyDesign>, DesignError> {
         let version = (design.design_id, design.version);
         if let Some(ready) = self.known(version) {
             return Ok(ready);
         }
         // Two requests may make it at the same time: it is the same twice.
-        let document = tokio::task::block_in_place(|| Document::parse(&design.document))?;
+        let document = tokio::task::block_in_place(|| PrintableDesign::parse(&design.document))?;
         let ready = Arc::new(tokio::task::block_in_place(|| ReadyDesign::of(document)));
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() >= DESIGNS_KEPT {
@@ -58,7 +58,7 @@ impl Designs {
         Ok(ready)
     }
 
-    fn known(&self, version: Version) -> Option<Arc<ReadyDesign>> {
+    fn known(&self, version: DesignVersionKey) -> Option<Arc<ReadyDesign>> {
         // A panic while the lock was held cannot leave the list half-changed.
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let at = kept.iter().position(|(known, _)| *known == version)?;
@@ -70,12 +70,12 @@ impl Designs {
 }
 
 impl ReadyDesign {
-    fn of(document: Document) -> Self {
+    fn of(document: PrintableDesign) -> Self {
         Self {
             fields: document.fields().into_iter().map(fold_name).collect(),
             pictures: DesignPictures::of(&document),
-            links: Links::of(&document),
-            plan: Plan::new(document),
+            links: QrLinks::of(&document),
+            plan: LayoutPlan::new(document),
         }
     }
 
@@ -108,7 +108,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_version_is_made_ready_once_and_the_one_used_longest_ago_gives_way() {
-        let designs = Designs::default();
+        let designs = DesignCache::default();
         let ready = |version| designs.ready(&design(version, with_text("Hello"))).unwrap();
         let first = ready(1);
         for version in 2..=DESIGNS_KEPT as i32 {
@@ -123,7 +123,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn stored_values_are_read_only_for_fields_that_a_send_may_leave_out() {
-        let designs = Designs::default();
+        let designs = DesignCache::default();
         for (version, (text, expected)) in [
             ("Hello {{First_Name}} of {{ZIP}}", false),
             ("{{email}}", true),

@@ -4,27 +4,27 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use audience::fold_name;
-use contract::send::{Reason, Warning};
-use design::{Recipient, RefusalReason, Typesetter, WarningCode};
+use contract::send::{NotMailedReason, RecipientWarning};
+use design::{LayoutErrorReason, LayoutWarningCode, RecipientValues, Typesetter};
 use futures_util::{StreamExt, TryStreamExt, stream};
-use store::PieceContent;
+use store::MailpieceContent;
 use tokio::sync::Semaphore;
 use tokio::task::JoinError;
 
-use super::return_address::Chosen;
-use super::{Card, ReadyDesign, Refusal, Values};
+use super::return_address::ChosenReturnAddress;
+use super::{DesignValues, MailpieceDraft, MailpieceRefusal, ReadyDesign};
 
 /// Cards laid out in one go: between two of these, another request's get their turn.
 const CHUNK: usize = 250;
 
 /// The threads that lay out cards. Clones share them.
 #[derive(Debug, Clone)]
-pub(crate) struct Layouts {
+pub(crate) struct LayoutThreads {
     threads: usize,
     free_threads: Arc<Semaphore>,
 }
 
-impl Default for Layouts {
+impl Default for LayoutThreads {
     /// As many threads as the machine has processors.
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -33,31 +33,35 @@ impl Default for Layouts {
 }
 
 /// Whose card is laid out.
-pub(super) struct Subject {
-    pub(super) values: Values,
+pub(super) struct LayoutSubject {
+    pub(super) values: DesignValues,
     /// The files of the pictures that it prints, by link.
     pub(super) pictures: BTreeMap<String, String>,
-    pub(super) chosen: Chosen,
+    pub(super) chosen: ChosenReturnAddress,
 }
 
 /// What all cards of a request share.
 #[derive(Clone)]
-pub(super) struct Task {
+pub(super) struct LayoutTask {
     pub(super) design: Arc<ReadyDesign>,
     /// Why pictures cannot be used, by their links, as the end of a sentence.
     pub(super) problems: Arc<HashMap<String, String>>,
     pub(super) requires_pictures: bool,
 }
 
-impl Layouts {
+impl LayoutThreads {
     /// The cards of these subjects, in their order.
     ///
     /// # Errors
     /// [`JoinError`] when a layout panicked.
-    pub(super) async fn cards(&self, task: &Task, subjects: Vec<Subject>) -> Result<Vec<Card>, JoinError> {
+    pub(super) async fn cards(
+        &self,
+        task: &LayoutTask,
+        subjects: Vec<LayoutSubject>,
+    ) -> Result<Vec<MailpieceDraft>, JoinError> {
         let (count, mut rest) = (subjects.len(), subjects.into_iter());
         let chunks = std::iter::from_fn(|| {
-            let chunk: Vec<Subject> = rest.by_ref().take(CHUNK).collect();
+            let chunk: Vec<LayoutSubject> = rest.by_ref().take(CHUNK).collect();
             (!chunk.is_empty()).then_some(chunk)
         });
         // No more in line than could run: whoever comes now waits for these and not for all.
@@ -70,7 +74,11 @@ impl Layouts {
         Ok(cards)
     }
 
-    async fn chunk(&self, task: Task, subjects: Vec<Subject>) -> Result<Vec<Card>, JoinError> {
+    async fn chunk(
+        &self,
+        task: LayoutTask,
+        subjects: Vec<LayoutSubject>,
+    ) -> Result<Vec<MailpieceDraft>, JoinError> {
         // Those who wait are served in their order: that is what gives each request its turns.
         let permit = self.free_threads.clone().acquire_owned().await.ok();
         tokio::task::spawn_blocking(move || {
@@ -83,12 +91,12 @@ impl Layouts {
 }
 
 /// A subject as the layout asks for it.
-struct Reader<'a> {
-    task: &'a Task,
-    subject: &'a Subject,
+struct SubjectReader<'a> {
+    task: &'a LayoutTask,
+    subject: &'a LayoutSubject,
 }
 
-impl Recipient for Reader<'_> {
+impl RecipientValues for SubjectReader<'_> {
     fn value(&self, field: &str) -> Option<&str> {
         self.subject.values.get(&fold_name(field)).map(String::as_str)
     }
@@ -102,7 +110,7 @@ impl Recipient for Reader<'_> {
     }
 }
 
-impl Reader<'_> {
+impl SubjectReader<'_> {
     /// A sentence about a picture, with why the recipient's own cannot be used when that is known.
     fn with_cause(&self, field: &str, detail: String) -> String {
         let cause = self.value(field).and_then(|link| self.task.problems.get(link));
@@ -113,35 +121,38 @@ impl Reader<'_> {
     }
 }
 
-fn card(typesetter: &mut Typesetter, task: &Task, subject: Subject) -> Card {
-    let reader = Reader { task, subject: &subject };
+fn card(typesetter: &mut Typesetter, task: &LayoutTask, subject: LayoutSubject) -> MailpieceDraft {
+    let reader = SubjectReader { task, subject: &subject };
     let (refusal, warnings) = match task.design.plan.decide(typesetter, &reader) {
         Ok(warnings) => (None, warnings.into_iter().map(|warning| told(&reader, warning)).collect()),
         Err(refusal) => (Some(refused(&reader, refusal)), Vec::new()),
     };
-    let Subject { values, pictures, chosen } = subject;
-    let content = PieceContent { fields: values, return_address: chosen.lines, pictures };
-    Card { refusal, warnings, return_address_reason: chosen.reason, content }
+    let LayoutSubject { values, pictures, chosen } = subject;
+    let content = MailpieceContent { fields: values, return_address: chosen.lines, pictures };
+    MailpieceDraft { refusal, warnings, return_address_reason: chosen.reason, content }
 }
 
-fn told(reader: &Reader<'_>, warning: design::Warning) -> Warning {
-    let design::Warning { code, field, detail } = warning;
+fn told(reader: &SubjectReader<'_>, warning: design::LayoutWarning) -> RecipientWarning {
+    let design::LayoutWarning { code, field, detail } = warning;
     let detail = match code {
-        WarningCode::VariableImageFallback | WarningCode::VariableImageBlank => {
+        LayoutWarningCode::VariableImageFallback | LayoutWarningCode::VariableImageBlank => {
             reader.with_cause(&field, detail)
         }
         _ => detail,
     };
-    Warning { code: code.as_str().to_owned(), field, detail }
+    RecipientWarning { code: code.as_str().to_owned(), field, detail }
 }
 
-fn refused(reader: &Reader<'_>, refusal: design::Refusal) -> Refusal {
-    let design::Refusal { reason, field, detail } = refusal;
+fn refused(reader: &SubjectReader<'_>, refusal: design::LayoutError) -> MailpieceRefusal {
+    let design::LayoutError { reason, field, detail } = refusal;
     match reason {
-        RefusalReason::UnsupportedCharacters => Refusal { reason: Reason::UnsupportedCharacters, detail },
-        RefusalReason::TextOverflow => Refusal { reason: Reason::TextOverflow, detail },
-        RefusalReason::VariableImageMissing => {
-            Refusal { reason: Reason::VariableImageMissing, detail: reader.with_cause(&field, detail) }
+        LayoutErrorReason::UnsupportedCharacters => {
+            MailpieceRefusal { reason: NotMailedReason::UnsupportedCharacters, detail }
         }
+        LayoutErrorReason::TextOverflow => MailpieceRefusal { reason: NotMailedReason::TextOverflow, detail },
+        LayoutErrorReason::VariableImageMissing => MailpieceRefusal {
+            reason: NotMailedReason::VariableImageMissing,
+            detail: reader.with_cause(&field, detail),
+        },
     }
 }

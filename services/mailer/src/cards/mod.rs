@@ -10,70 +10,70 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::pictures::PicturesError;
-use audience::Lookup;
+use ::pictures::PictureFetchError;
+use audience::ValueLookup;
 use chrono::NaiveDate;
 use contract::id::TeamId;
-use contract::send::{Reason, ReturnAddressReason, Warning};
-use store::PieceContent;
-use verification::VerifyError;
+use contract::send::{NotMailedReason, RecipientWarning, ReturnAddressReason};
+use store::MailpieceContent;
+use verification::VerificationError;
 
-pub(crate) use self::designs::{Designs, ReadyDesign};
-pub(crate) use self::layout::Layouts;
+pub(crate) use self::designs::{DesignCache, ReadyDesign};
+pub(crate) use self::layout::LayoutThreads;
 pub(crate) use self::pictures::find_design_pictures;
 
-use self::layout::Subject;
-use self::pictures::Files;
-use crate::Mailer;
-use crate::decide::Candidate;
+use self::layout::LayoutSubject;
+use self::pictures::PictureFiles;
+use crate::MailerState;
+use crate::decide::MailingCandidate;
 
 /// A recipient's values of the fields that the design uses, by folded name; blank ones are absent.
-pub(crate) type Values = BTreeMap<String, String>;
+pub(crate) type DesignValues = BTreeMap<String, String>;
 
 /// A design as a request's cards are decided with it.
 #[derive(Debug)]
-pub(crate) struct CardRules {
+pub(crate) struct MailpieceRules {
     pub(crate) design: Arc<ReadyDesign>,
     /// The design's own pictures that can be used, once they have been looked up.
-    files: Files,
+    files: PictureFiles,
 }
 
 /// What a card prints, or why it cannot.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Card {
-    pub(crate) refusal: Option<Refusal>,
-    pub(crate) warnings: Vec<Warning>,
+pub(crate) struct MailpieceDraft {
+    pub(crate) refusal: Option<MailpieceRefusal>,
+    pub(crate) warnings: Vec<RecipientWarning>,
     /// Why the fallback return address prints, when it does.
     pub(crate) return_address_reason: Option<ReturnAddressReason>,
-    pub(crate) content: PieceContent,
+    pub(crate) content: MailpieceContent,
 }
 
 /// Why a card cannot print.
 #[derive(Debug, Clone)]
-pub(crate) struct Refusal {
-    pub(crate) reason: Reason,
+pub(crate) struct MailpieceRefusal {
+    pub(crate) reason: NotMailedReason,
     /// A sentence for a person.
     pub(crate) detail: String,
 }
 
 /// Why cards could not be decided at all.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum CardsError {
+pub(crate) enum MailpieceDraftError {
     /// Return addresses could not be verified.
     #[error(transparent)]
-    Verify(#[from] VerifyError),
+    Verify(#[from] VerificationError),
     /// Pictures could not be looked up or kept.
     #[error(transparent)]
-    Pictures(#[from] PicturesError),
+    Pictures(#[from] PictureFetchError),
     /// The layout panicked: a defect of ours.
     #[error("a layout failed: {0}")]
     Layout(#[from] tokio::task::JoinError),
 }
 
 /// What cards are decided with besides the recipients' values.
-pub(crate) struct Deciding<'a> {
+pub(crate) struct MailpieceContext<'a> {
     pub(crate) team_id: TeamId,
-    pub(crate) rules: &'a CardRules,
+    pub(crate) rules: &'a MailpieceRules,
     /// The team's day.
     pub(crate) today: NaiveDate,
     /// Whether a card without a usable variable picture is not to be printed.
@@ -82,13 +82,13 @@ pub(crate) struct Deciding<'a> {
     pub(crate) time: Duration,
 }
 
-impl CardRules {
+impl MailpieceRules {
     pub(crate) fn of(design: Arc<ReadyDesign>) -> Self {
-        Self { design, files: Files::default() }
+        Self { design, files: PictureFiles::default() }
     }
 
     /// What a card needs to know of a recipient.
-    pub(crate) fn values(&self, recipient: &dyn Lookup) -> Values {
+    pub(crate) fn values(&self, recipient: &dyn ValueLookup) -> DesignValues {
         let value = |field: &String| {
             let value = recipient.value(field).filter(|value| !value.trim().is_empty())?;
             Some((field.clone(), value.to_owned()))
@@ -97,22 +97,31 @@ impl CardRules {
     }
 }
 
-impl Deciding<'_> {
+impl MailpieceContext<'_> {
     /// The cards of these recipients, in their order.
     ///
     /// # Errors
-    /// [`CardsError`]; no recipient's fault is one.
-    pub(crate) async fn cards(&self, mailer: &Mailer, people: Vec<Values>) -> Result<Vec<Card>, CardsError> {
+    /// [`MailpieceDraftError`]; no recipient's fault is one.
+    pub(crate) async fn cards(
+        &self,
+        mailer: &MailerState,
+        people: Vec<DesignValues>,
+    ) -> Result<Vec<MailpieceDraft>, MailpieceDraftError> {
         let count = people.len();
         if count > 1 && self.rules.design.fields.is_empty() {
             // Everybody's card is the same.
-            let card = self.different_cards(mailer, vec![Values::new()]).await?.pop().unwrap_or_default();
+            let card =
+                self.different_cards(mailer, vec![DesignValues::new()]).await?.pop().unwrap_or_default();
             return Ok(vec![card; count]);
         }
         if people.is_empty() { Ok(Vec::new()) } else { self.different_cards(mailer, people).await }
     }
 
-    async fn different_cards(&self, mailer: &Mailer, people: Vec<Values>) -> Result<Vec<Card>, CardsError> {
+    async fn different_cards(
+        &self,
+        mailer: &MailerState,
+        people: Vec<DesignValues>,
+    ) -> Result<Vec<MailpieceDraft>, MailpieceDraftError> {
         let Self { team_id, rules, .. } = *self;
         let document = rules.design.plan.document();
         let (returns, brought) = tokio::try_join!(
@@ -120,17 +129,17 @@ impl Deciding<'_> {
             async {
                 let found =
                     pictures::recipient_pictures(mailer, team_id, &rules.design.pictures, &people, self.time);
-                Ok::<_, CardsError>(found.await?)
+                Ok::<_, MailpieceDraftError>(found.await?)
             },
         )?;
         let mut files = brought.files;
         files.extend(rules.files.iter().map(|(link, file)| (link.clone(), file.clone())));
         let subjects = people.into_iter().zip(returns).map(|(values, chosen)| {
             let pictures = rules.design.pictures.used(&values, &files);
-            Subject { values, pictures, chosen }
+            LayoutSubject { values, pictures, chosen }
         });
         let subjects = tokio::task::block_in_place(|| subjects.collect());
-        let layout = layout::Task {
+        let layout = layout::LayoutTask {
             design: rules.design.clone(),
             problems: Arc::new(brought.problems),
             requires_pictures: self.requires_pictures,
@@ -144,17 +153,17 @@ impl Deciding<'_> {
 /// empty.
 ///
 /// # Errors
-/// [`CardsError`].
+/// [`MailpieceDraftError`].
 pub(crate) async fn decide_cards(
-    mailer: &Mailer,
-    deciding: &Deciding<'_>,
-    candidates: &mut [Candidate],
-    values: impl Fn(usize) -> Values,
-) -> Result<Vec<Card>, CardsError> {
+    mailer: &MailerState,
+    deciding: &MailpieceContext<'_>,
+    candidates: &mut [MailingCandidate],
+    values: impl Fn(usize) -> DesignValues,
+) -> Result<Vec<MailpieceDraft>, MailpieceDraftError> {
     let open: Vec<usize> = (0..candidates.len()).filter(|at| candidates[*at].refusal().is_none()).collect();
     let people = tokio::task::block_in_place(|| open.iter().map(|at| values(*at)).collect());
     let decided = deciding.cards(mailer, people).await?;
-    let mut cards = vec![Card::default(); candidates.len()];
+    let mut cards = vec![MailpieceDraft::default(); candidates.len()];
     for (at, card) in open.into_iter().zip(decided) {
         candidates[at].after_duplicates = card.refusal.as_ref().map(|refusal| refusal.reason);
         cards[at] = card;

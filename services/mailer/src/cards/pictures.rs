@@ -8,13 +8,13 @@ use audience::column::may_be_cut;
 use audience::fold_name;
 use contract::id::TeamId;
 use contract::send::SendError;
-use design::{Content, Document, Element, Image, ImageSource, Side};
-use pictures::{Picture, PicturesError};
+use design::{DesignElement, ElementContent, ImageElement, ImageSource, PrintableDesign, Side};
+use pictures::{PictureFetchError, ResolvedPicture};
 use store::PictureUse;
 use tokio::time::Instant;
 
-use super::Values;
-use crate::Mailer;
+use super::DesignValues;
+use crate::MailerState;
 use crate::rules::StepRules;
 
 /// The pictures that a design prints.
@@ -41,14 +41,14 @@ struct VariablePicture {
 }
 
 /// Files of pictures that can be used, by their links.
-pub(crate) type Files = HashMap<String, String>;
+pub(crate) type PictureFiles = HashMap<String, String>;
 
 impl DesignPictures {
-    pub(crate) fn of(document: &Document) -> Self {
+    pub(crate) fn of(document: &PrintableDesign) -> Self {
         let mut pictures = Self::default();
         for side in Side::ALL {
-            for Element { id, content, .. } in &document.surface(side).elements {
-                let Content::Image(Image { source, .. }) = content else { continue };
+            for DesignElement { id, content, .. } in &document.surface(side).elements {
+                let ElementContent::Image(ImageElement { source, .. }) = content else { continue };
                 match source {
                     ImageSource::Fixed { link } => pictures.fixed.push(FixedPicture {
                         side,
@@ -72,12 +72,12 @@ impl DesignPictures {
     }
 
     /// The links that a recipient brings.
-    fn links_of<'p>(&self, values: &'p Values) -> impl Iterator<Item = &'p str> {
+    fn links_of<'p>(&self, values: &'p DesignValues) -> impl Iterator<Item = &'p str> {
         self.variable.iter().filter_map(|variable| link(values, &variable.field))
     }
 
     /// What a card keeps: of these files those that it prints, a default only where it stands in.
-    pub(super) fn used(&self, values: &Values, files: &Files) -> BTreeMap<String, String> {
+    pub(super) fn used(&self, values: &DesignValues, files: &PictureFiles) -> BTreeMap<String, String> {
         let fixed = self.fixed.iter().map(|fixed| fixed.link.as_str());
         let variable = self.variable.iter().filter_map(|variable| {
             let own = link(values, &variable.field).filter(|link| files.contains_key(*link));
@@ -89,7 +89,7 @@ impl DesignPictures {
 }
 
 /// The link in a field, as it is there; none that may have been cut.
-fn link<'p>(values: &'p Values, field: &str) -> Option<&'p str> {
+fn link<'p>(values: &'p DesignValues, field: &str) -> Option<&'p str> {
     values.get(field).map(String::as_str).filter(|link| !may_be_cut(link))
 }
 
@@ -99,7 +99,7 @@ fn link<'p>(values: &'p Values, field: &str) -> Option<&'p str> {
 /// `design_cannot_render` when a fixed one cannot be used; `internal_error` when it is our fault. A default that cannot
 /// be used is as good as none.
 pub(crate) async fn find_design_pictures(
-    mailer: &Mailer,
+    mailer: &MailerState,
     team_id: TeamId,
     steps: &mut [StepRules<'_>],
 ) -> Result<(), SendError> {
@@ -109,7 +109,7 @@ pub(crate) async fn find_design_pictures(
     let resolved = resolved.map_err(internal)?;
     for step in steps.iter() {
         for FixedPicture { side, element, link } in &step.cards.design.pictures.fixed {
-            if let Some(Picture::Unusable(why)) = resolved.get(link.as_str()) {
+            if let Some(ResolvedPicture::Unusable(why)) = resolved.get(link.as_str()) {
                 return Err(SendError::DesignCannotRender(format!(
                     "The design {:?} cannot print: On the {side}, item {element:?} cannot print: its picture cannot be used: {why}.",
                     step.design.name
@@ -129,40 +129,40 @@ pub(crate) async fn find_design_pictures(
 /// What became of the pictures that recipients bring.
 #[derive(Debug, Default)]
 pub(super) struct RecipientPictures {
-    pub(super) files: Files,
+    pub(super) files: PictureFiles,
     /// Why the others cannot be used, by their links, as the end of a sentence.
     pub(super) problems: HashMap<String, String>,
 }
 
 /// Looks up the pictures that these recipients bring, in the time that there is for it.
 pub(super) async fn recipient_pictures(
-    mailer: &Mailer,
+    mailer: &MailerState,
     team_id: TeamId,
     pictures: &DesignPictures,
-    people: &[Values],
+    people: &[DesignValues],
     time: Duration,
-) -> Result<RecipientPictures, PicturesError> {
+) -> Result<RecipientPictures, PictureFetchError> {
     let links = people.iter().flat_map(|values| pictures.links_of(values));
     let until = Instant::now() + time.min(mailer.pictures.request_time());
     let resolved =
         mailer.aside(mailer.pictures.resolve(team_id, PictureUse::Recipient, links, until)).await?;
     let problems = resolved.iter().filter_map(|(link, picture)| match picture {
-        Picture::Unusable(why) => Some(((*link).to_owned(), why.clone())),
-        Picture::Kept(_) => None,
+        ResolvedPicture::Unusable(why) => Some(((*link).to_owned(), why.clone())),
+        ResolvedPicture::Kept(_) => None,
     });
     let problems = problems.collect();
     Ok(RecipientPictures { files: kept(resolved), problems })
 }
 
-fn kept(resolved: HashMap<&str, Picture>) -> Files {
+fn kept(resolved: HashMap<&str, ResolvedPicture>) -> PictureFiles {
     let kept = resolved.into_iter().filter_map(|(link, picture)| match picture {
-        Picture::Kept(file) => Some((link.to_owned(), file.as_str().to_owned())),
-        Picture::Unusable(_) => None,
+        ResolvedPicture::Kept(file) => Some((link.to_owned(), file.as_str().to_owned())),
+        ResolvedPicture::Unusable(_) => None,
     });
     kept.collect()
 }
 
-fn internal(error: PicturesError) -> SendError {
+fn internal(error: PictureFetchError) -> SendError {
     tracing::error!(error = &error as &dyn Error, "pictures cannot be looked up");
     SendError::InternalError
 }

@@ -2,22 +2,22 @@
 
 use std::collections::{HashMap, HashSet};
 
-use address::{AddressInput, Verdict, Verified, unverified_id};
+use address::{AddressInput, AddressVerdict, VerifiedAddress, unverified_id};
 use audience::fold_name;
 use chrono::{NaiveDate, TimeDelta};
 use contract::id::TeamId;
 use contract::send::ReturnAddressReason;
-use design::{Document, FilledAddress, PostalAddress, Product, ReturnAddress, Typesetter};
+use design::{FilledAddress, PostalAddress, PrintableDesign, Product, ReturnAddress, Typesetter};
 use store::ReturnLines;
 use uuid::Uuid;
-use verification::VerifyError;
+use verification::VerificationError;
 
-use super::Values;
-use crate::Mailer;
+use super::DesignValues;
+use crate::MailerState;
 
 /// The return address of a card.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Chosen {
+pub(crate) struct ChosenReturnAddress {
     /// Its lines as they print; none for a design without one.
     pub(crate) lines: Vec<String>,
     /// Why the fallback prints, when it does.
@@ -25,7 +25,7 @@ pub(crate) struct Chosen {
 }
 
 /// The address with a recipient's values; `None` when a field is empty that has no default.
-fn filled(address: &PostalAddress, values: &Values) -> Option<FilledAddress> {
+fn filled(address: &PostalAddress, values: &DesignValues) -> Option<FilledAddress> {
     let names: HashMap<&str, String> = address.fields().map(|field| (field, fold_name(field))).collect();
     let filled = address.render(|field| values.get(names.get(field)?).map(String::as_str));
     filled.is_whole.then_some(filled)
@@ -41,13 +41,13 @@ fn id(address: &FilledAddress) -> Uuid {
 }
 
 /// Whether lines print in a product's zone, whole and with all of their characters. What is the same is looked at once.
-struct Measured {
+struct FitCheck {
     product: Product,
     typesetter: Typesetter,
     known: HashMap<Vec<String>, bool>,
 }
 
-impl Measured {
+impl FitCheck {
     fn new(product: Product) -> Self {
         Self { product, typesetter: Typesetter::new(), known: HashMap::new() }
     }
@@ -64,8 +64,8 @@ impl Measured {
 }
 
 /// The lines of a verified address, without a name.
-fn verified_lines(verified: &Verified) -> Vec<String> {
-    let Verified { line1, line2, city, state, zip, plus4, .. } = verified;
+fn verified_lines(verified: &VerifiedAddress) -> Vec<String> {
+    let VerifiedAddress { line1, line2, city, state, zip, plus4, .. } = verified;
     let plus4 = plus4.as_ref().map(|plus4| format!("-{plus4}")).unwrap_or_default();
     let last = format!("{city}, {state} {zip}{plus4}");
     [line2, line1, &last].into_iter().filter(|line| !line.is_empty()).cloned().collect()
@@ -75,28 +75,28 @@ fn verified_lines(verified: &Verified) -> Vec<String> {
 /// the owner's own and prints as it was written.
 ///
 /// # Errors
-/// [`VerifyError`] when addresses cannot be verified at the moment.
+/// [`VerificationError`] when addresses cannot be verified at the moment.
 pub(super) async fn choose(
-    mailer: &Mailer,
+    mailer: &MailerState,
     (team_id, day): (TeamId, NaiveDate),
-    document: &Document,
-    people: &[Values],
-) -> Result<Vec<Chosen>, VerifyError> {
+    document: &PrintableDesign,
+    people: &[DesignValues],
+) -> Result<Vec<ChosenReturnAddress>, VerificationError> {
     let Some(ReturnAddress { address, fallback }) = document.return_address() else {
-        return Ok(vec![Chosen::default(); people.len()]);
+        return Ok(vec![ChosenReturnAddress::default(); people.len()]);
     };
-    let own = |address| filled(address, &Values::new()).map(FilledAddress::lines).unwrap_or_default();
+    let own = |address| filled(address, &DesignValues::new()).map(FilledAddress::lines).unwrap_or_default();
     let Some(fallback) = fallback else {
-        return Ok(vec![Chosen { lines: own(address), reason: None }; people.len()]);
+        return Ok(vec![ChosenReturnAddress { lines: own(address), reason: None }; people.len()]);
     };
     let fallback = own(fallback);
     let filled: Vec<Option<FilledAddress>> =
         tokio::task::block_in_place(|| people.iter().map(|values| filled(address, values)).collect());
     let known = verify(mailer, (team_id, day), filled.iter().flatten()).await?;
-    let mut measured = Measured::new(document.product());
+    let mut measured = FitCheck::new(document.product());
     let chosen = filled.into_iter().map(|one| match lines(one, &known, &mut measured) {
-        Ok(lines) => Chosen { lines, reason: None },
-        Err(reason) => Chosen { lines: fallback.clone(), reason: Some(reason) },
+        Ok(lines) => ChosenReturnAddress { lines, reason: None },
+        Err(reason) => ChosenReturnAddress { lines: fallback.clone(), reason: Some(reason) },
     });
     Ok(tokio::task::block_in_place(|| chosen.collect()))
 }
@@ -105,7 +105,7 @@ pub(super) async fn choose(
 fn lines(
     filled: Option<FilledAddress>,
     known: &HashMap<Uuid, ReturnLines>,
-    measured: &mut Measured,
+    measured: &mut FitCheck,
 ) -> Result<Vec<String>, ReturnAddressReason> {
     let filled = filled.ok_or(ReturnAddressReason::MissingTokenValue)?;
     match known.get(&id(&filled)) {
@@ -123,10 +123,10 @@ fn lines(
 /// What is known of these addresses, by their ids, after as many of the new ones have been verified as the limits
 /// allow, in the order of their first appearance.
 async fn verify<'a>(
-    mailer: &Mailer,
+    mailer: &MailerState,
     (team_id, day): (TeamId, NaiveDate),
     addresses: impl Iterator<Item = &'a FilledAddress>,
-) -> Result<HashMap<Uuid, ReturnLines>, VerifyError> {
+) -> Result<HashMap<Uuid, ReturnLines>, VerificationError> {
     let (store, settings) = (&mailer.process.store, &mailer.process.config.return_addresses);
     let now = mailer.process.clock.now();
     let mut seen = HashSet::new();
@@ -147,8 +147,8 @@ async fn verify<'a>(
     let inputs: Vec<AddressInput<'_>> = new.iter().map(|(_, one)| input(one)).collect();
     let verdicts = mailer.verify(&inputs, None).await?;
     let lines = verdicts.iter().map(|verdict| match verdict {
-        Verdict::Deliverable(verified) => Some(verified_lines(verified)),
-        Verdict::Undeliverable(_) => None,
+        AddressVerdict::Deliverable(verified) => Some(verified_lines(verified)),
+        AddressVerdict::Undeliverable(_) => None,
     });
     let verified: Vec<(Uuid, ReturnLines)> = new.iter().map(|(id, _)| *id).zip(lines).collect();
     let expires_at = now + TimeDelta::days(settings.answer_days);
@@ -167,7 +167,7 @@ mod tests {
         serde_json::from_value(address.clone()).unwrap()
     }
 
-    fn values(values: &[(&str, &str)]) -> Values {
+    fn values(values: &[(&str, &str)]) -> DesignValues {
         values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
 
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn an_address_that_cannot_print_whole_gives_way_to_the_fallback() {
-        let mut measured = Measured::new(Product::Postcard4x6);
+        let mut measured = FitCheck::new(Product::Postcard4x6);
         let mut lines_of = |name: &str| {
             let filled = FilledAddress { name: name.to_owned(), is_whole: true, ..FilledAddress::default() };
             let known = HashMap::from([(id(&filled), Some(vec!["1 Main St".to_owned()]))]);

@@ -2,28 +2,30 @@
 
 use std::collections::HashMap;
 
-use store::{Campaign, EntryAddress, Job, JobKind, MailedPiece, StoreError, StoredEntry, WaitingRecipient};
+use store::{
+    BookEntryAddress, BookEntryValues, BookRecipient, Campaign, EarlierMailpiece, Job, JobKind, StoreError,
+};
 use uuid::Uuid;
 
-use crate::Mailer;
+use crate::MailerState;
 use crate::neighborhood::centers_at_a_time;
 
 /// Recipients that one portion looks at.
 const PORTION: i64 = 1_000;
 
 /// Somebody whom a job may mail.
-pub(super) struct Person {
+pub(super) struct JobRecipient {
     /// Where the next portion starts behind.
     pub(super) position: Uuid,
     pub(super) entry_id: Uuid,
     pub(super) address_id: Uuid,
-    pub(super) entry: EntryAddress,
-    pub(super) values: StoredEntry,
+    pub(super) entry: BookEntryAddress,
+    pub(super) values: BookEntryValues,
     /// The center that a home lies around.
-    pub(super) center: Option<WaitingRecipient>,
+    pub(super) center: Option<BookRecipient>,
 }
 
-impl Person {
+impl JobRecipient {
     /// Degrees north and east of the address itself, when it has been located.
     pub(super) fn place(&self) -> Option<(f64, f64)> {
         self.entry.latitude.zip(self.entry.longitude)
@@ -32,10 +34,10 @@ impl Person {
 
 /// The people behind those that the job has looked at.
 pub(super) async fn next_people(
-    mailer: &Mailer,
+    mailer: &MailerState,
     job: &Job,
     campaign: &Campaign,
-) -> Result<Vec<Person>, StoreError> {
+) -> Result<Vec<JobRecipient>, StoreError> {
     let (store, team_id) = (&mailer.process.store, job.lease.team_id);
     match job.kind {
         JobKind::Recheck => {
@@ -59,8 +61,8 @@ pub(super) async fn next_people(
     }
 }
 
-fn waiting_person(one: WaitingRecipient) -> Person {
-    Person {
+fn waiting_person(one: BookRecipient) -> JobRecipient {
+    JobRecipient {
         position: one.entry_id,
         entry_id: one.entry_id,
         address_id: one.address_id,
@@ -71,11 +73,11 @@ fn waiting_person(one: WaitingRecipient) -> Person {
 }
 
 fn mailed_person(
-    piece: MailedPiece,
-    values: &mut HashMap<Uuid, StoredEntry>,
-    centers: &HashMap<Uuid, WaitingRecipient>,
-) -> Person {
-    Person {
+    piece: EarlierMailpiece,
+    values: &mut HashMap<Uuid, BookEntryValues>,
+    centers: &HashMap<Uuid, BookRecipient>,
+) -> JobRecipient {
+    JobRecipient {
         position: piece.piece_id,
         entry_id: piece.entry_id,
         address_id: piece.address_id,

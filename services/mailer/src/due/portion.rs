@@ -3,45 +3,45 @@
 use std::collections::HashSet;
 
 use chrono::NaiveDate;
-use columns::Profile;
+use columns::RecipientProfile;
 use contract::id::ChargeId;
-use contract::send::Reason;
+use contract::send::NotMailedReason;
 use store::{
-    Campaign, ChargeKind, Figure, Job, JobKind, LockedCampaign, PieceRow, RecipientFacts, StoreError,
-    Transaction, retry,
+    Campaign, CampaignFigure, ChargeKind, Job, JobKind, LockedCampaign, MailpieceRow, RecipientListings,
+    StoreError, Transaction, retry,
 };
 use uuid::Uuid;
 
 use super::JobError;
-use super::people::Person;
-use crate::Mailer;
-use crate::cards::{Card, CardsError, Deciding, decide_cards};
-use crate::decide::{Candidate, Decision, decide};
-use crate::neighborhood::{Center, Neighborhoods, Print};
+use super::people::JobRecipient;
+use crate::MailerState;
+use crate::cards::{MailpieceContext, MailpieceDraft, MailpieceDraftError, decide_cards};
+use crate::decide::{MailingCandidate, MailingDecision, decide};
+use crate::neighborhood::{HomeLinkContext, NeighborhoodCenter, NeighborhoodHomes};
 use crate::reserve::{batch, charge, listed_since, make_cards};
 use crate::rules::{AudienceRules, StepRules};
-use crate::times::{Times, time_zone, times};
+use crate::times::{DecisionTimes, time_zone, times};
 
 /// A bounded part of a job.
-pub(super) struct Portion<'a> {
+pub(super) struct JobPortion<'a> {
     pub(super) job: &'a Job,
     pub(super) campaign: &'a Campaign,
     pub(super) step: &'a StepRules<'a>,
     pub(super) rules: &'a AudienceRules,
-    pub(super) people: &'a [Person],
+    pub(super) people: &'a [JobRecipient],
 }
 
 /// What is known before the campaign is locked.
-struct Judged {
-    candidates: Vec<Candidate>,
+struct AssessedPortion {
+    candidates: Vec<MailingCandidate>,
     /// What the people's cards would print; empty ones for centers.
-    cards: Vec<Card>,
+    cards: Vec<MailpieceDraft>,
     /// Centers that waited: the homes around them. A later step goes to the homes of step 1 instead.
-    neighborhoods: Option<Neighborhoods>,
+    neighborhoods: Option<NeighborhoodHomes>,
 }
 
 /// What came of a portion.
-pub(super) enum Taken {
+pub(super) enum PortionOutcome {
     /// Cards wait for this charge.
     Open(ChargeId),
     /// None of its people is mailed.
@@ -51,14 +51,17 @@ pub(super) enum Taken {
 }
 
 /// What is to be mailed.
-struct Chosen<'a> {
-    pieces: Vec<PieceRow<'a>>,
+struct ChosenMailpieces<'a> {
+    pieces: Vec<MailpieceRow<'a>>,
     /// Whose outcome becomes mailed.
     entry_ids: Vec<Uuid>,
 }
 
-impl Portion<'_> {
-    pub(super) async fn reserve_again_on_conflict(&self, mailer: &Mailer) -> Result<Taken, JobError> {
+impl JobPortion<'_> {
+    pub(super) async fn reserve_again_on_conflict(
+        &self,
+        mailer: &MailerState,
+    ) -> Result<PortionOutcome, JobError> {
         let (team_id, campaign_id) = (self.campaign.team_id, &self.campaign.campaign_id);
         let facts = mailer.process.store.recipient_facts(team_id, campaign_id, &self.address_ids()).await?;
         let today = mailer.process.clock.now().with_timezone(&time_zone(self.campaign)).date_naive();
@@ -74,12 +77,12 @@ impl Portion<'_> {
     /// What the cards print. Whether a missing picture keeps a card from printing is a request's wish, and was its own.
     async fn decide_cards(
         &self,
-        mailer: &Mailer,
-        mut candidates: Vec<Candidate>,
-        mut neighborhoods: Option<Neighborhoods>,
+        mailer: &MailerState,
+        mut candidates: Vec<MailingCandidate>,
+        mut neighborhoods: Option<NeighborhoodHomes>,
         today: NaiveDate,
-    ) -> Result<Judged, CardsError> {
-        let deciding = Deciding {
+    ) -> Result<AssessedPortion, MailpieceDraftError> {
+        let deciding = MailpieceContext {
             team_id: self.campaign.team_id,
             rules: &self.step.cards,
             today,
@@ -89,8 +92,8 @@ impl Portion<'_> {
         let cards = match &mut neighborhoods {
             None => {
                 let values = |at: usize| {
-                    let person: &Person = &self.people[at];
-                    let profile = Profile::stored(&person.entry, &person.values);
+                    let person: &JobRecipient = &self.people[at];
+                    let profile = RecipientProfile::stored(&person.entry, &person.values);
                     self.step.cards.values(&self.rules.computed(&profile, today))
                 };
                 decide_cards(mailer, &deciding, &mut candidates, values).await?
@@ -100,7 +103,7 @@ impl Portion<'_> {
                 Vec::new()
             }
         };
-        Ok(Judged { candidates, cards, neighborhoods })
+        Ok(AssessedPortion { candidates, cards, neighborhoods })
     }
 
     /// The addresses of the people and of the centers that they live around.
@@ -115,53 +118,58 @@ impl Portion<'_> {
     }
 
     /// The same checks as for a send, but that nobody waits on conditions here: they are what is looked at.
-    fn candidate(&self, person: &Person, facts: &RecipientFacts, today: NaiveDate) -> Candidate {
+    fn candidate(
+        &self,
+        person: &JobRecipient,
+        facts: &RecipientListings,
+        today: NaiveDate,
+    ) -> MailingCandidate {
         let center = person.center.as_ref();
         let before_duplicates = self.listed(person, facts);
         let is_outside = !self.are_centers() && !self.rules.is_inside(person.place(), &person.entry.zip);
         // Conditions are about the center, not about the homes around it.
         let profile = match center {
-            Some(center) => Profile::stored(&center.entry, &center.values),
-            None => Profile::stored(&person.entry, &person.values),
+            Some(center) => RecipientProfile::stored(&center.entry, &center.values),
+            None => RecipientProfile::stored(&person.entry, &person.values),
         };
         let after_duplicates = if is_outside {
-            Some(Reason::FilteredLocation)
+            Some(NotMailedReason::FilteredLocation)
         } else {
             self.rules.waits(&profile, false, today)
         };
         let address_id = person.address_id;
-        Candidate { address_id, written_id: address_id, before_duplicates, after_duplicates }
+        MailingCandidate { address_id, written_id: address_id, before_duplicates, after_duplicates }
     }
 
     /// What the lists say of a person: a home is out when its center was removed, and a center may stand on the do-not-mail
     /// list.
-    fn listed(&self, person: &Person, facts: &RecipientFacts) -> Option<Reason> {
+    fn listed(&self, person: &JobRecipient, facts: &RecipientListings) -> Option<NotMailedReason> {
         let is_removed = |address_id: Uuid| facts.removed.contains(&address_id);
         if person.center.as_ref().is_some_and(|center| is_removed(center.address_id)) {
-            return Some(Reason::RemovedBySender);
+            return Some(NotMailedReason::RemovedBySender);
         }
         let listed = facts.refusal(person.address_id);
-        listed.filter(|reason| !self.are_centers() || *reason == Reason::RemovedBySender)
+        listed.filter(|reason| !self.are_centers() || *reason == NotMailedReason::RemovedBySender)
     }
 
     async fn look_around(
         &self,
-        mailer: &Mailer,
-        candidates: &[Candidate],
-    ) -> Result<Option<Neighborhoods>, StoreError> {
+        mailer: &MailerState,
+        candidates: &[MailingCandidate],
+    ) -> Result<Option<NeighborhoodHomes>, StoreError> {
         let Some(settings) = self.campaign.neighborhood.filter(|_| self.are_centers()) else {
             return Ok(None);
         };
         let centers = self.people.iter().zip(candidates);
-        let centers: Vec<Center> = centers
-            .map(|(person, candidate)| Center {
+        let centers: Vec<NeighborhoodCenter> = centers
+            .map(|(person, candidate)| NeighborhoodCenter {
                 address_id: person.address_id,
                 refusal: candidate.refusal(),
                 place: person.place(),
             })
             .collect();
         let store = &mailer.process.store;
-        let mut neighborhoods = Neighborhoods::find(store, settings, &centers).await?;
+        let mut neighborhoods = NeighborhoodHomes::find(store, settings, &centers).await?;
         let ids = neighborhoods.address_ids();
         let facts = store.recipient_facts(self.campaign.team_id, &self.campaign.campaign_id, &ids).await?;
         neighborhoods.judge(self.rules, &facts);
@@ -169,13 +177,18 @@ impl Portion<'_> {
     }
 
     /// One transaction: decide under the campaign's lock, make the cards, note the progress.
-    async fn reserve(&self, mailer: &Mailer, judged: &Judged, times: Times) -> Result<Taken, StoreError> {
+    async fn reserve(
+        &self,
+        mailer: &MailerState,
+        judged: &AssessedPortion,
+        times: DecisionTimes,
+    ) -> Result<PortionOutcome, StoreError> {
         let (team_id, campaign_id) = (self.campaign.team_id, &self.campaign.campaign_id);
         let mut connection = mailer.process.store.connection().await?;
         let transaction = connection.begin().await?;
         let locked = transaction.campaign_lock(team_id, campaign_id).await?;
         if !locked.is_active {
-            return Ok(Taken::Paused);
+            return Ok(PortionOutcome::Paused);
         }
         let chosen = self.choose(&transaction, judged, locked, times).await?;
         let charge_id = (!chosen.pieces.is_empty()).then(ChargeId::new);
@@ -185,16 +198,16 @@ impl Portion<'_> {
         let progress = self.people.last().map_or(self.job.progress, |person| person.position);
         transaction.job_advance(self.job.lease, progress, charge_id, times.leased_until).await?;
         transaction.commit().await?;
-        Ok(charge_id.map_or(Taken::Nobody, Taken::Open))
+        Ok(charge_id.map_or(PortionOutcome::Nobody, PortionOutcome::Open))
     }
 
     async fn choose<'c>(
         &'c self,
         transaction: &Transaction<'_>,
-        judged: &'c Judged,
+        judged: &'c AssessedPortion,
         locked: LockedCampaign,
-        times: Times,
-    ) -> Result<Chosen<'c>, StoreError> {
+        times: DecisionTimes,
+    ) -> Result<ChosenMailpieces<'c>, StoreError> {
         let (ids, listable_ids) = match &judged.neighborhoods {
             Some(neighborhoods) => (neighborhoods.address_ids(), neighborhoods.listable_ids()),
             None => {
@@ -212,19 +225,19 @@ impl Portion<'_> {
             JobKind::Step { .. } => HashSet::new(),
         };
         let (budget, price) = (locked.budget_left_cents, self.step.price_cents);
-        let entry_ids = |decisions: &[Decision]| -> Vec<Uuid> {
+        let entry_ids = |decisions: &[MailingDecision]| -> Vec<Uuid> {
             let people = self.people.iter().zip(decisions);
             people
-                .filter(|(_, decision)| **decision == Decision::Mail)
+                .filter(|(_, decision)| **decision == MailingDecision::Mail)
                 .map(|(person, _)| person.entry_id)
                 .collect()
         };
         let Some(neighborhoods) = &judged.neighborhoods else {
-            let candidates: Vec<Candidate> = self
+            let candidates: Vec<MailingCandidate> = self
                 .people
                 .iter()
                 .zip(&judged.candidates)
-                .map(|(person, candidate)| Candidate {
+                .map(|(person, candidate)| MailingCandidate {
                     before_duplicates: candidate.before_duplicates.or_else(|| self.listed(person, &facts)),
                     ..*candidate
                 })
@@ -232,23 +245,29 @@ impl Portion<'_> {
             let decisions = decide(&candidates, &mailed, budget, price);
             let people = self.people.iter().zip(&judged.cards).zip(&decisions);
             let pieces = people
-                .filter(|(_, decision)| **decision == Decision::Mail)
+                .filter(|(_, decision)| **decision == MailingDecision::Mail)
                 .map(|((person, card), _)| self.piece_row(person, card, times.today))
                 .collect();
-            return Ok(Chosen { pieces, entry_ids: entry_ids(&decisions) });
+            return Ok(ChosenMailpieces { pieces, entry_ids: entry_ids(&decisions) });
         };
         let mailings = neighborhoods.decide(&facts, &mailed, budget, price);
-        let decisions: Vec<Decision> = mailings.iter().map(|mailing| mailing.decision).collect();
+        let decisions: Vec<MailingDecision> = mailings.iter().map(|mailing| mailing.decision).collect();
         let centers = self.people.iter().map(|person| person.entry_id);
-        let print = Print { links: &self.step.cards.design.links, rules: self.rules, today: times.today };
+        let print =
+            HomeLinkContext { links: &self.step.cards.design.links, rules: self.rules, today: times.today };
         let pieces = neighborhoods.piece_rows(&mailings, centers, print);
-        Ok(Chosen { pieces, entry_ids: entry_ids(&decisions) })
+        Ok(ChosenMailpieces { pieces, entry_ids: entry_ids(&decisions) })
     }
 
-    fn piece_row<'a>(&self, person: &'a Person, card: &Card, today: NaiveDate) -> PieceRow<'a> {
+    fn piece_row<'a>(
+        &self,
+        person: &'a JobRecipient,
+        card: &MailpieceDraft,
+        today: NaiveDate,
+    ) -> MailpieceRow<'a> {
         let entry = &person.entry;
-        let profile = Profile::stored(entry, &person.values);
-        PieceRow {
+        let profile = RecipientProfile::stored(entry, &person.values);
+        MailpieceRow {
             entry_id: person.entry_id,
             address_id: person.address_id,
             first_name: &entry.first_name,
@@ -272,8 +291,8 @@ impl Portion<'_> {
         &self,
         transaction: &Transaction<'_>,
         charge_id: ChargeId,
-        chosen: &Chosen<'_>,
-        times: Times,
+        chosen: &ChosenMailpieces<'_>,
+        times: DecisionTimes,
     ) -> Result<(), StoreError> {
         let batch = batch(self.step, self.campaign, charge_id, times.mail_by_date);
         let kind = match self.job.kind {
@@ -282,9 +301,9 @@ impl Portion<'_> {
         };
         let charge = charge(&batch, &chosen.pieces, kind, &self.campaign.payment);
         make_cards(transaction, &charge, &batch, &chosen.pieces, times.now).await?;
-        let mut figures = vec![(Figure::Cards, chosen.pieces.len() as i64)];
+        let mut figures = vec![(CampaignFigure::Cards, chosen.pieces.len() as i64)];
         if self.job.kind == JobKind::Recheck {
-            figures.push((Figure::Mailed, chosen.entry_ids.len() as i64));
+            figures.push((CampaignFigure::Mailed, chosen.entry_ids.len() as i64));
             let campaign_id = &self.campaign.campaign_id;
             transaction
                 .recipient_mark_mailed(self.campaign.team_id, campaign_id, charge_id, &chosen.entry_ids)

@@ -1,11 +1,14 @@
 //! `check_formula`.
 
-use columns::{Asker, Book};
+use columns::{ColumnCatalog, ColumnsContext};
 use contract::mcp::{CheckAnswer, CheckArguments, FormulaError};
 
 /// Whether a formula can be saved. That it cannot is an answer, not a failure; that no formula can under this name is one.
-pub(super) async fn check(asker: Asker<'_>, arguments: CheckArguments) -> Result<CheckAnswer, FormulaError> {
-    let book = Book::read(asker).await?;
+pub(super) async fn check(
+    asker: ColumnsContext<'_>,
+    arguments: CheckArguments,
+) -> Result<CheckAnswer, FormulaError> {
+    let book = ColumnCatalog::read(asker).await?;
     let name = arguments.name.as_deref();
     if let Some(name) = name {
         book.place_for(name)?;

@@ -1,6 +1,6 @@
 //! `explain_formula`.
 
-use columns::{Asker, Book, failed, source};
+use columns::{ColumnCatalog, ColumnsContext, failed, source};
 use contract::mcp::{
     CampaignUse, ExplainAnswer, ExplainArguments, FormulaChangeView, FormulaError, FormulaUses,
 };
@@ -11,10 +11,10 @@ const CHANGES: i64 = 10;
 
 /// What a formula column is and what uses it.
 pub(super) async fn explain(
-    asker: Asker<'_>,
+    asker: ColumnsContext<'_>,
     arguments: ExplainArguments,
 ) -> Result<ExplainAnswer, FormulaError> {
-    let book = Book::read(asker).await?;
+    let book = ColumnCatalog::read(asker).await?;
     let column = book.formula(&arguments.name)?;
     let formula = source(column).unwrap_or_default().to_owned();
     let fitted = tokio::task::block_in_place(|| book.fit(&formula, Some(&column.name)));
@@ -37,7 +37,7 @@ pub(super) async fn explain(
 }
 
 /// Campaigns and designs, as they stand at one moment.
-async fn used(asker: Asker<'_>, name_key: &str) -> Result<FormulaUses, StoreError> {
+async fn used(asker: ColumnsContext<'_>, name_key: &str) -> Result<FormulaUses, StoreError> {
     let mut connection = asker.store.connection().await?;
     let transaction = connection.begin().await?;
     let (campaigns, all_campaigns) =
@@ -51,7 +51,7 @@ async fn used(asker: Asker<'_>, name_key: &str) -> Result<FormulaUses, StoreErro
 }
 
 /// The formula columns that use a column.
-fn users(book: &Book, name_key: &str) -> Vec<String> {
+fn users(book: &ColumnCatalog, name_key: &str) -> Vec<String> {
     let sheet = book.sheet();
     let uses = |position: usize| {
         sheet.formula(position).is_some_and(|formula| {

@@ -1,11 +1,11 @@
 //! Between the queue and the tools: messages in, replies out.
 
 use bytes::Bytes;
-use columns::{Asker, People};
+use columns::{ColumnsContext, PeopleMasking};
 use contract::id::{RequestId, TeamId};
 use contract::mcp::{FormulaContext, FormulaError, FormulaTool, read_arguments};
 use contract::message::{FORMULA_QUEUE, REPLY_ERROR, REPLY_OK};
-use queue::{Call, Handler, Reply, Turn};
+use queue::{CallHandler, QueueCall, QueueReply, SlotPermit};
 use serde::Serialize;
 use service::Process;
 use service::trace::{TraceContext, work};
@@ -24,7 +24,7 @@ impl FormulaHandler {
 
     async fn answer(
         &self,
-        call: &Call,
+        call: &QueueCall,
         tool: FormulaTool,
         context: FormulaContext,
     ) -> Result<Bytes, FormulaError> {
@@ -33,7 +33,7 @@ impl FormulaHandler {
             return Err(FormulaError::DeadlinePassed);
         }
         let (store, now) = (&self.process.store, self.process.clock.now());
-        let asker = Asker { store, team_id: TeamId(call.team), now };
+        let asker = ColumnsContext { store, team_id: TeamId(call.team), now };
         let body = &call.body[..];
         match tool {
             FormulaTool::ListColumns => json(list::columns(asker, read_arguments(tool, body)?).await),
@@ -46,7 +46,8 @@ impl FormulaHandler {
                 json(columns::preview(asker, read_arguments(tool, body)?, people, &is_too_late).await)
             }
             FormulaTool::SaveFormula => {
-                let call = super::Call { asker, request_id: RequestId(call.id), key_id: context.key_id };
+                let call =
+                    super::FormulaCall { asker, request_id: RequestId(call.id), key_id: context.key_id };
                 json(save::save(call, read_arguments(tool, body)?).await)
             }
             FormulaTool::ExplainFormula => json(explain::explain(asker, read_arguments(tool, body)?).await),
@@ -55,15 +56,15 @@ impl FormulaHandler {
 }
 
 /// What a key sees of people: as they are when it opens more than formulas, or when the team lets it.
-async fn people(asker: Asker<'_>, context: FormulaContext) -> Result<People, FormulaError> {
+async fn people(asker: ColumnsContext<'_>, context: FormulaContext) -> Result<PeopleMasking, FormulaError> {
     let is_open = context.is_full_access
         || asker.store.formula_keys_see_people(asker.team_id).await.map_err(columns::failed)?;
-    Ok(if is_open { People::Shown } else { People::Masked })
+    Ok(if is_open { PeopleMasking::Shown } else { PeopleMasking::Masked })
 }
 
-impl Handler for FormulaHandler {
+impl CallHandler for FormulaHandler {
     /// `None` for a tool or a version that this worker does not know.
-    async fn handle(&self, call: Call, _turn: Turn) -> Option<Reply> {
+    async fn handle(&self, call: QueueCall, _turn: SlotPermit) -> Option<QueueReply> {
         let tool = FormulaTool::from_message_kind(&call.kind)?;
         let context: FormulaContext = serde_json::from_str(&call.context).ok()?;
         let trace = TraceContext::from_header(Some(&call.trace));
@@ -74,11 +75,11 @@ impl Handler for FormulaHandler {
     }
 }
 
-fn reply(result: Result<Bytes, FormulaError>) -> Reply {
+fn reply(result: Result<Bytes, FormulaError>) -> QueueReply {
     match result {
-        Ok(body) => Reply { kind: REPLY_OK.to_owned(), body },
+        Ok(body) => QueueReply { kind: REPLY_OK.to_owned(), body },
         // A code and its content can always be written.
-        Err(error) => Reply {
+        Err(error) => QueueReply {
             kind: REPLY_ERROR.to_owned(),
             body: serde_json::to_vec(&error).map(Bytes::from).unwrap_or_default(),
         },

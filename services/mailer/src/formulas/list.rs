@@ -1,7 +1,7 @@
 //! `list_columns` and `list_functions`.
 
 use audience::fold_name;
-use columns::{Asker, Book};
+use columns::{ColumnCatalog, ColumnsContext};
 use contract::mcp::{
     ColumnsAnswer, FORMULA_PAGE_COLUMNS, FormulaError, FunctionsAnswer, FunctionsArguments,
     ListColumnsArguments, page_length,
@@ -10,11 +10,11 @@ use formula::FunctionHelp;
 
 /// A page of the columns.
 pub(super) async fn columns(
-    asker: Asker<'_>,
+    asker: ColumnsContext<'_>,
     arguments: ListColumnsArguments,
 ) -> Result<ColumnsAnswer, FormulaError> {
     let page = page_length(arguments.limit, FORMULA_PAGE_COLUMNS, FORMULA_PAGE_COLUMNS)?;
-    let book = Book::read(asker).await?;
+    let book = ColumnCatalog::read(asker).await?;
     let mut columns = tokio::task::block_in_place(|| book.views());
     if let Some(search) = arguments.search {
         let search = fold_name(&search);

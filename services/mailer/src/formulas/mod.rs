@@ -14,15 +14,15 @@ mod save;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use columns::Asker;
+use columns::ColumnsContext;
 use contract::id::{ApiKeyId, RequestId};
 use contract::message::FORMULA_QUEUE;
-use queue::Consumption;
+use queue::ConsumerOptions;
 use service::Process;
 
 /// Answers calls of formula tools until the process is to stop.
 pub(crate) async fn run(process: &Process) {
-    let consumption = Consumption {
+    let consumption = ConsumerOptions {
         queue: FORMULA_QUEUE,
         concurrency: process.config.mailer.formula_concurrency,
         shutdown: process.shutdown.clone(),
@@ -36,8 +36,8 @@ pub(crate) async fn run(process: &Process) {
 
 /// A call, and who makes it.
 #[derive(Clone, Copy)]
-struct Call<'a> {
-    asker: Asker<'a>,
+struct FormulaCall<'a> {
+    asker: ColumnsContext<'a>,
     request_id: RequestId,
     key_id: ApiKeyId,
 }

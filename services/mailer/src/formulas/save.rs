@@ -1,28 +1,31 @@
 //! `save_formula`.
 
-use columns::{FormulaSave, Refused, checked_name, failed};
+use columns::{FormulaToSave, SaveColumnError, checked_name, failed};
 use contract::mcp::{FormulaError, SaveAnswer, SaveArguments};
 use service::fail_point;
-use store::{ChangedBy, retry};
+use store::{FormulaChangeAuthor, retry};
 
-use super::Call;
+use super::FormulaCall;
 
 /// Makes a formula column or changes one. A call that is delivered again finds its change and gets the same answer.
-pub(super) async fn save(call: Call<'_>, arguments: SaveArguments) -> Result<SaveAnswer, FormulaError> {
+pub(super) async fn save(
+    call: FormulaCall<'_>,
+    arguments: SaveArguments,
+) -> Result<SaveAnswer, FormulaError> {
     let (name, formula) = (checked_name(&arguments.name)?, arguments.formula.trim());
-    let by = ChangedBy::Key(call.key_id);
-    let save = FormulaSave { request_id: call.request_id, by, name, formula };
+    let by = FormulaChangeAuthor::Key(call.key_id);
+    let save = FormulaToSave { request_id: call.request_id, by, name, formula };
     let attempt = retry(|| async {
         match attempt(call, save).await {
-            Err(Refused::Store(error)) => Err(error),
-            Err(Refused::Request(error)) => Ok(Err(error)),
+            Err(SaveColumnError::Store(error)) => Err(error),
+            Err(SaveColumnError::Request(error)) => Ok(Err(error)),
             Ok(answer) => Ok(Ok(answer)),
         }
     });
     attempt.await.map_err(failed)?
 }
 
-async fn attempt(call: Call<'_>, save: FormulaSave<'_>) -> Result<SaveAnswer, Refused> {
+async fn attempt(call: FormulaCall<'_>, save: FormulaToSave<'_>) -> Result<SaveAnswer, SaveColumnError> {
     let asker = call.asker;
     let mut connection = asker.store.connection().await?;
     let transaction = connection.begin().await?;

@@ -2,8 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn home(number: u128) -> Home {
-    Home {
+fn home(number: u128) -> NeighborhoodHome {
+    NeighborhoodHome {
         address_id: Uuid::from_u128(number),
         line_1: format!("{number} Main St"),
         city: "Austin".to_owned(),
@@ -15,32 +15,32 @@ fn home(number: u128) -> Home {
 }
 
 /// A center that stands nowhere near a home, so that its address is none of theirs.
-fn center(number: usize) -> Center {
-    Center { address_id: Uuid::from_u128(1_000_000 + number as u128), refusal: None, place: None }
+fn center(number: usize) -> NeighborhoodCenter {
+    NeighborhoodCenter { address_id: Uuid::from_u128(1_000_000 + number as u128), refusal: None, place: None }
 }
 
 /// Centers with these homes around them, nothing judged against any home but those in `do_not_mail`.
-fn neighborhoods(centers: &[Vec<u128>], do_not_mail: &[u128]) -> Neighborhoods {
-    let (mut all, mut known) = (Neighborhoods::default(), HashMap::new());
+fn neighborhoods(centers: &[Vec<u128>], do_not_mail: &[u128]) -> NeighborhoodHomes {
+    let (mut all, mut known) = (NeighborhoodHomes::default(), HashMap::new());
     for (number, homes) in centers.iter().enumerate() {
-        let homes: Vec<Home> = homes.iter().copied().map(home).collect();
+        let homes: Vec<NeighborhoodHome> = homes.iter().copied().map(home).collect();
         all.add(&center(number), store::Neighborhood { found: homes.len(), homes }, &mut known);
     }
     let listed: Vec<Uuid> = do_not_mail.iter().copied().map(Uuid::from_u128).collect();
     all.candidates = all
         .homes
         .iter()
-        .map(|home| Candidate {
+        .map(|home| MailingCandidate {
             address_id: home.address_id,
             written_id: home.address_id,
-            before_duplicates: listed.contains(&home.address_id).then_some(Reason::DoNotMail),
+            before_duplicates: listed.contains(&home.address_id).then_some(NotMailedReason::DoNotMail),
             after_duplicates: None,
         })
         .collect();
     all
 }
 
-fn outcomes(mailings: &[Mailing]) -> Vec<(Decision, usize, usize)> {
+fn outcomes(mailings: &[CenterMailing]) -> Vec<(MailingDecision, usize, usize)> {
     mailings.iter().map(|mailing| (mailing.decision, mailing.found, mailing.mailed())).collect()
 }
 
@@ -48,11 +48,14 @@ fn outcomes(mailings: &[Mailing]) -> Vec<(Decision, usize, usize)> {
 fn homes_are_mailed_nearest_first_while_the_budget_lasts_and_once_each() {
     let all = neighborhoods(&[vec![1, 2, 3], vec![2, 3, 4, 5], vec![1, 2]], &[5]);
     let mailings =
-        all.decide(&RecipientFacts::default(), &HashSet::from([Uuid::from_u128(2)]), Some(79 * 3), 79);
-    let copy = Decision::Copy;
-    assert_eq!(outcomes(&mailings), [(Decision::Mail, 3, 2), (Decision::Mail, 4, 1), (copy, 2, 0)]);
-    let (links, rules) = (Links::default(), AudienceRules::default());
-    let print = Print { links: &links, rules: &rules, today: NaiveDate::default() };
+        all.decide(&RecipientListings::default(), &HashSet::from([Uuid::from_u128(2)]), Some(79 * 3), 79);
+    let copy = MailingDecision::Copy;
+    assert_eq!(
+        outcomes(&mailings),
+        [(MailingDecision::Mail, 3, 2), (MailingDecision::Mail, 4, 1), (copy, 2, 0)]
+    );
+    let (links, rules) = (QrLinks::default(), AudienceRules::default());
+    let print = HomeLinkContext { links: &links, rules: &rules, today: NaiveDate::default() };
     let rows = all.piece_rows(&mailings, (10..).map(Uuid::from_u128), print);
     let sent: Vec<_> = rows.iter().map(|row| (row.line_1, row.center_entry_id.unwrap().as_u128())).collect();
     assert_eq!(sent, [("1 Main St", 10), ("3 Main St", 10), ("4 Main St", 11)]);
@@ -61,10 +64,11 @@ fn homes_are_mailed_nearest_first_while_the_budget_lasts_and_once_each() {
 #[test]
 fn a_center_without_a_card_has_the_reason_of_the_home_that_came_furthest() {
     let all = neighborhoods(&[vec![1], vec![2], vec![1, 2], vec![3]], &[1]);
-    let mailings = all.decide(&RecipientFacts::default(), &HashSet::from([Uuid::from_u128(2)]), Some(10), 79);
+    let mailings =
+        all.decide(&RecipientListings::default(), &HashSet::from([Uuid::from_u128(2)]), Some(10), 79);
     let reasons: Vec<_> = mailings.iter().map(|mailing| mailing.decision).collect();
-    use Decision::Refuse;
-    use Reason::{BudgetExceeded, DoNotMail, DuplicateRecent};
+    use MailingDecision::Refuse;
+    use NotMailedReason::{BudgetExceeded, DoNotMail, DuplicateRecent};
     assert_eq!(
         reasons,
         [Refuse(DoNotMail), Refuse(DuplicateRecent), Refuse(DuplicateRecent), Refuse(BudgetExceeded)]
@@ -74,14 +78,14 @@ fn a_center_without_a_card_has_the_reason_of_the_home_that_came_furthest() {
 #[test]
 fn who_was_removed_or_listed_since_gets_no_card_and_a_center_takes_its_homes_with_it() {
     let all = neighborhoods(&[vec![1, 2], vec![2, 3, 4, 5]], &[]);
-    let facts = RecipientFacts {
+    let facts = RecipientListings {
         removed: HashSet::from([center(0).address_id, Uuid::from_u128(3)]),
         do_not_mail: HashSet::from([center(1).address_id, Uuid::from_u128(4)]),
-        ..RecipientFacts::default()
+        ..RecipientListings::default()
     };
     let mailings = all.decide(&facts, &HashSet::new(), Some(79 * 2), 79);
-    let removed = Decision::Refuse(Reason::RemovedBySender);
-    assert_eq!(outcomes(&mailings), [(removed, 2, 0), (Decision::Mail, 4, 2)]);
+    let removed = MailingDecision::Refuse(NotMailedReason::RemovedBySender);
+    assert_eq!(outcomes(&mailings), [(removed, 2, 0), (MailingDecision::Mail, 4, 2)]);
     assert_eq!(
         mailings[1].mailed.iter().map(|home| all.homes[*home].address_id.as_u128()).collect::<Vec<_>>(),
         [2, 5]
@@ -94,14 +98,14 @@ fn a_center_without_homes_and_one_past_the_capacity_have_their_reasons() {
     let more: Vec<u128> = (5_000..=11_000).collect();
     let few: Vec<u128> = (9_001..=10_000).collect();
     let all = neighborhoods(&[many, Vec::new(), more, few], &[]);
-    let mailings = all.decide(&RecipientFacts::default(), &HashSet::new(), None, 79);
-    use Decision::{Mail, Refuse};
+    let mailings = all.decide(&RecipientListings::default(), &HashSet::new(), None, 79);
+    use MailingDecision::{Mail, Refuse};
     assert_eq!(
         outcomes(&mailings),
         [
             (Mail, 9_000, 9_000),
-            (Refuse(Reason::NoHomesFound), 0, 0),
-            (Refuse(Reason::RequestCapacityReached), 6_001, 0),
+            (Refuse(NotMailedReason::NoHomesFound), 0, 0),
+            (Refuse(NotMailedReason::RequestCapacityReached), 6_001, 0),
             (Mail, 1_000, 1_000),
         ]
     );
@@ -122,9 +126,9 @@ proptest! {
     ) {
         let all = neighborhoods(&centers, &[]);
         let mailed: HashSet<_> = mailed.into_iter().map(Uuid::from_u128).collect();
-        let mailings = all.decide(&RecipientFacts::default(), &mailed, budget, 79);
-        let (links, rules) = (Links::default(), AudienceRules::default());
-        let print = Print { links: &links, rules: &rules, today: NaiveDate::default() };
+        let mailings = all.decide(&RecipientListings::default(), &mailed, budget, 79);
+        let (links, rules) = (QrLinks::default(), AudienceRules::default());
+        let print = HomeLinkContext { links: &links, rules: &rules, today: NaiveDate::default() };
         let rows = all.piece_rows(&mailings, std::iter::repeat(Uuid::nil()), print);
         let sent: Vec<_> = rows.iter().map(|row| row.address_id).collect();
         let distinct: HashSet<_> = sent.iter().copied().collect();
@@ -132,7 +136,7 @@ proptest! {
         prop_assert!(distinct.is_disjoint(&mailed));
         prop_assert!(budget.is_none_or(|budget| i64::try_from(sent.len()).unwrap() * 79 <= budget));
         for (mailing, homes) in mailings.iter().zip(&centers) {
-            prop_assert_eq!(mailing.decision == Decision::Mail, mailing.mailed() > 0);
+            prop_assert_eq!(mailing.decision == MailingDecision::Mail, mailing.mailed() > 0);
             prop_assert_eq!(mailing.found, homes.len());
         }
     }

@@ -3,7 +3,7 @@
 use reqwest::StatusCode;
 use serde::Deserialize;
 
-use super::Payment;
+use super::PaymentOutcome;
 
 /// Characters of Stripe's own words that are passed on.
 const MESSAGE_CHARS: usize = 200;
@@ -13,7 +13,7 @@ pub(super) const CHARGE_ID: &str = "charge_id";
 
 /// What to do after an answer.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Answer<T> {
+pub(super) enum StripeAnswer<T> {
     /// It is certain.
     Final(T),
     /// Ask again with the same idempotency key; the text says why.
@@ -24,16 +24,16 @@ pub(super) enum Answer<T> {
 
 /// A part of a customer's payments, the newest first.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
-pub(super) struct Page {
+pub(super) struct PaymentPage {
     data: Vec<PaymentIntent>,
     has_more: bool,
 }
 
 /// Where to look on after a page.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum PaymentSearch {
     /// The charge's payment.
-    Payment(Answer<Payment>),
+    Payment(StripeAnswer<PaymentOutcome>),
     /// It would be after the payment with this id.
     After(String),
     /// There is none.
@@ -45,24 +45,24 @@ struct PaymentIntent {
     id: String,
     status: String,
     #[serde(default)]
-    metadata: Metadata,
+    metadata: PaymentMetadata,
     #[serde(default)]
-    last_payment_error: Option<Failure>,
+    last_payment_error: Option<StripeError>,
 }
 
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
-struct Metadata {
+struct PaymentMetadata {
     /// Named as in [`CHARGE_ID`].
     charge_id: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct ErrorBody {
-    error: Failure,
+struct StripeErrorBody {
+    error: StripeError,
 }
 
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
-struct Failure {
+struct StripeError {
     #[serde(default, rename = "type")]
     kind: String,
     code: Option<String>,
@@ -71,61 +71,63 @@ struct Failure {
 }
 
 /// The answer to creating and confirming a payment.
-pub(super) fn of_payment(status: StatusCode, body: &[u8]) -> Answer<Payment> {
+pub(super) fn of_payment(status: StatusCode, body: &[u8]) -> StripeAnswer<PaymentOutcome> {
     if status.is_success() {
         return match serde_json::from_slice::<PaymentIntent>(body) {
             Ok(intent) => intent.answer(),
             Err(_) => unreadable(status),
         };
     }
-    match serde_json::from_slice::<ErrorBody>(body) {
-        Ok(ErrorBody { error }) if error.is_decline(status) => Answer::Final(error.decline()),
-        Ok(ErrorBody { error }) => error.answer(status),
+    match serde_json::from_slice::<StripeErrorBody>(body) {
+        Ok(StripeErrorBody { error }) if error.is_decline(status) => StripeAnswer::Final(error.decline()),
+        Ok(StripeErrorBody { error }) => error.answer(status),
         Err(_) => unanswered(status),
     }
 }
 
 /// The answer to listing a customer's payments.
-pub(super) fn of_page(status: StatusCode, body: &[u8]) -> Answer<Page> {
+pub(super) fn of_page(status: StatusCode, body: &[u8]) -> StripeAnswer<PaymentPage> {
     if status.is_success() {
         return match serde_json::from_slice(body) {
-            Ok(page) => Answer::Final(page),
+            Ok(page) => StripeAnswer::Final(page),
             Err(_) => unreadable(status),
         };
     }
-    match serde_json::from_slice::<ErrorBody>(body) {
-        Ok(ErrorBody { error }) => error.answer(status),
+    match serde_json::from_slice::<StripeErrorBody>(body) {
+        Ok(StripeErrorBody { error }) => error.answer(status),
         Err(_) => unanswered(status),
     }
 }
 
-impl Page {
+impl PaymentPage {
     /// Where the payment of this charge is.
-    pub(super) fn find(&self, charge_id: &str) -> Found {
+    pub(super) fn find(&self, charge_id: &str) -> PaymentSearch {
         let is_wanted = |intent: &&PaymentIntent| intent.metadata.charge_id.as_deref() == Some(charge_id);
         match (self.data.iter().find(is_wanted), self.data.last()) {
-            (Some(intent), _) => Found::Payment(intent.answer()),
-            (None, Some(last)) if self.has_more => Found::After(last.id.clone()),
-            _ => Found::Nowhere,
+            (Some(intent), _) => PaymentSearch::Payment(intent.answer()),
+            (None, Some(last)) if self.has_more => PaymentSearch::After(last.id.clone()),
+            _ => PaymentSearch::Nowhere,
         }
     }
 }
 
 impl PaymentIntent {
-    fn answer(&self) -> Answer<Payment> {
+    fn answer(&self) -> StripeAnswer<PaymentOutcome> {
         match self.status.as_str() {
-            "succeeded" => Answer::Final(Payment::Paid { reference: Some(self.id.clone()) }),
+            "succeeded" => StripeAnswer::Final(PaymentOutcome::Paid { reference: Some(self.id.clone()) }),
             // Nobody is there to go through an action, and a refused card is not replaced in time.
             "requires_action" | "requires_confirmation" | "requires_payment_method" | "canceled" => {
                 let failure = self.last_payment_error.as_ref();
-                Answer::Final(failure.map_or_else(|| Failure::default().decline(), Failure::decline))
+                StripeAnswer::Final(
+                    failure.map_or_else(|| StripeError::default().decline(), StripeError::decline),
+                )
             }
-            other => Answer::Unclear(format!("Stripe's payment {} is {other:?}", shortened(&self.id))),
+            other => StripeAnswer::Unclear(format!("Stripe's payment {} is {other:?}", shortened(&self.id))),
         }
     }
 }
 
-impl Failure {
+impl StripeError {
     /// Whether Stripe says that it took nothing, because of the card or of what was asked of it. A fault of
     /// ours, such as a wrong key, is no decline: it would turn away every team's cards.
     fn is_decline(&self, status: StatusCode) -> bool {
@@ -135,36 +137,38 @@ impl Failure {
         status.is_client_error() && (is_cards_fault || is_orders_fault)
     }
 
-    fn decline(&self) -> Payment {
+    fn decline(&self) -> PaymentOutcome {
         let detail = self.message.as_deref().map(shortened);
-        Payment::Declined { detail: detail.unwrap_or_else(|| "The card cannot be charged.".to_owned()) }
+        PaymentOutcome::Declined {
+            detail: detail.unwrap_or_else(|| "The card cannot be charged.".to_owned()),
+        }
     }
 
-    fn answer<T>(&self, status: StatusCode) -> Answer<T> {
+    fn answer<T>(&self, status: StatusCode) -> StripeAnswer<T> {
         // Stripe's message is left out: for a wrong key it quotes the key.
         let code = self.code.as_deref().unwrap_or(&self.kind);
         let reason = format!("Stripe answered {} ({})", status.as_u16(), shortened(code));
         if is_temporary(status) || code == "idempotency_key_in_use" {
-            return Answer::Again(reason);
+            return StripeAnswer::Again(reason);
         }
         match status {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                Answer::Unclear(format!("{reason}: stripe.secret_key is not accepted"))
+                StripeAnswer::Unclear(format!("{reason}: stripe.secret_key is not accepted"))
             }
-            _ => Answer::Unclear(reason),
+            _ => StripeAnswer::Unclear(reason),
         }
     }
 }
 
 /// An answer that is not Stripe's own, but of something between us.
-fn unanswered<T>(status: StatusCode) -> Answer<T> {
+fn unanswered<T>(status: StatusCode) -> StripeAnswer<T> {
     let reason = format!("Stripe answered {} without saying why", status.as_u16());
-    if is_temporary(status) { Answer::Again(reason) } else { Answer::Unclear(reason) }
+    if is_temporary(status) { StripeAnswer::Again(reason) } else { StripeAnswer::Unclear(reason) }
 }
 
 /// A success whose body is damaged: the stored answer comes again with the same key.
-fn unreadable<T>(status: StatusCode) -> Answer<T> {
-    Answer::Again(format!("Stripe's answer {} cannot be read", status.as_u16()))
+fn unreadable<T>(status: StatusCode) -> StripeAnswer<T> {
+    StripeAnswer::Again(format!("Stripe's answer {} cannot be read", status.as_u16()))
 }
 
 fn is_temporary(status: StatusCode) -> bool {

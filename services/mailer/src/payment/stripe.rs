@@ -7,10 +7,10 @@ use contract::id::ChargeId;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
-use service::measure::{Provided, provider_call};
+use service::measure::{ProviderOutcome, provider_call};
 
-use super::answer::{self, Answer, CHARGE_ID, Found};
-use super::{Payment, PaymentSettingsError, explained};
+use super::answer::{self, CHARGE_ID, PaymentSearch, StripeAnswer};
+use super::{PaymentOutcome, PaymentSettingsError, explained};
 
 /// Tries of one request.
 const ATTEMPTS: u32 = 3;
@@ -35,7 +35,7 @@ const PAGE_SIZE: &str = "100";
 const PAGES: usize = 20;
 
 /// What is to be paid, and how.
-pub(super) struct Order<'a> {
+pub(super) struct PaymentOrder<'a> {
     /// Also the idempotency key.
     pub charge_id: ChargeId,
     /// US cents.
@@ -49,14 +49,14 @@ pub(super) struct Order<'a> {
 }
 
 /// A client of Stripe.
-pub(super) struct Stripe {
+pub(super) struct StripeClient {
     http: Client,
     payment_intents: Url,
     first_pause: Duration,
 }
 
-impl Stripe {
-    pub(super) fn new(settings: &service::config::Stripe) -> Result<Self, PaymentSettingsError> {
+impl StripeClient {
+    pub(super) fn new(settings: &service::config::StripeSettings) -> Result<Self, PaymentSettingsError> {
         let payment_intents = format!("{}/v1/payment_intents", settings.url.trim_end_matches('/'));
         let payment_intents = Url::parse(&payment_intents).map_err(|_| PaymentSettingsError::Url)?;
         if payment_intents.scheme() != "https" && !is_loopback(&payment_intents) {
@@ -74,7 +74,11 @@ impl Stripe {
     }
 
     /// Takes the money once. The error says why it is not certain whether it was taken.
-    pub(super) async fn charge(&self, order: &Order<'_>, now: DateTime<Utc>) -> Result<Payment, String> {
+    pub(super) async fn charge(
+        &self,
+        order: &PaymentOrder<'_>,
+        now: DateTime<Utc>,
+    ) -> Result<PaymentOutcome, String> {
         if now - order.created_at >= KEY_LIFETIME
             && let Some(payment) = self.find(order).await?
         {
@@ -89,23 +93,25 @@ impl Stripe {
     }
 
     /// The payment that an earlier try made; `None` when it made none.
-    async fn find(&self, order: &Order<'_>) -> Result<Option<Payment>, String> {
+    async fn find(&self, order: &PaymentOrder<'_>) -> Result<Option<PaymentOutcome>, String> {
         let charge_id = order.charge_id.to_string();
         let mut after = None;
         for _ in 0..PAGES {
             let url = self.page(order, after.as_deref());
             let page = self.ask(order.charge_id, || self.http.get(url.clone()), answer::of_page).await?;
             match page.find(&charge_id) {
-                Found::Payment(Answer::Final(payment)) => return Ok(Some(payment)),
-                Found::Payment(Answer::Again(reason) | Answer::Unclear(reason)) => return Err(reason),
-                Found::After(last) => after = Some(last),
-                Found::Nowhere => return Ok(None),
+                PaymentSearch::Payment(StripeAnswer::Final(payment)) => return Ok(Some(payment)),
+                PaymentSearch::Payment(StripeAnswer::Again(reason) | StripeAnswer::Unclear(reason)) => {
+                    return Err(reason);
+                }
+                PaymentSearch::After(last) => after = Some(last),
+                PaymentSearch::Nowhere => return Ok(None),
             }
         }
         Err("the customer has too many payments to look through at Stripe".to_owned())
     }
 
-    fn page(&self, order: &Order<'_>, after: Option<&str>) -> Url {
+    fn page(&self, order: &PaymentOrder<'_>, after: Option<&str>) -> Url {
         let mut url = self.payment_intents.clone();
         let since = (order.created_at - CLOCK_SKEW).timestamp().to_string();
         url.query_pairs_mut()
@@ -119,7 +125,7 @@ impl Stripe {
         &self,
         charge_id: ChargeId,
         request: impl Fn() -> RequestBuilder,
-        judge: impl Fn(StatusCode, &[u8]) -> Answer<T>,
+        judge: impl Fn(StatusCode, &[u8]) -> StripeAnswer<T>,
     ) -> Result<T, String> {
         let mut pause = self.first_pause;
         let mut attempt = 1;
@@ -127,19 +133,19 @@ impl Stripe {
             let tried = async {
                 match answer_of(request().send().await).await {
                     Ok((status, request_id, body)) => (judge(status, &body), request_id),
-                    Err(reason) => (Answer::Again(reason), String::new()),
+                    Err(reason) => (StripeAnswer::Again(reason), String::new()),
                 }
             };
             let (answer, request_id) = provider_call("stripe", tried, |(answer, _)| match answer {
-                Answer::Final(_) => Provided::Ok,
-                Answer::Again(_) => Provided::Failed,
-                Answer::Unclear(_) => Provided::Refused,
+                StripeAnswer::Final(_) => ProviderOutcome::Ok,
+                StripeAnswer::Again(_) => ProviderOutcome::Failed,
+                StripeAnswer::Unclear(_) => ProviderOutcome::Refused,
             })
             .await;
             let (reason, is_last) = match answer {
-                Answer::Final(answer) => return Ok(answer),
-                Answer::Again(reason) => (reason, attempt == ATTEMPTS),
-                Answer::Unclear(reason) => (reason, true),
+                StripeAnswer::Final(answer) => return Ok(answer),
+                StripeAnswer::Again(reason) => (reason, attempt == ATTEMPTS),
+                StripeAnswer::Unclear(reason) => (reason, true),
             };
             tracing::warn!(%charge_id, attempt, request_id, reason, "Stripe gave no certain answer");
             if is_last {
@@ -152,7 +158,7 @@ impl Stripe {
     }
 }
 
-fn headers(settings: &service::config::Stripe) -> Result<HeaderMap, PaymentSettingsError> {
+fn headers(settings: &service::config::StripeSettings) -> Result<HeaderMap, PaymentSettingsError> {
     let value = |text: &str| HeaderValue::from_str(text).map_err(|_| PaymentSettingsError::Header);
     let mut authorization = value(&format!("Bearer {}", settings.secret_key))?;
     authorization.set_sensitive(true);
@@ -163,7 +169,7 @@ fn headers(settings: &service::config::Stripe) -> Result<HeaderMap, PaymentSetti
 }
 
 /// A payment that is confirmed at once, while the customer is not there to do anything for it.
-fn form(order: &Order<'_>) -> Vec<(String, String)> {
+fn form(order: &PaymentOrder<'_>) -> Vec<(String, String)> {
     let fields = [
         ("amount", order.amount_cents.to_string()),
         ("currency", "usd".to_owned()),

@@ -8,23 +8,23 @@ fn time(text: &str) -> DateTime<Utc> {
 }
 
 /// Payments whose database does not answer.
-fn payments() -> Payments {
-    let database = store::Settings {
+fn payments() -> PaymentProcessor {
+    let database = store::StoreSettings {
         // The discard port of this machine: nothing listens there.
         url: "postgres://nobody@127.0.0.1:9/none".to_owned(),
         pool_size: 1,
         wait_timeout_ms: 1_000,
         connect_timeout_ms: 1_000,
         statement_timeout_ms: 1_000,
-        pooler: store::Pooler::None,
+        pooler: store::PoolerMode::None,
     };
-    let stripe = service::config::Stripe {
+    let stripe = service::config::StripeSettings {
         url: "https://api.stripe.com".to_owned(),
         secret_key: String::new(),
         api_version: "2025-09-30.clover".to_owned(),
         timeout_ms: 1_000,
     };
-    Payments::new(Store::new(&database).unwrap(), &stripe, 1).unwrap()
+    PaymentProcessor::new(Store::new(&database).unwrap(), &stripe, 1).unwrap()
 }
 
 fn charge(payment: &str) -> Charge {

@@ -21,13 +21,13 @@ use anyhow::Context;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use service::fail_point;
-use store::{ImportProgress, PointRow, Store, retry};
+use store::{AddressPointRow, ImportProgress, Store, retry};
 use tokio::sync::mpsc;
 
-use self::point::Skipped;
-use self::row::Shape;
-use self::source::{Chunk, Source};
-use crate::report::{Report, table};
+use self::point::PointSkipReason;
+use self::row::SourceFormat;
+use self::source::{AddressPointSource, SourceChunk};
+use crate::report::{CommandReport, table};
 
 /// Chunks read or turned into points ahead of the database.
 const CHUNKS_AHEAD: usize = 2;
@@ -61,14 +61,14 @@ pub async fn import(
     files: &[PathBuf],
     again: bool,
     now: DateTime<Utc>,
-) -> anyhow::Result<Report> {
+) -> anyhow::Result<CommandReport> {
     let mut imported = Vec::new();
     for file in files {
         let outcome = import_file(store, file, again, now).await;
         imported.push(outcome.with_context(|| format!("importing {}", file.display()))?);
     }
     store.address_points_analyze().await?;
-    Report::new(&serde_json::json!({ "files": imported }), describe(&imported))
+    CommandReport::new(&serde_json::json!({ "files": imported }), describe(&imported))
 }
 
 /// Takes one file in, from where an earlier run stopped; `again` starts from the beginning.
@@ -81,7 +81,7 @@ pub async fn import_file(
     again: bool,
     now: DateTime<Utc>,
 ) -> anyhow::Result<ImportedFile> {
-    let source = Source::open(file)?;
+    let source = AddressPointSource::open(file)?;
     if again {
         store.address_import_forget(&source.hash).await?;
     }
@@ -100,11 +100,11 @@ pub async fn import_file(
 
 /// Points of a chunk and what was left out.
 #[derive(Default)]
-struct Points {
-    rows: Vec<PointRow>,
+struct ChunkPoints {
+    rows: Vec<AddressPointRow>,
     rows_read: u64,
     rows_kept: u64,
-    skipped: BTreeMap<Skipped, u64>,
+    skipped: BTreeMap<PointSkipReason, u64>,
     /// Where the file goes on behind the chunk.
     position: u64,
 }
@@ -112,14 +112,14 @@ struct Points {
 /// Three stages at a time: reading, making points, merging. Returns how many points are new.
 async fn merge_chunks(
     store: &Store,
-    source: Source,
-    shape: Shape,
+    source: AddressPointSource,
+    shape: SourceFormat,
     progress: &mut ImportProgress,
     now: DateTime<Utc>,
 ) -> anyhow::Result<u64> {
     let (hash, name) = (source.hash, source.name.clone());
     let size = source.size;
-    let mut read = Reading::start(source, shape, progress.position);
+    let mut read = ImportPipeline::start(source, shape, progress.position);
     let (mut added, begun) = (0, Instant::now());
     let mut shown = begun;
     while let Some(points) = read.points.recv().await {
@@ -143,20 +143,20 @@ async fn merge_chunks(
 }
 
 /// The stages before the database, each in a thread of its own.
-struct Reading {
+struct ImportPipeline {
     /// Points of each chunk, with the bytes of the file that were read by then.
-    points: mpsc::Receiver<anyhow::Result<(Points, u64)>>,
+    points: mpsc::Receiver<anyhow::Result<(ChunkPoints, u64)>>,
 }
 
-impl Reading {
-    fn start(source: Source, shape: Shape, position: u64) -> Self {
+impl ImportPipeline {
+    fn start(source: AddressPointSource, shape: SourceFormat, position: u64) -> Self {
         let (chunks, chunk_queue) = std::sync::mpsc::sync_channel(CHUNKS_AHEAD);
         let (sender, points) = mpsc::channel(CHUNKS_AHEAD);
         let separator = shape.separator();
         thread::spawn(move || source.read(position, separator, &chunks));
         thread::spawn(move || {
             for chunk in chunk_queue {
-                let points = chunk.map(|chunk: Chunk| (points_of(&chunk, &shape), chunk.bytes_read));
+                let points = chunk.map(|chunk: SourceChunk| (points_of(&chunk, &shape), chunk.bytes_read));
                 // An error: the import has stopped.
                 if sender.blocking_send(points).is_err() {
                     return;
@@ -168,11 +168,12 @@ impl Reading {
 }
 
 /// The points of a chunk, worked out by all cores, each address once, in the order of the key.
-fn points_of(chunk: &Chunk, shape: &Shape) -> Points {
+fn points_of(chunk: &SourceChunk, shape: &SourceFormat) -> ChunkPoints {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let records = records::records(&chunk.text, shape.separator());
     let share = records.len().div_ceil(cores).max(1);
-    let mut all = Points { position: chunk.position, rows_read: records.len() as u64, ..Points::default() };
+    let mut all =
+        ChunkPoints { position: chunk.position, rows_read: records.len() as u64, ..ChunkPoints::default() };
     thread::scope(|scope| {
         let workers: Vec<_> =
             records.chunks(share).map(|records| scope.spawn(|| points_of_records(records, shape))).collect();
@@ -189,7 +190,10 @@ fn points_of(chunk: &Chunk, shape: &Shape) -> Points {
     all
 }
 
-fn points_of_records(records: &[&[u8]], shape: &Shape) -> (Vec<PointRow>, BTreeMap<Skipped, u64>) {
+fn points_of_records(
+    records: &[&[u8]],
+    shape: &SourceFormat,
+) -> (Vec<AddressPointRow>, BTreeMap<PointSkipReason, u64>) {
     let (mut rows, mut skipped) = (Vec::with_capacity(records.len()), BTreeMap::new());
     for record in records {
         match shape.read(record).and_then(|row| point::point(&row)) {
@@ -200,7 +204,7 @@ fn points_of_records(records: &[&[u8]], shape: &Shape) -> (Vec<PointRow>, BTreeM
     (rows, skipped)
 }
 
-fn note(progress: &mut ImportProgress, points: &Points) {
+fn note(progress: &mut ImportProgress, points: &ChunkPoints) {
     progress.position = points.position;
     progress.rows_read += points.rows_read;
     progress.rows_kept += points.rows_kept;
@@ -214,7 +218,7 @@ async fn merge(
     store: &Store,
     hash: &[u8; 32],
     name: &str,
-    rows: &[PointRow],
+    rows: &[AddressPointRow],
     progress: &ImportProgress,
     now: DateTime<Utc>,
 ) -> anyhow::Result<u64> {

@@ -2,22 +2,22 @@
 
 use std::borrow::Cow;
 
-use address::{AddressInput, Correction, Parsed};
+use address::{AddressCorrection, AddressInput, ParsedAddress};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// What a line holds.
 #[derive(Debug)]
-pub(super) enum Sent<'a> {
+pub(super) enum AddressInputLine<'a> {
     /// The one-line form.
     Line(&'a str),
     /// A JSON object with the recipient's fields.
-    Parts(Parts<'a>),
+    Parts(AddressLineParts<'a>),
 }
 
 /// The recipient's fields that make its address; others are ignored.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Parts<'a> {
+pub(super) struct AddressLineParts<'a> {
     #[serde(borrow, deserialize_with = "text")]
     address_1: Cow<'a, str>,
     #[serde(borrow, deserialize_with = "text")]
@@ -30,7 +30,7 @@ pub(super) struct Parts<'a> {
     zip: Cow<'a, str>,
 }
 
-impl<'a> Sent<'a> {
+impl<'a> AddressInputLine<'a> {
     /// Reads a line. The error is a sentence.
     pub(super) fn read(line: &'a [u8]) -> Result<Self, String> {
         let line = line.trim_ascii();
@@ -42,7 +42,7 @@ impl<'a> Sent<'a> {
     }
 }
 
-impl Parts<'_> {
+impl AddressLineParts<'_> {
     /// The address as sent.
     pub(super) fn input(&self) -> AddressInput<'_> {
         AddressInput {
@@ -55,10 +55,10 @@ impl Parts<'_> {
     }
 
     /// The address of a one-line form, in parts.
-    pub(super) fn of_line(text: &str) -> Parts<'static> {
-        let Parsed { line1, line2, city, state, zip, plus4, .. } = address::parse_one_line(text);
+    pub(super) fn of_line(text: &str) -> AddressLineParts<'static> {
+        let ParsedAddress { line1, line2, city, state, zip, plus4, .. } = address::parse_one_line(text);
         let zip = if plus4.is_empty() { zip } else { format!("{zip}-{plus4}") };
-        Parts {
+        AddressLineParts {
             address_1: line1.into(),
             address_2: line2.into(),
             city: city.into(),
@@ -70,8 +70,8 @@ impl Parts<'_> {
 
 /// A text, or a number as its text; null is absent.
 fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'de, str>, D::Error> {
-    struct Text;
-    impl<'de> serde::de::Visitor<'de> for Text {
+    struct TextVisitor;
+    impl<'de> serde::de::Visitor<'de> for TextVisitor {
         type Value = Cow<'de, str>;
 
         fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -102,12 +102,12 @@ fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'de, str>, D::
             Ok(Cow::Borrowed(""))
         }
     }
-    deserializer.deserialize_any(Text)
+    deserializer.deserialize_any(TextVisitor)
 }
 
 /// The line that answers an address. Absent parts are left out.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Answer<'a> {
+pub(super) struct AddressOutputLine<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
     number: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
@@ -147,7 +147,7 @@ pub(super) struct Answer<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
     pub(super) level: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) corrections: Vec<Corrected<'a>>,
+    pub(super) corrections: Vec<CorrectedField<'a>>,
     #[serde(skip_serializing_if = "str::is_empty")]
     pub(super) reason: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -160,21 +160,21 @@ pub(super) struct Answer<'a> {
 
 /// One change that verification made.
 #[derive(Debug, Serialize)]
-pub(super) struct Corrected<'a> {
+pub(super) struct CorrectedField<'a> {
     field: &'static str,
     from: &'a str,
     to: &'a str,
 }
 
-impl<'a> From<&'a Correction> for Corrected<'a> {
-    fn from(correction: &'a Correction) -> Self {
+impl<'a> From<&'a AddressCorrection> for CorrectedField<'a> {
+    fn from(correction: &'a AddressCorrection) -> Self {
         Self { field: correction.field.as_str(), from: &correction.from, to: &correction.to }
     }
 }
 
-impl<'a> Answer<'a> {
+impl<'a> AddressOutputLine<'a> {
     /// The parts of an address.
-    pub(super) fn of(parsed: &'a Parsed) -> Self {
+    pub(super) fn of(parsed: &'a ParsedAddress) -> Self {
         Self {
             number: &parsed.number,
             predirectional: &parsed.predirectional,
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn absent_parts_are_left_out_and_the_box_is_called_so() {
         let parsed = address::parse_one_line("RR 2 Box 18, Austin TX 78701");
-        let json = serde_json::to_value(Answer::of(&parsed)).unwrap();
+        let json = serde_json::to_value(AddressOutputLine::of(&parsed)).unwrap();
         let expected = serde_json::json!({"rural_route": "RR 2", "box": "18", "city": "Austin", "state": "TX",
             "zip": "78701", "line1": "RR 2 Box 18", "one_line": "RR 2 Box 18, Austin, TX 78701"});
         assert_eq!(json, expected);
@@ -229,12 +229,12 @@ mod tests {
     #[test]
     fn an_object_has_the_recipients_fields_as_texts_or_numbers() {
         let line = br#" {"address_1": "1 M\u0061in St", "zip": 2108, "city": null, "state": "MA", "x": [1]}"#;
-        let Sent::Parts(parts) = Sent::read(line).unwrap() else { panic!("a line") };
+        let AddressInputLine::Parts(parts) = AddressInputLine::read(line).unwrap() else { panic!("a line") };
         let expected =
             AddressInput { address_1: "1 Main St", state: "MA", zip: "2108", ..AddressInput::default() };
         assert_eq!(parts.input(), expected);
-        assert!(Sent::read(b"{\"address_1\": [1]}").is_err());
-        assert!(Sent::read(b"{").is_err());
-        assert!(Sent::read(b"1 Pe\xf1a St").is_err());
+        assert!(AddressInputLine::read(b"{\"address_1\": [1]}").is_err());
+        assert!(AddressInputLine::read(b"{").is_err());
+        assert!(AddressInputLine::read(b"1 Pe\xf1a St").is_err());
     }
 }

@@ -18,9 +18,9 @@ const LINE_BYTES: usize = 64 * 1024;
 const BLOCKS_PER_CORE: usize = 2;
 
 /// Whole lines of the input.
-pub(super) struct Block(Vec<u8>);
+pub(super) struct LineBlock(Vec<u8>);
 
-impl Block {
+impl LineBlock {
     /// The lines without their ends. The error is for one that is too long.
     pub(super) fn lines(&self) -> impl Iterator<Item = Result<&[u8], String>> {
         let whole = self.0.strip_suffix(b"\n").unwrap_or(&self.0);
@@ -34,17 +34,17 @@ impl Block {
 }
 
 /// A block and where its answer is expected.
-type Task = (Block, SyncSender<anyhow::Result<Vec<u8>>>);
+type BlockTask = (LineBlock, SyncSender<anyhow::Result<Vec<u8>>>);
 
 /// Copies `input` to `output`, each block changed by `work`, which appends the answer's lines to what it is given.
 /// Ends well when nobody reads the output any more.
 pub(super) fn pipe(
     input: impl Read + Send,
     mut output: impl Write,
-    work: impl Fn(&Block, &mut Vec<u8>) -> anyhow::Result<()> + Sync,
+    work: impl Fn(&LineBlock, &mut Vec<u8>) -> anyhow::Result<()> + Sync,
 ) -> anyhow::Result<()> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let (tasks, queue) = sync_channel::<Task>(cores * BLOCKS_PER_CORE);
+    let (tasks, queue) = sync_channel::<BlockTask>(cores * BLOCKS_PER_CORE);
     let (expected, answers) = sync_channel(cores * BLOCKS_PER_CORE);
     let queue = Mutex::new(queue);
     thread::scope(|scope| {
@@ -66,7 +66,7 @@ pub(super) fn pipe(
 
 fn read(
     input: impl Read,
-    tasks: &SyncSender<Task>,
+    tasks: &SyncSender<BlockTask>,
     expected: &SyncSender<Receiver<anyhow::Result<Vec<u8>>>>,
 ) -> anyhow::Result<()> {
     let mut reader = BufReader::with_capacity(BLOCK_BYTES, input);
@@ -78,7 +78,7 @@ fn read(
         }
         let (sender, receiver) = sync_channel(1);
         // An error: nobody wants more.
-        if expected.send(receiver).is_err() || tasks.send((Block(block), sender)).is_err() {
+        if expected.send(receiver).is_err() || tasks.send((LineBlock(block), sender)).is_err() {
             return Ok(());
         }
     }
@@ -95,7 +95,10 @@ fn read_line(reader: &mut impl BufRead, block: &mut Vec<u8>) -> anyhow::Result<b
     Ok(read > 0)
 }
 
-fn work_off(queue: &Mutex<Receiver<Task>>, work: &impl Fn(&Block, &mut Vec<u8>) -> anyhow::Result<()>) {
+fn work_off(
+    queue: &Mutex<Receiver<BlockTask>>,
+    work: &impl Fn(&LineBlock, &mut Vec<u8>) -> anyhow::Result<()>,
+) {
     loop {
         let task = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok((block, answer)) = task else { return };
@@ -126,7 +129,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 mod tests {
     use super::*;
 
-    fn shouted(block: &Block, out: &mut Vec<u8>) -> anyhow::Result<()> {
+    fn shouted(block: &LineBlock, out: &mut Vec<u8>) -> anyhow::Result<()> {
         for line in block.lines() {
             match line {
                 Ok(line) => out.extend(line.to_ascii_uppercase()),
@@ -168,8 +171,8 @@ mod tests {
 
     #[test]
     fn nobody_reading_on_is_a_good_end_and_a_failing_worker_is_none() {
-        struct Gone;
-        impl Write for Gone {
+        struct ClosedWriter;
+        impl Write for ClosedWriter {
             fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
                 Err(ErrorKind::BrokenPipe.into())
             }
@@ -178,7 +181,7 @@ mod tests {
             }
         }
         let input = "a\n".repeat(1_000_000);
-        pipe(input.as_bytes(), Gone, shouted).unwrap();
+        pipe(input.as_bytes(), ClosedWriter, shouted).unwrap();
         assert!(pipe(input.as_bytes(), Vec::new(), |_, _| anyhow::bail!("no")).is_err());
     }
 }

@@ -1,15 +1,15 @@
 //! What a file made, for the one who applied it.
 
-use contract::id::{ApiKeyId, CampaignId, DesignId, EndpointId, IntegrationId, TeamId, UserId};
+use contract::id::{ApiKeyId, CampaignId, DesignId, EndpointId, IntegrationId, MemberId, TeamId};
 use serde::Serialize;
 
-use crate::money::{Dollars, Money};
-use crate::report::{Report, table};
+use crate::money::{DollarAmount, Money};
+use crate::report::{CommandReport, table};
 use secret::KeyText;
 
 /// What stands after a file was applied.
 #[derive(Debug, Clone, Serialize)]
-pub struct Applied {
+pub struct AppliedFile {
     /// In the order of the file.
     pub teams: Vec<AppliedTeam>,
 }
@@ -22,7 +22,7 @@ pub struct AppliedTeam {
     /// Its name.
     pub name: String,
     /// The people of the file.
-    pub users: Vec<AppliedUser>,
+    pub users: Vec<AppliedMember>,
     /// Names of the columns of the file.
     pub columns: Vec<String>,
     /// The designs of the file.
@@ -42,9 +42,9 @@ pub struct AppliedTeam {
 
 /// A person.
 #[derive(Debug, Clone, Serialize)]
-pub struct AppliedUser {
+pub struct AppliedMember {
     /// Its id.
-    pub user_id: UserId,
+    pub user_id: MemberId,
     /// Lower-case.
     pub email: String,
 }
@@ -128,19 +128,19 @@ pub struct AppliedTopUp {
     pub balance_cents: i64,
 }
 
-impl Applied {
+impl AppliedFile {
     /// For people and for programs.
     ///
     /// # Errors
     /// When it cannot be written as JSON.
-    pub fn report(&self) -> anyhow::Result<Report> {
+    pub fn report(&self) -> anyhow::Result<CommandReport> {
         let mut rows = table(["What", "Name", "Id", "Note"]);
         for team in &self.teams {
             for row in team.rows() {
                 rows.add_row(row);
             }
         }
-        Report::new(self, rows.trim_fmt())
+        CommandReport::new(self, rows.trim_fmt())
     }
 }
 
@@ -174,7 +174,7 @@ impl AppliedTeam {
         }));
         rows.extend(self.top_up.iter().map(|top_up| {
             let what = if top_up.is_new { top_up.amount.to_string() } else { "booked before".to_owned() };
-            let note = format!("{what}; balance {}", Dollars(top_up.balance_cents));
+            let note = format!("{what}; balance {}", DollarAmount(top_up.balance_cents));
             row("Top-up", &top_up.reference, none(), note)
         }));
         rows

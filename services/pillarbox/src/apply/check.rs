@@ -4,13 +4,16 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
 
-use audience::{ColumnType, Conditions, fold_name};
+use audience::{ColumnType, FilterConditions, fold_name};
 use contract::key::KeyKind;
-use design::Template;
+use design::TextTemplate;
 use serde_json::Value;
 
 use super::error::ApplyError;
-use super::file::{Campaign, CampaignKind, Column, File, Integration, Key, Payment, Step, Team};
+use super::file::{
+    ApplyFile, CampaignKindSpec, CampaignSpec, ColumnSpec, IntegrationSpec, PaymentSpec, StepSpec,
+    TeamKeySpec, TeamSpec,
+};
 use secret::KeyText;
 
 /// Steps of a campaign.
@@ -31,7 +34,7 @@ const MOST_HOMES_PER_CENTER: u32 = contract::limits::HOMES_PER_REQUEST as u32;
 type Result = std::result::Result<(), ApplyError>;
 
 /// Checks a file that was read.
-pub(super) fn check(file: &File) -> Result {
+pub(super) fn check(file: &ApplyFile) -> Result {
     if file.teams.is_empty() {
         return Err(ApplyError::refused("teams", "the list is empty"));
     }
@@ -47,7 +50,7 @@ pub(super) fn check(file: &File) -> Result {
 }
 
 /// Every key whose value the file gives, with its place.
-fn given_keys<'a>(place: &str, team: &'a Team) -> Vec<(String, &'a str)> {
+fn given_keys<'a>(place: &str, team: &'a TeamSpec) -> Vec<(String, &'a str)> {
     let given = |(place, key): (String, Option<&'a KeyText>)| Some((format!("{place}.key"), key?.reveal()));
     let of_team = items(place, "keys", &team.keys).map(|(place, key)| (place, key.key.as_ref()));
     let integrations = items(place, "integrations", &team.integrations);
@@ -57,9 +60,9 @@ fn given_keys<'a>(place: &str, team: &'a Team) -> Vec<(String, &'a str)> {
     of_team.chain(of_integrations).filter_map(given).collect()
 }
 
-fn check_team(place: &str, team: &Team) -> Result {
+fn check_team(place: &str, team: &TeamSpec) -> Result {
     let has_card = team.stripe_customer.is_some() && team.stripe_payment_method.is_some();
-    if team.payment == Payment::Stripe && !has_card {
+    if team.payment == PaymentSpec::Stripe && !has_card {
         let reason = "stripe needs stripe_customer and stripe_payment_method";
         return Err(ApplyError::refused(format!("{place}.payment"), reason));
     }
@@ -95,7 +98,7 @@ pub(super) fn items<'a, T>(
 }
 
 /// A column has a type, a formula or a prompt.
-fn check_column(place: &str, column: &Column) -> Result {
+fn check_column(place: &str, column: &ColumnSpec) -> Result {
     let is_computed = column.formula.is_some() || column.prompt.is_some();
     if let Some(problem) = formula::name_problem(&column.name.0).filter(|_| is_computed) {
         return Err(ApplyError::refused(format!("{place}.name"), problem));
@@ -119,10 +122,10 @@ fn check_prompt(place: &str, prompt: &str) -> Result {
     if prompt.trim().is_empty() {
         return Err(ApplyError::refused(at, "is empty"));
     }
-    Template::parse(prompt).map(drop).map_err(|error| ApplyError::refused(at, error.to_string()))
+    TextTemplate::parse(prompt).map(drop).map_err(|error| ApplyError::refused(at, error.to_string()))
 }
 
-fn check_campaign(place: &str, campaign: &Campaign) -> Result {
+fn check_campaign(place: &str, campaign: &CampaignSpec) -> Result {
     let is_out_of_range = |days| days == 0 || days > MOST_RESEND_PROTECTION_DAYS;
     if campaign.resend_protection_days.is_some_and(is_out_of_range) {
         let reason =
@@ -138,13 +141,13 @@ fn check_campaign(place: &str, campaign: &Campaign) -> Result {
 }
 
 /// Radius and homes belong to Neighborhood Mail, and have their bounds.
-fn check_neighborhood(place: &str, campaign: &Campaign) -> Result {
+fn check_neighborhood(place: &str, campaign: &CampaignSpec) -> Result {
     for (name, value, most) in [
         ("radius_metres", campaign.radius_metres, MOST_RADIUS_METRES),
         ("homes_per_center", campaign.homes_per_center, MOST_HOMES_PER_CENTER),
     ] {
         let Some(value) = value else { continue };
-        let reason = if campaign.kind != Some(CampaignKind::Neighborhood) {
+        let reason = if campaign.kind != Some(CampaignKindSpec::Neighborhood) {
             "is for campaigns of the kind neighborhood".to_owned()
         } else if value == 0 || value > most {
             format!("must be 1 to {most}")
@@ -156,7 +159,7 @@ fn check_neighborhood(place: &str, campaign: &Campaign) -> Result {
     Ok(())
 }
 
-fn check_delays(place: &str, steps: &[Step]) -> Result {
+fn check_delays(place: &str, steps: &[StepSpec]) -> Result {
     let mut previous = None;
     for (place, step) in items(place, "steps", steps) {
         let days = step.delay_days;
@@ -172,7 +175,7 @@ fn check_delays(place: &str, steps: &[Step]) -> Result {
     Ok(())
 }
 
-fn check_integration(place: &str, integration: &Integration) -> Result {
+fn check_integration(place: &str, integration: &IntegrationSpec) -> Result {
     if integration.removal_guard_percent.is_some_and(|percent| percent > 100) {
         let reason = "must be 0 to 100 percent; with 100 nothing is held back";
         return Err(ApplyError::refused(format!("{place}.removal_guard_percent"), reason));
@@ -182,7 +185,7 @@ fn check_integration(place: &str, integration: &Integration) -> Result {
     keys().try_for_each(|(place, key)| check_kind(&place, key.key.as_ref(), KeyKind::Integration))
 }
 
-fn check_key(place: &str, key: &Key) -> Result {
+fn check_key(place: &str, key: &TeamKeySpec) -> Result {
     check_kind(place, key.key.as_ref(), key.kind.into())
 }
 
@@ -213,7 +216,7 @@ pub(super) fn check_conditions(
     columns: impl Fn(&str) -> Option<ColumnType>,
 ) -> Result {
     let place = format!("{campaign_place}.conditions");
-    let read = Conditions::parse(conditions, &columns).map_err(|error| {
+    let read = FilterConditions::parse(conditions, &columns).map_err(|error| {
         let dot = if error.path.is_empty() { "" } else { "." };
         ApplyError::refused(format!("{place}{dot}{}", error.path), error.problem.to_string())
     })?;

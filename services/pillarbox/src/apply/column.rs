@@ -2,18 +2,18 @@
 
 use std::collections::{HashMap, HashSet};
 
-use audience::{BuiltIn, ColumnType, fold_name};
+use audience::{BuiltInColumn, ColumnType, fold_name};
 use chrono::{DateTime, Utc};
 use columns::TypeUses;
 use contract::id::TeamId;
-use design::Template;
-use formula::Checked;
+use design::TextTemplate;
+use formula::CheckedColumn;
 use formula::limits::MAX_FORMULA_COLUMNS;
 use store::{ColumnKind, ColumnSource, Transaction};
 
 use super::check::items;
-use super::error::{ApplyError, At};
-use super::file::Column;
+use super::error::{ApplyError, WithPlace};
+use super::file::ColumnSpec;
 
 type Result<T> = std::result::Result<T, ApplyError>;
 
@@ -26,11 +26,11 @@ pub(super) async fn save_columns(
     transaction: &Transaction<'_>,
     team_id: TeamId,
     place: &str,
-    columns: &[Column],
+    columns: &[ColumnSpec],
     now: DateTime<Utc>,
 ) -> Result<Vec<String>> {
     let stored = transaction.column_list_locked(team_id).await.at(place)?;
-    let wanted: Vec<store::Column> = columns.iter().map(wanted).collect();
+    let wanted: Vec<store::TeamColumn> = columns.iter().map(wanted).collect();
     let before: HashMap<String, ColumnType> =
         stored.iter().map(|column| (column.name_key.clone(), column.column_type)).collect();
     let uses = TypeUses::read(transaction, team_id, &stored).await.at(place)?;
@@ -38,7 +38,7 @@ pub(super) async fn save_columns(
     bounded(place, &all)?;
     check_fields(place, columns, &all)?;
     let checked = checked_formulas(place, columns, &all)?;
-    let refuse_filtered = |place: &str, column: &store::Column| {
+    let refuse_filtered = |place: &str, column: &store::TeamColumn| {
         let changes = before.get(&column.name_key).is_some_and(|stored| *stored != column.column_type);
         let Some(campaign) = uses.filtering(&column.name_key).filter(|_| changes) else { return Ok(()) };
         let reason = format!(
@@ -61,7 +61,7 @@ pub(super) async fn save_columns(
         if found.column_type == column.column_type && found.uses == column.formula_uses {
             continue;
         }
-        let retyped = store::Column { column_type: found.column_type, ..column.clone() };
+        let retyped = store::TeamColumn { column_type: found.column_type, ..column.clone() };
         refuse_filtered(&format!("{place}.columns"), &retyped)?;
         let uses = found.uses.as_ref();
         transaction.column_retype(team_id, &column.name_key, found.column_type, uses).await.at(place)?;
@@ -71,7 +71,7 @@ pub(super) async fn save_columns(
 }
 
 /// Refuses more computed columns than a team may have.
-fn bounded(place: &str, all: &[store::Column]) -> Result<()> {
+fn bounded(place: &str, all: &[store::TeamColumn]) -> Result<()> {
     for (kind, most, what) in [
         (ColumnKind::Ai, AI_COLUMNS, "columns with a prompt"),
         (ColumnKind::Formula, MAX_FORMULA_COLUMNS, "formula columns"),
@@ -85,12 +85,13 @@ fn bounded(place: &str, all: &[store::Column]) -> Result<()> {
 }
 
 /// Refuses a prompt with a field that is no column: it would be blank for everybody.
-fn check_fields(place: &str, columns: &[Column], all: &[store::Column]) -> Result<()> {
+fn check_fields(place: &str, columns: &[ColumnSpec], all: &[store::TeamColumn]) -> Result<()> {
     let is_known = |field: &str| {
-        BuiltIn::from_name(field).is_some() || all.iter().any(|column| column.name_key == fold_name(field))
+        BuiltInColumn::from_name(field).is_some()
+            || all.iter().any(|column| column.name_key == fold_name(field))
     };
     for (place, column) in items(place, "columns", columns) {
-        let Some(Ok(template)) = column.prompt.as_deref().map(Template::parse) else { continue };
+        let Some(Ok(template)) = column.prompt.as_deref().map(TextTemplate::parse) else { continue };
         if let Some(unknown) = template.fields().find(|field| !is_known(field)) {
             let reason = format!("the team has no column {unknown:?}: declare it under `columns`");
             return Err(ApplyError::refused(format!("{place}.prompt"), reason));
@@ -99,31 +100,31 @@ fn check_fields(place: &str, columns: &[Column], all: &[store::Column]) -> Resul
     Ok(())
 }
 
-fn wanted(column: &Column) -> store::Column {
+fn wanted(column: &ColumnSpec) -> store::TeamColumn {
     let name = &column.name.0;
     match (&column.formula, &column.prompt) {
         // The type is found when the formulas are checked.
-        (Some(formula), _) => store::Column::computed(name, ColumnType::Text, formula),
-        (_, Some(prompt)) => store::Column::written(name, prompt),
+        (Some(formula), _) => store::TeamColumn::computed(name, ColumnType::Text, formula),
+        (_, Some(prompt)) => store::TeamColumn::written(name, prompt),
         _ => {
             let column_type = column.column_type.unwrap_or(ColumnType::Text);
-            store::Column::new(name, column_type, ColumnKind::Custom, ColumnSource::Owner)
+            store::TeamColumn::new(name, column_type, ColumnKind::Custom, ColumnSource::Owner)
         }
     }
 }
 
 /// The columns as they will be.
-fn merged(stored: Vec<store::Column>, wanted: &[store::Column]) -> Vec<store::Column> {
-    let is_kept = |column: &store::Column| wanted.iter().all(|one| one.name_key != column.name_key);
+fn merged(stored: Vec<store::TeamColumn>, wanted: &[store::TeamColumn]) -> Vec<store::TeamColumn> {
+    let is_kept = |column: &store::TeamColumn| wanted.iter().all(|one| one.name_key != column.name_key);
     stored.into_iter().filter(is_kept).chain(wanted.iter().cloned()).collect()
 }
 
 /// What all formula columns are found to be, by folded name.
 fn checked_formulas(
     place: &str,
-    columns: &[Column],
-    all: &[store::Column],
-) -> Result<HashMap<String, Checked>> {
+    columns: &[ColumnSpec],
+    all: &[store::TeamColumn],
+) -> Result<HashMap<String, CheckedColumn>> {
     let retyped: HashMap<String, ColumnType> =
         columns.iter().filter_map(|column| Some((fold_name(&column.name.0), column.column_type?))).collect();
     let mut definitions = computed::definitions(all);
@@ -133,7 +134,7 @@ fn checked_formulas(
     {
         *column_type = retyped.get(key).copied().unwrap_or(*column_type);
     }
-    let offered: Vec<formula::Column> = computed::offered(all).collect();
+    let offered: Vec<formula::InputColumn> = computed::offered(all).collect();
     let checked = formula::check(&offered, &definitions, &computed::prompts(all))
         .map_err(|problems| refused(place, columns, &problems))?;
     Ok(definitions.iter().map(|definition| fold_name(&definition.name)).zip(checked).collect())
@@ -143,10 +144,10 @@ fn checked_formulas(
 /// they would mean something else.
 fn refuse_other_types(
     place: &str,
-    columns: &[Column],
+    columns: &[ColumnSpec],
     before: &HashMap<String, ColumnType>,
-    all: &[store::Column],
-    checked: &HashMap<String, Checked>,
+    all: &[store::TeamColumn],
+    checked: &HashMap<String, CheckedColumn>,
 ) -> Result<()> {
     let in_file: HashSet<String> = columns.iter().map(|column| fold_name(&column.name.0)).collect();
     for (place, column) in items(place, "columns", columns).filter(|(_, column)| column.formula.is_some()) {
@@ -155,7 +156,7 @@ fn refuse_other_types(
         if *was == is.column_type {
             continue;
         }
-        let uses = |other: &&store::Column| {
+        let uses = |other: &&store::TeamColumn| {
             let saved = other.formula_uses.as_ref().and_then(|uses| uses.get(&key));
             !in_file.contains(&other.name_key)
                 && saved.map_or_else(
@@ -176,7 +177,7 @@ fn refuse_other_types(
     Ok(())
 }
 
-fn uses_now(checked: &HashMap<String, Checked>, column: &store::Column, key: &str) -> bool {
+fn uses_now(checked: &HashMap<String, CheckedColumn>, column: &store::TeamColumn, key: &str) -> bool {
     checked
         .get(&column.name_key)
         .and_then(|found| found.uses.as_ref())
@@ -184,11 +185,11 @@ fn uses_now(checked: &HashMap<String, Checked>, column: &store::Column, key: &st
 }
 
 /// The first problem, at its column in the file. One of a column that is not there comes of a change to another.
-fn refused(place: &str, columns: &[Column], problems: &[formula::ColumnProblem]) -> ApplyError {
+fn refused(place: &str, columns: &[ColumnSpec], problems: &[formula::ColumnDiagnostic]) -> ApplyError {
     let Some(first) = problems.first() else {
         return ApplyError::refused(format!("{place}.columns"), "the formulas cannot be used");
     };
-    let own = |column: &Column| fold_name(&column.name.0) == fold_name(&first.column);
+    let own = |column: &ColumnSpec| fold_name(&column.name.0) == fold_name(&first.column);
     match items(place, "columns", columns).find(|(_, column)| own(column)) {
         Some((place, column)) if column.prompt.is_some() => {
             ApplyError::refused(format!("{place}.prompt"), first.problem.message.clone())

@@ -3,18 +3,18 @@
 use chrono::{DateTime, Utc};
 use contract::id::{EndpointId, TeamId};
 use dispatcher::manage::SigningSecret;
-use outbound::Policy;
+use outbound::TargetPolicy;
 use store::{EndpointState, Transaction};
 
 use super::applied::AppliedEndpoint;
 use super::check::items;
-use super::error::{ApplyError, At};
-use super::file::{Endpoint, File, Status};
+use super::error::{ApplyError, WithPlace};
+use super::file::{ApplyFile, EndpointSpec, StatusSpec};
 
 type Result<T> = std::result::Result<T, ApplyError>;
 
 /// Checks that every endpoint's host may be asked now.
-pub(super) async fn check_hosts(file: &File, policy: &Policy) -> Result<()> {
+pub(super) async fn check_hosts(file: &ApplyFile, policy: &TargetPolicy) -> Result<()> {
     for (place, team) in items("", "teams", &file.teams) {
         for (place, endpoint) in items(&place, "endpoints", &team.endpoints) {
             let resolved = policy.resolve(&endpoint.url.0).await;
@@ -29,7 +29,7 @@ pub(super) async fn save_endpoints(
     transaction: &Transaction<'_>,
     team_id: TeamId,
     place: &str,
-    endpoints: &[Endpoint],
+    endpoints: &[EndpointSpec],
     now: DateTime<Utc>,
 ) -> Result<Vec<AppliedEndpoint>> {
     let mut applied = Vec::new();
@@ -39,8 +39,8 @@ pub(super) async fn save_endpoints(
         let saved = transaction.endpoint_save(team_id, url, campaigns, now).await.at(&place)?;
         let stored = transaction.endpoint_get(team_id, saved.endpoint_id).await.at(&place)?;
         let wanted = match endpoint.status {
-            Status::Active => EndpointState::Active,
-            Status::Paused => EndpointState::Paused,
+            StatusSpec::Active => EndpointState::Active,
+            StatusSpec::Paused => EndpointState::Paused,
         };
         if stored.state != wanted && stored.state != EndpointState::Disabled {
             transaction.endpoint_set_state(team_id, saved.endpoint_id, wanted, now).await.at(&place)?;

@@ -28,11 +28,11 @@ impl ApplyError {
 }
 
 /// Adds the place in the file to what the database refused.
-pub(super) trait At<T> {
+pub(super) trait WithPlace<T> {
     fn at(self, place: &str) -> Result<T, ApplyError>;
 }
 
-impl<T> At<T> for store::Result<T> {
+impl<T> WithPlace<T> for store::Result<T> {
     fn at(self, place: &str) -> Result<T, ApplyError> {
         self.map_err(|source| match source {
             StoreError::Refused { constraint, .. } => {

@@ -3,8 +3,8 @@
 
 use std::fmt;
 
-use address::{AddressInput, Listed};
-use audience::{Area, BuiltIn};
+use address::{AddressInput, AddressListEntry};
+use audience::{BuiltInColumn, GeoArea};
 use contract::limits::FIELD_NAME_CHARS;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
@@ -18,9 +18,9 @@ const REFERENCE: &str = "reference";
 /// The name of a custom column.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "String")]
-pub(super) struct ColumnName(pub(super) String);
+pub(super) struct ColumnNameSpec(pub(super) String);
 
-impl TryFrom<String> for ColumnName {
+impl TryFrom<String> for ColumnNameSpec {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
@@ -28,7 +28,7 @@ impl TryFrom<String> for ColumnName {
         if text.is_empty() || text.chars().count() > FIELD_NAME_CHARS {
             return Err(format!("must be 1 to {FIELD_NAME_CHARS} characters"));
         }
-        if BuiltIn::from_name(text).is_some() {
+        if BuiltInColumn::from_name(text).is_some() {
             return Err(format!("{text} is a built-in column, which every team has"));
         }
         if audience::fold_name(text) == REFERENCE {
@@ -40,7 +40,7 @@ impl TryFrom<String> for ColumnName {
 
 /// A verified address: on one line, or as an object of its parts.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ListedAddress {
+pub struct DoNotMailAddressSpec {
     /// What is compared.
     pub address_id: Uuid,
     /// On one line with its unit, for people.
@@ -50,7 +50,7 @@ pub struct ListedAddress {
 /// An address in parts, as recipients have them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct AddressParts {
+struct AddressPartsSpec {
     address_1: String,
     #[serde(default)]
     address_2: String,
@@ -59,61 +59,61 @@ struct AddressParts {
     zip: String,
 }
 
-impl ListedAddress {
+impl DoNotMailAddressSpec {
     /// Verifies an address written on one line, such as `123 N Main St Apt 4, Austin, TX 78701`.
     ///
     /// # Errors
     /// A sentence that says why it cannot be mailed.
     pub fn from_line(text: &str) -> Result<Self, String> {
-        Listed::from_line(text).map(Self::of)
+        AddressListEntry::from_line(text).map(Self::of)
     }
 
-    fn from_parts(parts: &AddressParts) -> Result<Self, String> {
-        let AddressParts { address_1, address_2, city, state, zip } = parts;
-        Listed::from_parts(AddressInput { address_1, address_2, city, state, zip }).map(Self::of)
+    fn from_parts(parts: &AddressPartsSpec) -> Result<Self, String> {
+        let AddressPartsSpec { address_1, address_2, city, state, zip } = parts;
+        AddressListEntry::from_parts(AddressInput { address_1, address_2, city, state, zip }).map(Self::of)
     }
 
-    fn of(listed: Listed) -> Self {
+    fn of(listed: AddressListEntry) -> Self {
         Self { address_id: listed.id.as_uuid(), line: listed.line }
     }
 }
 
-impl<'de> Deserialize<'de> for ListedAddress {
+impl<'de> Deserialize<'de> for DoNotMailAddressSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AddressVisitor)
+        deserializer.deserialize_any(AddressSpecVisitor)
     }
 }
 
-struct AddressVisitor;
+struct AddressSpecVisitor;
 
-impl<'de> Visitor<'de> for AddressVisitor {
-    type Value = ListedAddress;
+impl<'de> Visitor<'de> for AddressSpecVisitor {
+    type Value = DoNotMailAddressSpec;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("an address on one line, or an object with address_1, city, state and zip")
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<ListedAddress, E> {
-        ListedAddress::from_line(text).map_err(E::custom)
+    fn visit_str<E: Error>(self, text: &str) -> Result<DoNotMailAddressSpec, E> {
+        DoNotMailAddressSpec::from_line(text).map_err(E::custom)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ListedAddress, A::Error> {
-        let parts = AddressParts::deserialize(MapAccessDeserializer::new(map))?;
-        ListedAddress::from_parts(&parts).map_err(A::Error::custom)
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<DoNotMailAddressSpec, A::Error> {
+        let parts = AddressPartsSpec::deserialize(MapAccessDeserializer::new(map))?;
+        DoNotMailAddressSpec::from_parts(&parts).map_err(A::Error::custom)
     }
 }
 
 /// A map area, as GeoJSON text.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(try_from = "Value")]
-pub(super) struct MapArea(pub(super) String);
+pub(super) struct MapAreaSpec(pub(super) String);
 
-impl TryFrom<Value> for MapArea {
+impl TryFrom<Value> for MapAreaSpec {
     type Error = String;
 
     fn try_from(value: Value) -> Result<Self, String> {
         let text = value.to_string();
-        Area::parse(&text).and_then(|area| area.check()).map_err(|error| error.to_string())?;
+        GeoArea::parse(&text).and_then(|area| area.check()).map_err(|error| error.to_string())?;
         Ok(Self(text))
     }
 }
@@ -121,13 +121,13 @@ impl TryFrom<Value> for MapArea {
 /// A design document that can print.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "Value")]
-pub(super) struct DesignDocument(pub(super) Value);
+pub(super) struct DesignDocumentSpec(pub(super) Value);
 
-impl TryFrom<Value> for DesignDocument {
+impl TryFrom<Value> for DesignDocumentSpec {
     type Error = String;
 
     fn try_from(value: Value) -> Result<Self, String> {
-        design::Document::parse(&value).map_err(|problem| problem.to_string())?;
+        design::PrintableDesign::parse(&value).map_err(|problem| problem.to_string())?;
         Ok(Self(value))
     }
 }
@@ -135,12 +135,12 @@ impl TryFrom<Value> for DesignDocument {
 /// The URL of a webhook endpoint. Whether its host may be asked is seen when the file is applied.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-pub(super) struct EndpointUrl(pub(super) outbound::Target);
+pub(super) struct EndpointUrlSpec(pub(super) outbound::TargetUrl);
 
-impl TryFrom<String> for EndpointUrl {
+impl TryFrom<String> for EndpointUrlSpec {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        outbound::Target::parse(&text).map(Self).map_err(|error| error.to_string())
+        outbound::TargetUrl::parse(&text).map(Self).map_err(|error| error.to_string())
     }
 }

@@ -8,10 +8,10 @@ use contract::key::KeyKind;
 use contract::send::Postage;
 use serde::Deserialize;
 use serde_json::Value;
-use store::{Availability, Role};
+use store::{IntegrationAvailability, MemberRole};
 
-use super::field::{ColumnName, DesignDocument, EndpointUrl, ListedAddress, MapArea};
-use super::{Email, Name};
+use super::field::{ColumnNameSpec, DesignDocumentSpec, DoNotMailAddressSpec, EndpointUrlSpec, MapAreaSpec};
+use super::{DisplayName, NormalizedEmail};
 use crate::money::Money;
 use secret::{KeyText, Password};
 
@@ -24,52 +24,52 @@ const USUAL_HOMES_PER_CENTER: i32 = 500;
 /// Teams with what belongs to them.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object with a list of `teams`")]
-pub(super) struct File {
-    pub teams: Vec<Team>,
+pub(super) struct ApplyFile {
+    pub teams: Vec<TeamSpec>,
 }
 
 /// A team, found by its name.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Team {
-    pub name: Name,
+pub(super) struct TeamSpec {
+    pub name: DisplayName,
     #[serde(default = "new_york")]
     pub time_zone: Tz,
     #[serde(default)]
-    pub payment: Payment,
-    pub stripe_customer: Option<Name>,
-    pub stripe_payment_method: Option<Name>,
+    pub payment: PaymentSpec,
+    pub stripe_customer: Option<DisplayName>,
+    pub stripe_payment_method: Option<DisplayName>,
     /// Whether `Idempotency-Key` is honoured on sends; what is stored stays without it.
     pub idempotency_keys: Option<bool>,
     /// Whether Formulas only keys see people of the address book unmasked; what is stored stays without it.
     pub formula_keys_see_people: Option<bool>,
     #[serde(default)]
-    pub users: Vec<User>,
+    pub users: Vec<MemberSpec>,
     #[serde(default)]
-    pub columns: Vec<Column>,
+    pub columns: Vec<ColumnSpec>,
     #[serde(default)]
-    pub designs: Vec<Design>,
+    pub designs: Vec<DesignSpec>,
     #[serde(default)]
-    pub campaigns: Vec<Campaign>,
+    pub campaigns: Vec<CampaignSpec>,
     #[serde(default)]
-    pub integrations: Vec<Integration>,
+    pub integrations: Vec<IntegrationSpec>,
     #[serde(default)]
-    pub keys: Vec<Key>,
+    pub keys: Vec<TeamKeySpec>,
     #[serde(default)]
-    pub endpoints: Vec<Endpoint>,
-    pub top_up: Option<TopUp>,
+    pub endpoints: Vec<EndpointSpec>,
+    pub top_up: Option<TopUpSpec>,
 }
 
 /// How a team pays.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Payment {
+pub(super) enum PaymentSpec {
     #[default]
     Balance,
     Stripe,
 }
 
-impl Payment {
+impl PaymentSpec {
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Balance => "balance",
@@ -81,18 +81,18 @@ impl Payment {
 /// A person, found by the email address. Without a password the stored one stays.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct User {
-    pub email: Email,
-    pub name: Name,
-    pub role: Role,
+pub(super) struct MemberSpec {
+    pub email: NormalizedEmail,
+    pub name: DisplayName,
+    pub role: MemberRole,
     pub password: Option<Password>,
 }
 
 /// A column that is not built in, found by its folded name: one that senders fill, or one with a formula.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Column {
-    pub name: ColumnName,
+pub(super) struct ColumnSpec {
+    pub name: ColumnNameSpec,
     /// Needed without a formula, which has a type by itself.
     #[serde(rename = "type")]
     pub column_type: Option<ColumnType>,
@@ -104,40 +104,40 @@ pub(super) struct Column {
 /// A design, found by its name.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Design {
-    pub name: Name,
+pub(super) struct DesignSpec {
+    pub name: DisplayName,
     #[serde(default)]
     pub ai_draft: bool,
-    pub document: DesignDocument,
+    pub document: DesignDocumentSpec,
 }
 
 /// A campaign, found by its id, or by its name when none is given.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Campaign {
+pub(super) struct CampaignSpec {
     pub id: Option<CampaignId>,
-    pub name: Name,
+    pub name: DisplayName,
     #[serde(default)]
-    pub status: Status,
+    pub status: StatusSpec,
     #[serde(default)]
-    pub audience: Audience,
-    pub kind: Option<CampaignKind>,
+    pub audience: AudienceSpec,
+    pub kind: Option<CampaignKindSpec>,
     pub radius_metres: Option<u32>,
     pub homes_per_center: Option<u32>,
-    pub strictness: Option<StrictnessName>,
+    pub strictness: Option<StrictnessSpec>,
     pub budget: Option<Money>,
     pub resend_protection_days: Option<u16>,
-    pub area: Option<MapArea>,
+    pub area: Option<MapAreaSpec>,
     pub conditions: Option<Value>,
-    pub steps: Vec<Step>,
+    pub steps: Vec<StepSpec>,
     #[serde(default)]
-    pub do_not_mail: Vec<ListedAddress>,
+    pub do_not_mail: Vec<DoNotMailAddressSpec>,
 }
 
 /// Whom a campaign mails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum CampaignKind {
+pub(super) enum CampaignKindSpec {
     /// The recipients.
     Audience,
     /// The homes around them.
@@ -147,28 +147,28 @@ pub(super) enum CampaignKind {
 /// How much of an address must be confirmed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum StrictnessName {
+pub(super) enum StrictnessSpec {
     Zip,
     Street,
     DeliveryPoint,
 }
 
-impl From<StrictnessName> for address::Strictness {
-    fn from(name: StrictnessName) -> Self {
+impl From<StrictnessSpec> for address::VerificationStrictness {
+    fn from(name: StrictnessSpec) -> Self {
         match name {
-            StrictnessName::Zip => Self::Zip,
-            StrictnessName::Street => Self::Street,
-            StrictnessName::DeliveryPoint => Self::DeliveryPoint,
+            StrictnessSpec::Zip => Self::Zip,
+            StrictnessSpec::Street => Self::Street,
+            StrictnessSpec::DeliveryPoint => Self::DeliveryPoint,
         }
     }
 }
 
-impl Campaign {
+impl CampaignSpec {
     /// What makes it Neighborhood Mail, if it is.
     pub(super) fn neighborhood(&self) -> Option<store::NeighborhoodSettings> {
         // Both are checked to be in their range before.
         let setting = |value: Option<u32>, usual: i32| value.map_or(usual, |value| value as i32);
-        (self.kind == Some(CampaignKind::Neighborhood)).then(|| store::NeighborhoodSettings {
+        (self.kind == Some(CampaignKindSpec::Neighborhood)).then(|| store::NeighborhoodSettings {
             radius_metres: setting(self.radius_metres, USUAL_RADIUS_METRES),
             homes_per_center: setting(self.homes_per_center, USUAL_HOMES_PER_CENTER),
         })
@@ -178,7 +178,7 @@ impl Campaign {
 /// Whether a campaign takes recipients, or an endpoint events.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Status {
+pub(super) enum StatusSpec {
     #[default]
     Active,
     Paused,
@@ -187,17 +187,17 @@ pub(super) enum Status {
 /// Where a campaign's audience comes from.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Audience {
+pub(super) enum AudienceSpec {
     #[default]
     Api,
     List,
 }
 
-impl From<Audience> for store::Audience {
-    fn from(audience: Audience) -> Self {
+impl From<AudienceSpec> for store::AudienceSource {
+    fn from(audience: AudienceSpec) -> Self {
         match audience {
-            Audience::Api => Self::Api,
-            Audience::List => Self::List,
+            AudienceSpec::Api => Self::Api,
+            AudienceSpec::List => Self::List,
         }
     }
 }
@@ -205,8 +205,8 @@ impl From<Audience> for store::Audience {
 /// A step of a campaign; without a design it cannot mail yet.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Step {
-    pub design: Option<Name>,
+pub(super) struct StepSpec {
+    pub design: Option<DisplayName>,
     #[serde(default = "standard")]
     pub postage: Postage,
     #[serde(default)]
@@ -216,46 +216,46 @@ pub(super) struct Step {
 /// An integration, found by its name.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Integration {
-    pub name: Name,
+pub(super) struct IntegrationSpec {
+    pub name: DisplayName,
     #[serde(default = "active")]
-    pub availability: Availability,
+    pub availability: IntegrationAvailability,
     pub removal_guard_percent: Option<u8>,
     #[serde(default)]
-    pub keys: Vec<IntegrationKey>,
+    pub keys: Vec<IntegrationKeySpec>,
 }
 
 /// A key of an integration. With its value given it is that key; else one is made unless an active one of this name
 /// stands.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct IntegrationKey {
-    pub name: Name,
+pub(super) struct IntegrationKeySpec {
+    pub name: DisplayName,
     pub key: Option<KeyText>,
 }
 
 /// An API key. With its value given it is that key; else one is made unless an active one of this name stands.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Key {
-    pub kind: TeamKeyKind,
-    pub name: Name,
+pub(super) struct TeamKeySpec {
+    pub kind: TeamKeyKindSpec,
+    pub name: DisplayName,
     pub key: Option<KeyText>,
 }
 
 /// The kinds of keys that belong to a team itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum TeamKeyKind {
+pub(super) enum TeamKeyKindSpec {
     FullAccess,
     Formulas,
 }
 
-impl From<TeamKeyKind> for KeyKind {
-    fn from(kind: TeamKeyKind) -> Self {
+impl From<TeamKeyKindSpec> for KeyKind {
+    fn from(kind: TeamKeyKindSpec) -> Self {
         match kind {
-            TeamKeyKind::FullAccess => Self::FullAccess,
-            TeamKeyKind::Formulas => Self::Formulas,
+            TeamKeyKindSpec::FullAccess => Self::FullAccess,
+            TeamKeyKindSpec::Formulas => Self::Formulas,
         }
     }
 }
@@ -263,12 +263,12 @@ impl From<TeamKeyKind> for KeyKind {
 /// A webhook endpoint, found by its URL. One that was disabled stays so, whatever the status here.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Endpoint {
-    pub url: EndpointUrl,
+pub(super) struct EndpointSpec {
+    pub url: EndpointUrlSpec,
     /// The campaigns whose scans it hears of; absent, all.
     pub campaigns: Option<Vec<CampaignId>>,
     #[serde(default)]
-    pub status: Status,
+    pub status: StatusSpec,
     #[serde(default)]
     pub signed: bool,
 }
@@ -276,17 +276,17 @@ pub(super) struct Endpoint {
 /// Money for the prepaid balance. A reference counts once.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct TopUp {
+pub(super) struct TopUpSpec {
     pub amount: Money,
-    pub reference: Name,
+    pub reference: DisplayName,
 }
 
 fn new_york() -> Tz {
     Tz::America__New_York
 }
 
-fn active() -> Availability {
-    Availability::Active
+fn active() -> IntegrationAvailability {
+    IntegrationAvailability::Active
 }
 
 fn standard() -> Postage {

@@ -5,37 +5,40 @@ use std::collections::{BTreeMap, HashMap};
 use chrono::{DateTime, Utc};
 use contract::id::{CampaignId, DesignId, IntegrationId, TeamId};
 use contract::key::KeyKind;
-use store::{CampaignSettings, NewDesign, NewKey, Role, StepSettings, Transaction};
+use store::{CampaignSettings, MemberRole, NewApiKey, NewDesign, StepSettings, Transaction};
 use uuid::Uuid;
 
-use super::Name;
+use super::DisplayName;
 use super::applied::{
-    AppliedCampaign, AppliedDesign, AppliedIntegration, AppliedKey, AppliedTeam, AppliedTopUp, AppliedUser,
+    AppliedCampaign, AppliedDesign, AppliedIntegration, AppliedKey, AppliedMember, AppliedTeam, AppliedTopUp,
 };
 use super::check::{check_conditions, items};
 use super::column::save_columns;
 use super::endpoint::save_endpoints;
-use super::error::{ApplyError, At};
-use super::file::{Campaign, Design, Integration, Key, Status, Step, Team, TopUp, User};
+use super::error::{ApplyError, WithPlace};
+use super::file::{
+    CampaignSpec, DesignSpec, IntegrationSpec, MemberSpec, StatusSpec, StepSpec, TeamKeySpec, TeamSpec,
+    TopUpSpec,
+};
 use super::pictures::links;
 use secret::{KeyText, random_campaign_id};
 
 /// Random campaign ids that are tried before giving up. There are two billion.
 const CAMPAIGN_ID_ATTEMPTS: usize = 10;
 
-type Result<T> = std::result::Result<T, ApplyError>;
+type ApplyResult<T> = std::result::Result<T, ApplyError>;
 
 /// Columns of a team by their folded names.
-type ColumnTypes = HashMap<String, audience::ColumnType>;
+type ColumnTypesByName = HashMap<String, audience::ColumnType>;
 
 /// Makes or changes the team and everything in it.
 pub(super) async fn save_team(
     transaction: &Transaction<'_>,
     place: &str,
-    team: &Team,
+    team: &TeamSpec,
     now: DateTime<Utc>,
-) -> Result<AppliedTeam> {
-    let text = |name: &Option<Name>| name.as_ref().map(|name| name.as_str().to_owned());
+) -> ApplyResult<AppliedTeam> {
+    let text = |name: &Option<DisplayName>| name.as_ref().map(|name| name.as_str().to_owned());
     let wanted = store::Team {
         team_id: TeamId::new(),
         name: team.name.as_str().to_owned(),
@@ -52,7 +55,7 @@ pub(super) async fn save_team(
     if let Some(is_on) = team.formula_keys_see_people {
         transaction.formula_keys_show_people(team_id, is_on).await.at(place)?;
     }
-    let save = Save { transaction, team_id, now };
+    let save = TeamSaver { transaction, team_id, now };
     let users = save.users(place, &team.users).await?;
     let columns = save_columns(transaction, team_id, place, &team.columns, now).await?;
     let designs = save.designs(place, &team.designs).await?;
@@ -79,7 +82,7 @@ pub(super) async fn save_team(
 }
 
 /// Where what is saved belongs.
-struct Save<'a> {
+struct TeamSaver<'a> {
     transaction: &'a Transaction<'a>,
     team_id: TeamId,
     now: DateTime<Utc>,
@@ -87,16 +90,16 @@ struct Save<'a> {
 
 /// What a key opens: a team's API, or one of its integrations.
 #[derive(Clone, Copy)]
-struct KeyOwner {
+struct KeyScope {
     kind: KeyKind,
     integration_id: Option<IntegrationId>,
 }
 
-impl Save<'_> {
-    async fn users(&self, place: &str, users: &[User]) -> Result<Vec<AppliedUser>> {
+impl TeamSaver<'_> {
+    async fn users(&self, place: &str, users: &[MemberSpec]) -> ApplyResult<Vec<AppliedMember>> {
         // Owners first: a file may hand a team from one to another, and it has an owner all the time.
         let mut in_turn: Vec<_> = items(place, "users", users).enumerate().collect();
-        in_turn.sort_by_key(|(_, (_, user))| user.role != Role::Owner);
+        in_turn.sort_by_key(|(_, (_, user))| user.role != MemberRole::Owner);
         let mut applied = BTreeMap::new();
         for (position, (place, user)) in in_turn {
             let email = user.email.as_str();
@@ -106,13 +109,13 @@ impl Save<'_> {
                 .user_save(self.team_id, email, user.name.as_str(), user.role, hash.as_deref(), self.now)
                 .await
                 .at(&place)?;
-            applied.insert(position, AppliedUser { user_id, email: email.to_owned() });
+            applied.insert(position, AppliedMember { user_id, email: email.to_owned() });
         }
         Ok(applied.into_values().collect())
     }
 
     /// The hash to store; `None` when no password is given or the stored hash is of it already.
-    async fn new_password_hash(&self, place: &str, user: &User) -> Result<Option<String>> {
+    async fn new_password_hash(&self, place: &str, user: &MemberSpec) -> ApplyResult<Option<String>> {
         let Some(password) = &user.password else { return Ok(None) };
         let stored =
             self.transaction.user_password_hash(self.team_id, user.email.as_str()).await.at(place)?;
@@ -128,12 +131,12 @@ impl Save<'_> {
         Ok(Some(hash))
     }
 
-    async fn column_types(&self, place: &str) -> Result<ColumnTypes> {
+    async fn column_types(&self, place: &str) -> ApplyResult<ColumnTypesByName> {
         let columns = self.transaction.column_list_locked(self.team_id).await.at(place)?;
         Ok(columns.into_iter().map(|column| (column.name_key, column.column_type)).collect())
     }
 
-    async fn designs(&self, place: &str, designs: &[Design]) -> Result<Vec<AppliedDesign>> {
+    async fn designs(&self, place: &str, designs: &[DesignSpec]) -> ApplyResult<Vec<AppliedDesign>> {
         let mut applied = Vec::new();
         for (place, design) in items(place, "designs", designs) {
             let name = design.name.as_str();
@@ -155,9 +158,9 @@ impl Save<'_> {
     async fn campaigns(
         &self,
         place: &str,
-        team: &Team,
+        team: &TeamSpec,
         designs: &[AppliedDesign],
-    ) -> Result<Vec<AppliedCampaign>> {
+    ) -> ApplyResult<Vec<AppliedCampaign>> {
         let columns = self.column_types(place).await?;
         let mut applied = Vec::new();
         for (place, campaign) in items(place, "campaigns", &team.campaigns) {
@@ -172,9 +175,9 @@ impl Save<'_> {
     async fn campaign(
         &self,
         place: &str,
-        campaign: &Campaign,
+        campaign: &CampaignSpec,
         designs: &[AppliedDesign],
-    ) -> Result<AppliedCampaign> {
+    ) -> ApplyResult<AppliedCampaign> {
         let campaign_id = match &campaign.id {
             Some(id) => id.clone(),
             None => self.campaign_id(place, campaign.name.as_str()).await?,
@@ -186,7 +189,7 @@ impl Save<'_> {
         let settings = CampaignSettings {
             campaign_id: &campaign_id,
             name: campaign.name.as_str(),
-            is_active: campaign.status == Status::Active,
+            is_active: campaign.status == StatusSpec::Active,
             audience: campaign.audience.into(),
             neighborhood: campaign.neighborhood(),
             strictness: campaign.strictness.map(Into::into),
@@ -203,7 +206,7 @@ impl Save<'_> {
     }
 
     /// The id of the team's campaign of this name, or a new one.
-    async fn campaign_id(&self, place: &str, name: &str) -> Result<CampaignId> {
+    async fn campaign_id(&self, place: &str, name: &str) -> ApplyResult<CampaignId> {
         if let Some(id) = self.transaction.campaign_by_name(self.team_id, name).await.at(place)? {
             return Ok(id);
         }
@@ -216,7 +219,12 @@ impl Save<'_> {
         Err(ApplyError::refused(place, "no free campaign id was found; give one as `id`"))
     }
 
-    async fn step(&self, place: &str, step: &Step, designs: &[AppliedDesign]) -> Result<StepSettings> {
+    async fn step(
+        &self,
+        place: &str,
+        step: &StepSpec,
+        designs: &[AppliedDesign],
+    ) -> ApplyResult<StepSettings> {
         let design_id = match &step.design {
             Some(name) => Some(self.design_id(&format!("{place}.design"), name.as_str(), designs).await?),
             None => None,
@@ -225,14 +233,14 @@ impl Save<'_> {
     }
 
     /// A design of the file, or one that stands already.
-    async fn design_id(&self, place: &str, name: &str, designs: &[AppliedDesign]) -> Result<DesignId> {
+    async fn design_id(&self, place: &str, name: &str, designs: &[AppliedDesign]) -> ApplyResult<DesignId> {
         match designs.iter().find(|design| design.name == name) {
             Some(design) => Ok(design.design_id),
             None => self.transaction.design_by_name(self.team_id, name).await.at(place),
         }
     }
 
-    async fn do_not_mail(&self, place: &str, id: &CampaignId, campaign: &Campaign) -> Result<u64> {
+    async fn do_not_mail(&self, place: &str, id: &CampaignId, campaign: &CampaignSpec) -> ApplyResult<u64> {
         let addresses: Vec<(Uuid, String)> =
             campaign.do_not_mail.iter().map(|address| (address.address_id, address.line.clone())).collect();
         self.transaction.do_not_mail_add(id, &addresses, self.now).await.at(place)
@@ -241,8 +249,8 @@ impl Save<'_> {
     async fn integrations(
         &self,
         place: &str,
-        integrations: &[Integration],
-    ) -> Result<Vec<AppliedIntegration>> {
+        integrations: &[IntegrationSpec],
+    ) -> ApplyResult<Vec<AppliedIntegration>> {
         let mut applied = Vec::new();
         for (place, integration) in items(place, "integrations", integrations) {
             let (name, guard) = (integration.name.as_str(), integration.removal_guard_percent.map(i16::from));
@@ -251,7 +259,7 @@ impl Save<'_> {
                 .integration_save(self.team_id, name, integration.availability, guard, self.now)
                 .await
                 .at(&place)?;
-            let owner = KeyOwner { kind: KeyKind::Integration, integration_id: Some(integration_id) };
+            let owner = KeyScope { kind: KeyKind::Integration, integration_id: Some(integration_id) };
             let mut keys = Vec::new();
             for (place, key) in items(&place, "keys", &integration.keys) {
                 keys.push(self.key(&place, owner, &key.name, key.key.as_ref()).await?);
@@ -261,10 +269,10 @@ impl Save<'_> {
         Ok(applied)
     }
 
-    async fn keys(&self, place: &str, keys: &[Key]) -> Result<Vec<AppliedKey>> {
+    async fn keys(&self, place: &str, keys: &[TeamKeySpec]) -> ApplyResult<Vec<AppliedKey>> {
         let mut applied = Vec::new();
         for (place, key) in items(place, "keys", keys) {
-            let owner = KeyOwner { kind: key.kind.into(), integration_id: None };
+            let owner = KeyScope { kind: key.kind.into(), integration_id: None };
             applied.push(self.key(&place, owner, &key.name, key.key.as_ref()).await?);
         }
         Ok(applied)
@@ -273,11 +281,11 @@ impl Save<'_> {
     async fn key(
         &self,
         place: &str,
-        owner: KeyOwner,
-        name: &Name,
+        owner: KeyScope,
+        name: &DisplayName,
         given: Option<&KeyText>,
-    ) -> Result<AppliedKey> {
-        let (KeyOwner { kind, integration_id }, name) = (owner, name.as_str());
+    ) -> ApplyResult<AppliedKey> {
+        let (KeyScope { kind, integration_id }, name) = (owner, name.as_str());
         let applied = |key_id, key| AppliedKey { key_id, kind: kind.as_str(), name: name.to_owned(), key };
         if given.is_none()
             && let Some(key_id) =
@@ -286,12 +294,12 @@ impl Save<'_> {
             return Ok(applied(key_id, None));
         }
         let text = given.cloned().unwrap_or_else(|| KeyText::random(kind));
-        let new = NewKey { team_id: self.team_id, kind, integration_id, name, key: &text.presented() };
+        let new = NewApiKey { team_id: self.team_id, kind, integration_id, name, key: &text.presented() };
         let created = self.transaction.key_create(&new, self.now).await.at(place)?;
         Ok(applied(created.key_id, created.is_new.then_some(text)))
     }
 
-    async fn top_up(&self, place: &str, top_up: &TopUp) -> Result<AppliedTopUp> {
+    async fn top_up(&self, place: &str, top_up: &TopUpSpec) -> ApplyResult<AppliedTopUp> {
         let (amount, reference) = (top_up.amount, top_up.reference.as_str());
         let booked = self
             .transaction

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use address::{AddressInput, Verdict};
-use audience::{Area, ColumnType, Conditions};
-use contract::send::{Recipient, SendRequest};
+use address::{AddressInput, AddressVerdict};
+use audience::{ColumnType, FilterConditions, GeoArea};
+use contract::send::{SendRequest, SentRecipient};
 use serde_json::json;
 
 use super::check::check_conditions;
@@ -41,7 +41,7 @@ teams:
   top_up: { amount: 5000, reference: first }
 "#;
 
-fn read_here(text: &str) -> Result<File, ApplyError> {
+fn read_here(text: &str) -> Result<ApplyFile, ApplyError> {
     read(text, Path::new("."))
 }
 
@@ -59,7 +59,7 @@ fn an_absent_field_means_its_default() {
     assert_eq!(team.users[0].email.as_str(), "owner@example.com");
     let campaign = &team.campaigns[0];
     assert_eq!(campaign.budget.unwrap().cents(), 25_000);
-    assert_eq!(campaign.status, file::Status::Active);
+    assert_eq!(campaign.status, file::StatusSpec::Active);
     assert_eq!((campaign.steps[0].postage.as_str(), campaign.steps[0].delay_days), ("standard", 0));
     assert_eq!((campaign.steps[1].postage.as_str(), campaign.steps[1].delay_days), ("first_class", 14));
     assert_eq!(campaign.do_not_mail[0].line, "300 Alamo Plz, San Antonio, TX 78205");
@@ -237,7 +237,7 @@ fn a_map_area_may_lie_beside_the_file() {
     let file = read(&with("area.json"), &folder);
     let error = read(&with("bad.json"), &folder).map(drop);
     fs::remove_dir_all(&folder).unwrap();
-    assert_eq!(file.unwrap().teams[0].campaigns[0].area, Some(field::MapArea(area.to_string())));
+    assert_eq!(file.unwrap().teams[0].campaigns[0].area, Some(field::MapAreaSpec(area.to_string())));
     let error = error.unwrap_err().to_string();
     assert!(
         error.starts_with("teams[0].campaigns[0].area: ") && error.contains("bad.json is not JSON: EOF"),
@@ -246,7 +246,7 @@ fn a_map_area_may_lie_beside_the_file() {
 }
 
 /// What the demo is to show for a recipient, by its reference.
-fn demo_verdict(recipient: &Recipient<'_>, campaign: &file::Campaign) -> &'static str {
+fn demo_verdict(recipient: &SentRecipient<'_>, campaign: &file::CampaignSpec) -> &'static str {
     let input = AddressInput {
         address_1: recipient.value("address_1"),
         address_2: recipient.value("address_2"),
@@ -254,18 +254,18 @@ fn demo_verdict(recipient: &Recipient<'_>, campaign: &file::Campaign) -> &'stati
         state: recipient.value("state"),
         zip: recipient.value("zip"),
     };
-    let Verdict::Deliverable(verified) = address::verify(input) else { return "invalid" };
+    let AddressVerdict::Deliverable(verified) = address::verify(input) else { return "invalid" };
     if campaign.do_not_mail.iter().any(|address| address.address_id == verified.id.as_uuid()) {
         return "do";
     }
     let (latitude, longitude) = address::zip_centre(&verified.zip).unwrap();
-    if !Area::parse(&campaign.area.as_ref().unwrap().0).unwrap().contains(latitude, longitude) {
+    if !GeoArea::parse(&campaign.area.as_ref().unwrap().0).unwrap().contains(latitude, longitude) {
         return "outside";
     }
     let types = [("lifetime_value", ColumnType::Number), ("last_visit", ColumnType::Date)].into();
     let types: std::collections::HashMap<&str, ColumnType> = types;
     let conditions =
-        Conditions::parse(campaign.conditions.as_ref().unwrap(), |name| types.get(name).copied());
+        FilterConditions::parse(campaign.conditions.as_ref().unwrap(), |name| types.get(name).copied());
     let values: std::collections::HashMap<String, String> =
         recipient.fields.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
     let today = chrono::NaiveDate::from_ymd_opt(2026, 4, 1).unwrap();
@@ -303,7 +303,7 @@ fn the_demo_request_shows_what_its_references_say() {
 fn an_integration_takes_requests_unless_the_file_says_otherwise_and_has_keys_of_its_own_kind() {
     let file = read_here(TEAM).unwrap();
     let integration = &file.teams[0].integrations[0];
-    assert_eq!(integration.availability, store::Availability::Active);
+    assert_eq!(integration.availability, store::IntegrationAvailability::Active);
     assert_eq!(integration.removal_guard_percent, Some(20));
     for (from, to, place) in [
         ("percent: 20", "percent: 101", "integrations[0].removal_guard_percent"),

@@ -18,17 +18,17 @@ pub(crate) fn read(text: &str) -> Result<Value, String> {
         return Err(format!("the file is longer than {FILE_BYTES} bytes"));
     }
     let strict = if text.trim_start().starts_with('{') {
-        serde_json::from_str::<Strict>(text).map_err(|error| error.to_string())
+        serde_json::from_str::<StrictJson>(text).map_err(|error| error.to_string())
     } else {
-        serde_norway::from_str::<Strict>(text).map_err(|error| error.to_string())
+        serde_norway::from_str::<StrictJson>(text).map_err(|error| error.to_string())
     };
-    strict.map(|Strict(value)| value)
+    strict.map(|StrictJson(value)| value)
 }
 
 /// A JSON value that was read without losing anything.
-struct Strict(Value);
+struct StrictJson(Value);
 
-impl<'de> Deserialize<'de> for Strict {
+impl<'de> Deserialize<'de> for StrictJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(StrictVisitor).map(Self)
     }
@@ -77,7 +77,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Value, A::Error> {
         let mut values = Vec::new();
-        while let Some(Strict(value)) = sequence.next_element()? {
+        while let Some(StrictJson(value)) = sequence.next_element()? {
             values.push(value);
         }
         Ok(Value::Array(values))
@@ -90,7 +90,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
             if values.contains_key(&name) {
                 return Err(A::Error::custom(format!("{name:?} is given twice")));
             }
-            let Strict(value) = map.next_value()?;
+            let StrictJson(value) = map.next_value()?;
             values.insert(name, value);
         }
         Ok(Value::Object(values))

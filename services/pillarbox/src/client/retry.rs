@@ -16,7 +16,7 @@ const RATE_WAITS: u32 = 60;
 
 /// How often and how long.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Patience {
+pub(super) struct RetryPolicy {
     /// Attempts that fail, one at least.
     pub(super) tries: u32,
     /// The pause after the first failure; each further one is twice as long.
@@ -25,7 +25,7 @@ pub(super) struct Patience {
 
 /// What came of sending a request once.
 #[derive(Debug)]
-pub(super) enum Attempt {
+pub(super) enum RequestAttempt {
     /// An answer.
     Answered {
         /// The HTTP status.
@@ -45,7 +45,7 @@ pub(super) enum Attempt {
 
 /// What follows.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum RetryDecision {
     /// It is the answer.
     Take,
     /// The same again, after this time.
@@ -58,16 +58,16 @@ pub(super) enum Step {
 
 /// The attempts at one request so far.
 #[derive(Debug)]
-pub(super) struct Course {
-    patience: Patience,
+pub(super) struct RetryState {
+    patience: RetryPolicy,
     attempts: u32,
     failures: u32,
     rate_waits: u32,
     has_lost_an_answer: bool,
 }
 
-impl Course {
-    pub(super) const fn new(patience: Patience) -> Self {
+impl RetryState {
+    pub(super) const fn new(patience: RetryPolicy) -> Self {
         Self { patience, attempts: 0, failures: 0, rate_waits: 0, has_lost_an_answer: false }
     }
 
@@ -81,38 +81,38 @@ impl Course {
     }
 
     /// Notes an attempt and says what follows.
-    pub(super) fn after(&mut self, attempt: &Attempt) -> Step {
+    pub(super) fn after(&mut self, attempt: &RequestAttempt) -> RetryDecision {
         self.attempts += 1;
         match attempt {
-            Attempt::Answered { status: 200..=299, .. } => Step::Take,
-            Attempt::Answered { status: 429, retry_after, .. } => {
+            RequestAttempt::Answered { status: 200..=299, .. } => RetryDecision::Take,
+            RequestAttempt::Answered { status: 429, retry_after, .. } => {
                 self.rate_waits += 1;
                 if self.rate_waits > RATE_WAITS {
-                    return Step::GiveUp;
+                    return RetryDecision::GiveUp;
                 }
-                Step::Again(retry_after.unwrap_or(RATE_WINDOW).min(LONGEST_RATE_WAIT))
+                RetryDecision::Again(retry_after.unwrap_or(RATE_WINDOW).min(LONGEST_RATE_WAIT))
             }
             // Nothing was done (contract: Errors); 409 in_progress is our own earlier attempt, still running.
-            Attempt::Answered { status: 500 | 503, .. } => self.fail(),
-            Attempt::Answered { status: 409, body, .. } if is_in_progress(body) => self.fail(),
+            RequestAttempt::Answered { status: 500 | 503, .. } => self.fail(),
+            RequestAttempt::Answered { status: 409, body, .. } if is_in_progress(body) => self.fail(),
             // 502: a balancer lost its connection to whoever was doing it.
-            Attempt::Answered { status: 408 | 502 | 504, .. } | Attempt::Lost(_) => {
+            RequestAttempt::Answered { status: 408 | 502 | 504, .. } | RequestAttempt::Lost(_) => {
                 self.has_lost_an_answer = true;
                 self.fail()
             }
-            Attempt::Answered { .. } => Step::Stop,
+            RequestAttempt::Answered { .. } => RetryDecision::Stop,
         }
     }
 
-    fn fail(&mut self) -> Step {
+    fn fail(&mut self) -> RetryDecision {
         self.failures += 1;
         self.rate_waits = 0;
         if self.failures >= self.patience.tries {
-            return Step::GiveUp;
+            return RetryDecision::GiveUp;
         }
         let doubled = self.patience.pause.saturating_mul(1 << (self.failures - 1).min(16));
         // Clients that failed together do not come back together.
-        Step::Again(doubled.min(LONGEST_PAUSE).mul_f64(rand::rng().random_range(0.75..=1.0)))
+        RetryDecision::Again(doubled.min(LONGEST_PAUSE).mul_f64(rand::rng().random_range(0.75..=1.0)))
     }
 }
 
@@ -126,10 +126,10 @@ mod tests {
 
     use super::*;
 
-    const PATIENCE: Patience = Patience { tries: 4, pause: Duration::from_secs(1) };
+    const PATIENCE: RetryPolicy = RetryPolicy { tries: 4, pause: Duration::from_secs(1) };
 
-    fn answer(status: u16) -> Attempt {
-        Attempt::Answered {
+    fn answer(status: u16) -> RequestAttempt {
+        RequestAttempt::Answered {
             status,
             retry_after: None,
             cost_cents: None,
@@ -141,27 +141,27 @@ mod tests {
     #[test]
     fn what_the_service_says_for_good_is_not_repeated() {
         for status in [301, 400, 401, 403, 404, 405, 409, 413, 422] {
-            assert_eq!(Course::new(PATIENCE).after(&answer(status)), Step::Stop, "{status}");
+            assert_eq!(RetryState::new(PATIENCE).after(&answer(status)), RetryDecision::Stop, "{status}");
         }
     }
 
     #[test]
     fn pauses_double_and_the_tries_end() {
-        let mut course = Course::new(PATIENCE);
+        let mut course = RetryState::new(PATIENCE);
         for seconds in [1.0, 2.0, 4.0] {
-            let Step::Again(pause) = course.after(&Attempt::Lost(String::new())) else {
+            let RetryDecision::Again(pause) = course.after(&RequestAttempt::Lost(String::new())) else {
                 panic!("{course:?}")
             };
             assert!((0.75 * seconds..=seconds).contains(&pause.as_secs_f64()), "{pause:?}");
         }
-        assert_eq!(course.after(&answer(503)), Step::GiveUp);
+        assert_eq!(course.after(&answer(503)), RetryDecision::GiveUp);
         assert!(course.has_lost_an_answer());
     }
 
     #[test]
     fn a_rate_limit_is_waited_out_as_told_and_uses_up_no_try() {
-        let mut course = Course::new(PATIENCE);
-        let limited = |seconds| Attempt::Answered {
+        let mut course = RetryState::new(PATIENCE);
+        let limited = |seconds| RequestAttempt::Answered {
             status: 429,
             retry_after: Some(Duration::from_secs(seconds)),
             cost_cents: None,
@@ -169,28 +169,33 @@ mod tests {
             body: Vec::new(),
         };
         for _ in 0..RATE_WAITS {
-            assert_eq!(course.after(&limited(7)), Step::Again(Duration::from_secs(7)));
+            assert_eq!(course.after(&limited(7)), RetryDecision::Again(Duration::from_secs(7)));
         }
-        assert_eq!(course.after(&limited(7)), Step::GiveUp);
-        assert_eq!(Course::new(PATIENCE).after(&limited(9_999)), Step::Again(LONGEST_RATE_WAIT));
+        assert_eq!(course.after(&limited(7)), RetryDecision::GiveUp);
+        assert_eq!(RetryState::new(PATIENCE).after(&limited(9_999)), RetryDecision::Again(LONGEST_RATE_WAIT));
     }
 
     #[test]
     fn an_attempt_that_is_still_running_is_waited_for() {
         let body = br#"{"error": {"code": "in_progress", "message": "."}}"#.to_vec();
-        let mut course = Course::new(PATIENCE);
-        let running =
-            Attempt::Answered { status: 409, retry_after: None, cost_cents: None, is_replayed: false, body };
-        assert!(matches!(course.after(&running), Step::Again(_)));
+        let mut course = RetryState::new(PATIENCE);
+        let running = RequestAttempt::Answered {
+            status: 409,
+            retry_after: None,
+            cost_cents: None,
+            is_replayed: false,
+            body,
+        };
+        assert!(matches!(course.after(&running), RetryDecision::Again(_)));
     }
 
     proptest! {
         #[test]
         fn every_course_ends(statuses in proptest::collection::vec(prop_oneof![Just(0_u16), Just(429), 400_u16..600], 400)) {
-            let mut course = Course::new(PATIENCE);
+            let mut course = RetryState::new(PATIENCE);
             let ends = statuses.iter().any(|status| {
-                let attempt = if *status == 0 { Attempt::Lost(String::new()) } else { answer(*status) };
-                !matches!(course.after(&attempt), Step::Again(_))
+                let attempt = if *status == 0 { RequestAttempt::Lost(String::new()) } else { answer(*status) };
+                !matches!(course.after(&attempt), RetryDecision::Again(_))
             });
             prop_assert!(ends);
         }

@@ -4,35 +4,35 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::client::{Client, Request, RequestError};
-use crate::upload::Progress;
+use crate::client::{GatewayClient, GatewayError, GatewayRequest};
+use crate::upload::UploadProgress;
 
 /// Seconds that the service may hold a question open.
 const WAIT_SECONDS: u64 = 20;
 
 /// A scan: a webhook's body as it would be delivered.
-pub(super) struct Scan {
+pub(super) struct ScanFeedEvent {
     body: Box<RawValue>,
     value: Value,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Page {
+struct ScanEventsPage {
     events: Vec<Box<RawValue>>,
     next_after: String,
 }
 
 /// Where we are in the feed.
-pub(super) struct Feed {
-    client: Client,
+pub(super) struct ScanFeedReader {
+    client: GatewayClient,
     after: String,
 }
 
-impl Scan {
-    fn read(body: Box<RawValue>) -> Result<Self, RequestError> {
+impl ScanFeedEvent {
+    fn read(body: Box<RawValue>) -> Result<Self, GatewayError> {
         let value =
-            serde_json::from_str(body.get()).map_err(|error| RequestError::Unreadable(error.to_string()))?;
+            serde_json::from_str(body.get()).map_err(|error| GatewayError::Unreadable(error.to_string()))?;
         Ok(Self { body, value })
     }
 
@@ -77,12 +77,12 @@ impl Scan {
     }
 }
 
-impl Feed {
+impl ScanFeedReader {
     /// Begins with what comes from now on.
     ///
     /// # Errors
     /// As the service says.
-    pub(super) async fn open(client: Client) -> Result<Self, RequestError> {
+    pub(super) async fn open(client: GatewayClient) -> Result<Self, GatewayError> {
         let page = ask(&client, None, 0).await?;
         Ok(Self { client, after: page.next_after })
     }
@@ -91,17 +91,19 @@ impl Feed {
     ///
     /// # Errors
     /// As the service says.
-    pub(super) async fn next(&mut self) -> Result<Vec<Scan>, RequestError> {
+    pub(super) async fn next(&mut self) -> Result<Vec<ScanFeedEvent>, GatewayError> {
         let page = ask(&self.client, Some(&self.after), WAIT_SECONDS).await?;
-        let scans = page.events.into_iter().map(Scan::read).collect::<Result<_, _>>()?;
+        let scans = page.events.into_iter().map(ScanFeedEvent::read).collect::<Result<_, _>>()?;
         self.after = page.next_after;
         Ok(scans)
     }
 }
 
-async fn ask(client: &Client, after: Option<&str>, wait: u64) -> Result<Page, RequestError> {
+async fn ask(client: &GatewayClient, after: Option<&str>, wait: u64) -> Result<ScanEventsPage, GatewayError> {
     let after = after.map(|after| format!("&after={after}")).unwrap_or_default();
-    client.ask(&Request::get(format!("/api/v1/scans?wait={wait}{after}")), &Progress::none()).await
+    client
+        .ask(&GatewayRequest::get(format!("/api/v1/scans?wait={wait}{after}")), &UploadProgress::none())
+        .await
 }
 
 #[cfg(test)]
@@ -113,7 +115,7 @@ mod tests {
         let json = r#"{"id":"evt_1","scanned_at":"2026-01-31T12:00:00.000Z","campaign":{"id":"PA-7K2M9Q","name":"x"},
             "recipient":{"first_name":"Ann\u001b[2J","last_name":null},"location":{"city":"Austin","region":"Texas"},
             "destination":"https://example.com/"}"#;
-        let scan = Scan::read(RawValue::from_string(json.to_owned()).unwrap()).unwrap();
+        let scan = ScanFeedEvent::read(RawValue::from_string(json.to_owned()).unwrap()).unwrap();
         assert_eq!(
             scan.line(),
             "2026-01-31T12:00:00.000Z  PA-7K2M9Q  Ann[2J  Austin, Texas  https://example.com/"

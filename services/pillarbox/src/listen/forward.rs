@@ -8,18 +8,18 @@ use contract::webhook::{ID_HEADER, TIMESTAMP_HEADER};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, Url, redirect};
 
-use super::feed::Scan;
+use super::feed::ScanFeedEvent;
 
 /// As long as a webhook delivery waits.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Where scans are passed on to.
-pub(super) struct Forward {
+pub(super) struct ScanForwarder {
     http: Client,
     url: Url,
 }
 
-impl Forward {
+impl ScanForwarder {
     /// To this URL.
     ///
     /// # Errors
@@ -34,7 +34,7 @@ impl Forward {
     }
 
     /// Posts the scan; returns what came of it in a few words. It is tried once.
-    pub(super) async fn post(&self, scan: &Scan) -> String {
+    pub(super) async fn post(&self, scan: &ScanFeedEvent) -> String {
         let request = self
             .http
             .post(self.url.clone())

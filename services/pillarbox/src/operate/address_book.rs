@@ -7,21 +7,21 @@ use anyhow::Context;
 use chrono::{DateTime, NaiveDate, Utc};
 use computed::FormulaColumns;
 use contract::id::TeamId;
-use formula::Outcome;
+use formula::EvaluatedCell;
 use serde::Serialize;
-use store::{BookCursor, BookLine, Column, ColumnKind, Store};
+use store::{BookCursor, BookLine, ColumnKind, Store, TeamColumn};
 use uuid::Uuid;
 
 use super::find_team;
-use crate::report::Report;
+use crate::report::CommandReport;
 
 /// Lines that are read at a time: a book of any size passes through little memory.
 const PAGE_LINES: i64 = 1_000;
 
 /// A team's columns that nobody sends.
-struct Computing {
+struct ComputedColumns {
     team_id: TeamId,
-    columns: Vec<Column>,
+    columns: Vec<TeamColumn>,
     formulas: FormulaColumns,
     /// The team's day.
     today: NaiveDate,
@@ -29,7 +29,7 @@ struct Computing {
 
 /// A line with its computed values.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct ExportedBookLine<'a> {
     #[serde(flatten)]
     line: &'a BookLine,
     /// Values of formula columns as of today, by folded name.
@@ -41,10 +41,10 @@ struct Shown<'a> {
 }
 
 /// Writes a team's address book to the standard output, page by page.
-pub(crate) async fn write(store: &Store, team: &str, now: DateTime<Utc>) -> anyhow::Result<Report> {
+pub(crate) async fn write(store: &Store, team: &str, now: DateTime<Utc>) -> anyhow::Result<CommandReport> {
     let team_id = find_team(store, team).await?.team_id;
     let columns = store.column_list(team_id).await?;
-    let computing = Computing {
+    let computing = ComputedColumns {
         team_id,
         formulas: FormulaColumns::new(&columns),
         columns,
@@ -60,11 +60,15 @@ pub(crate) async fn write(store: &Store, team: &str, now: DateTime<Utc>) -> anyh
         }
         next = page.next;
     }
-    Ok(Report::nothing())
+    Ok(CommandReport::nothing())
 }
 
-impl Computing {
-    async fn shown<'a>(&'a self, store: &Store, lines: &'a [BookLine]) -> anyhow::Result<Vec<Shown<'a>>> {
+impl ComputedColumns {
+    async fn shown<'a>(
+        &'a self,
+        store: &Store,
+        lines: &'a [BookLine],
+    ) -> anyhow::Result<Vec<ExportedBookLine<'a>>> {
         let keys: Vec<&str> = self.of_kind(ColumnKind::Ai).collect();
         let entry_ids: Vec<Uuid> = lines.iter().filter_map(|line| line.entry_id).collect();
         let reasons = store.ai_cell_reasons(self.team_id, &keys, &entry_ids).await?;
@@ -76,7 +80,7 @@ impl Computing {
         Ok(shown.collect())
     }
 
-    fn line<'a>(&'a self, line: &'a BookLine, reasons: &BTreeMap<String, String>) -> Shown<'a> {
+    fn line<'a>(&'a self, line: &'a BookLine, reasons: &BTreeMap<String, String>) -> ExportedBookLine<'a> {
         let mut row: BTreeMap<String, String> = line
             .built_in
             .iter()
@@ -91,15 +95,15 @@ impl Computing {
         let (mut computed, mut blank) = (BTreeMap::new(), BTreeMap::new());
         for key in self.of_kind(ColumnKind::Formula) {
             match over.outcome_of(key) {
-                Some(Outcome::Value(value)) => drop(computed.insert(key, value.to_string())),
-                Some(Outcome::Blank(reason)) => drop(blank.insert(key, reason.to_string())),
+                Some(EvaluatedCell::Value(value)) => drop(computed.insert(key, value.to_string())),
+                Some(EvaluatedCell::Blank(reason)) => drop(blank.insert(key, reason.to_string())),
                 None => {}
             }
         }
         for key in self.of_kind(ColumnKind::Ai).filter(|key| !line.custom.contains_key(*key)) {
             blank.extend(reasons.get(key).map(|reason| (key, reason.clone())));
         }
-        Shown { line, computed, blank }
+        ExportedBookLine { line, computed, blank }
     }
 
     fn of_kind(&self, kind: ColumnKind) -> impl Iterator<Item = &str> {
@@ -107,7 +111,7 @@ impl Computing {
     }
 }
 
-fn write_lines(lines: &[Shown<'_>]) -> std::io::Result<()> {
+fn write_lines(lines: &[ExportedBookLine<'_>]) -> std::io::Result<()> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     for line in lines {
         serde_json::to_writer(&mut out, line)?;
@@ -125,11 +129,11 @@ mod tests {
     #[test]
     fn a_line_has_its_computed_values_and_why_others_are_blank() {
         let columns = vec![
-            Column::computed("Name", ColumnType::Text, "PROPER(first_name)"),
-            Column::computed("Ratio", ColumnType::Number, "1 / 0"),
-            Column::written("Greeting", "Greet {{first_name}}."),
+            TeamColumn::computed("Name", ColumnType::Text, "PROPER(first_name)"),
+            TeamColumn::computed("Ratio", ColumnType::Number, "1 / 0"),
+            TeamColumn::written("Greeting", "Greet {{first_name}}."),
         ];
-        let computing = Computing {
+        let computing = ComputedColumns {
             team_id: TeamId::new(),
             formulas: FormulaColumns::new(&columns),
             columns,

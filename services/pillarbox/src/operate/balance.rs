@@ -6,8 +6,8 @@ use serde_json::json;
 use store::Store;
 
 use super::find_team;
-use crate::money::{Dollars, Money};
-use crate::report::{Report, table};
+use crate::money::{DollarAmount, Money};
+use crate::report::{CommandReport, table};
 
 /// Adds to a team's balance, once per reference.
 pub(crate) async fn top_up(
@@ -16,10 +16,10 @@ pub(crate) async fn top_up(
     amount: Money,
     reference: &str,
     now: DateTime<Utc>,
-) -> anyhow::Result<Report> {
+) -> anyhow::Result<CommandReport> {
     let team = find_team(store, team).await?;
     let booked = store.balance_top_up(team.team_id, amount.cents(), reference, now).await?;
-    let balance = Dollars(booked.balance_cents);
+    let balance = DollarAmount(booked.balance_cents);
     let text = if booked.is_new {
         format!("Added {amount} to {}. Its balance is {balance}.", team.name)
     } else {
@@ -30,7 +30,7 @@ pub(crate) async fn top_up(
     };
     let answer =
         json!({ "reference": reference, "is_new": booked.is_new, "balance_cents": booked.balance_cents });
-    Report::new(&answer, text)
+    CommandReport::new(&answer, text)
 }
 
 /// Lists what teams have asked for.
@@ -38,26 +38,26 @@ pub(crate) async fn requests(
     store: &Store,
     after: Option<TopUpRequestId>,
     limit: i64,
-) -> anyhow::Result<Report> {
+) -> anyhow::Result<CommandReport> {
     let requests = store.top_up_request_open(after, limit).await?;
     let mut rows = table(["Asked", "Team", "Amount", "Reference", "By", "Id"]);
     for request in &requests {
         rows.add_row([
             request.created_at.to_rfc3339_opts(SecondsFormat::Secs, true),
             request.team.clone(),
-            Dollars(request.amount_cents).to_string(),
+            DollarAmount(request.amount_cents).to_string(),
             request.reference.clone(),
             request.user_name.clone(),
             request.request_id.to_string(),
         ]);
     }
-    Report::new(&json!({ "top_up_requests": requests }), rows.trim_fmt())
+    CommandReport::new(&json!({ "top_up_requests": requests }), rows.trim_fmt())
 }
 
 /// Shows a team's balance.
-pub(crate) async fn show(store: &Store, team: &str) -> anyhow::Result<Report> {
+pub(crate) async fn show(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
     let team = find_team(store, team).await?;
     let cents = store.balance_get(team.team_id).await?;
     let answer = json!({ "team": team.name, "balance_cents": cents });
-    Report::new(&answer, format!("The balance of {} is {}.", team.name, Dollars(cents)))
+    CommandReport::new(&answer, format!("The balance of {} is {}.", team.name, DollarAmount(cents)))
 }

@@ -6,19 +6,19 @@ use anyhow::Context;
 use chrono::{DateTime, Utc};
 use contract::id::CampaignId;
 use serde_json::{Value, json};
-use store::{CampaignSummary, Step, Store};
+use store::{CampaignStep, CampaignSummary, Store};
 
 use super::find_team;
 use crate::command::CampaignCommand;
-use crate::money::Dollars;
-use crate::report::{Report, table};
+use crate::money::DollarAmount;
+use crate::report::{CommandReport, table};
 
 /// Does one of the commands on campaigns.
 pub(crate) async fn run(
     store: &Store,
     command: CampaignCommand,
     now: DateTime<Utc>,
-) -> anyhow::Result<Report> {
+) -> anyhow::Result<CommandReport> {
     match command {
         CampaignCommand::List { team } => list(store, &team).await,
         CampaignCommand::Show { campaign_id } => show(store, &campaign_id).await,
@@ -27,11 +27,11 @@ pub(crate) async fn run(
     }
 }
 
-async fn list(store: &Store, team: &str) -> anyhow::Result<Report> {
+async fn list(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
     let campaigns = store.campaign_list(find_team(store, team).await?.team_id).await?;
     let mut rows = table(["Id", "Name", "Status", "Budget", "Committed"]);
     for campaign in &campaigns {
-        let committed = Dollars(campaign.committed_cents).to_string();
+        let committed = DollarAmount(campaign.committed_cents).to_string();
         rows.add_row([
             &campaign.campaign_id,
             &campaign.name,
@@ -40,10 +40,10 @@ async fn list(store: &Store, team: &str) -> anyhow::Result<Report> {
             &committed,
         ]);
     }
-    Report::new(&json!({ "campaigns": campaigns }), rows.trim_fmt())
+    CommandReport::new(&json!({ "campaigns": campaigns }), rows.trim_fmt())
 }
 
-async fn show(store: &Store, campaign_id: &CampaignId) -> anyhow::Result<Report> {
+async fn show(store: &Store, campaign_id: &CampaignId) -> anyhow::Result<CommandReport> {
     let team_id = store.campaign_team(campaign_id).await?;
     let summaries = store.campaign_list(team_id).await?;
     let summary = summaries.into_iter().find(|summary| summary.campaign_id == campaign_id.as_str());
@@ -55,16 +55,16 @@ async fn show(store: &Store, campaign_id: &CampaignId) -> anyhow::Result<Report>
     let mut answer = serde_json::to_value(&summary)?;
     answer["steps"] = campaign.steps.iter().map(step).collect();
     answer["recipients"] = json!(recipients);
-    Report::new(&answer, describe(&summary, &campaign.steps, &recipients))
+    CommandReport::new(&answer, describe(&summary, &campaign.steps, &recipients))
 }
 
-fn step(step: &Step) -> Value {
+fn step(step: &CampaignStep) -> Value {
     let design = step.design.as_ref().map(|design| &design.name);
     json!({ "step": step.step, "delay_days": step.delay_days, "postage": step.postage, "design": design })
 }
 
-fn describe(summary: &CampaignSummary, steps: &[Step], recipients: &BTreeMap<String, i64>) -> String {
-    let committed = Dollars(summary.committed_cents);
+fn describe(summary: &CampaignSummary, steps: &[CampaignStep], recipients: &BTreeMap<String, i64>) -> String {
+    let committed = DollarAmount(summary.committed_cents);
     let mut step_rows = table(["Step", "Day", "Design", "Postage"]);
     for step in steps {
         let design = step.design.as_ref().map_or("none yet", |design| design.name.as_str());
@@ -91,7 +91,7 @@ fn describe(summary: &CampaignSummary, steps: &[Step], recipients: &BTreeMap<Str
 }
 
 fn budget(summary: &CampaignSummary) -> String {
-    summary.budget_cents.map_or("no limit".to_owned(), |cents| Dollars(cents).to_string())
+    summary.budget_cents.map_or("no limit".to_owned(), |cents| DollarAmount(cents).to_string())
 }
 
 async fn set_active(
@@ -99,11 +99,11 @@ async fn set_active(
     campaign_id: &CampaignId,
     is_active: bool,
     now: DateTime<Utc>,
-) -> anyhow::Result<Report> {
+) -> anyhow::Result<CommandReport> {
     let team_id = store.campaign_team(campaign_id).await?;
     store.campaign_set_active(team_id, campaign_id, is_active, now).await?;
     let status = if is_active { "active" } else { "paused" };
-    Report::new(
+    CommandReport::new(
         &json!({ "campaign_id": campaign_id, "status": status }),
         format!("The campaign {campaign_id} is {status}."),
     )

@@ -6,13 +6,17 @@ use serde_json::json;
 use service::Config;
 use store::Store;
 
-use crate::report::{Report, table};
+use crate::report::{CommandReport, table};
 
 /// A charge that is reserved for longer is stuck: every worker's lease on it ended long ago.
 const STUCK_AFTER: TimeDelta = TimeDelta::minutes(10);
 
 /// Checks every rule; the report is a failure when one does not hold.
-pub(crate) async fn check(store: &Store, config: &Config, now: DateTime<Utc>) -> anyhow::Result<Report> {
+pub(crate) async fn check(
+    store: &Store,
+    config: &Config,
+    now: DateTime<Utc>,
+) -> anyhow::Result<CommandReport> {
     let rules: Vec<&str> = Store::check_rules().collect();
     let bar = progress();
     let window_days = config.mailer.duplicate_window_days;
@@ -31,7 +35,7 @@ pub(crate) async fn check(store: &Store, config: &Config, now: DateTime<Utc>) ->
         }
         rows.trim_fmt()
     };
-    let report = Report::new(&json!({ "rules": rules, "discrepancies": found }), text)?;
+    let report = CommandReport::new(&json!({ "rules": rules, "discrepancies": found }), text)?;
     Ok(report.failed_when(!found.is_empty()))
 }
 

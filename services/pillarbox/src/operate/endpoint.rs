@@ -2,15 +2,15 @@
 
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use contract::id::{CampaignId, EndpointId};
-use dispatcher::manage::{Manager, SigningSecret};
-use outbound::Policy;
+use dispatcher::manage::{EndpointManager, SigningSecret};
+use outbound::TargetPolicy;
 use serde_json::{Value, json};
 use service::Config;
 use store::Store;
 
 use super::find_team;
-use crate::command::{EndpointCommand, EndpointOf};
-use crate::report::{Report, table};
+use crate::command::{EndpointArgs, EndpointCommand};
+use crate::report::{CommandReport, table};
 
 /// Does one of the commands on webhook endpoints.
 pub(crate) async fn run(
@@ -18,7 +18,7 @@ pub(crate) async fn run(
     config: &Config,
     command: EndpointCommand,
     now: DateTime<Utc>,
-) -> anyhow::Result<Report> {
+) -> anyhow::Result<CommandReport> {
     match command {
         EndpointCommand::Add { team, url, campaigns } => {
             add(store, config, &team, &url, &campaigns, now).await
@@ -55,15 +55,15 @@ pub(crate) async fn run(
 /// Who manages the endpoint's team, and the endpoint.
 async fn find<'a>(
     store: &'a Store,
-    of: &EndpointOf,
+    of: &EndpointArgs,
     now: DateTime<Utc>,
-) -> anyhow::Result<(Manager<'a>, EndpointId)> {
+) -> anyhow::Result<(EndpointManager<'a>, EndpointId)> {
     let team_id = find_team(store, &of.team).await?.team_id;
-    Ok((Manager::operator(store, team_id, now), of.endpoint_id))
+    Ok((EndpointManager::operator(store, team_id, now), of.endpoint_id))
 }
 
-fn done(endpoint_id: EndpointId, what: &str) -> anyhow::Result<Report> {
-    Report::new(&json!({ "endpoint_id": endpoint_id }), format!("The endpoint {endpoint_id} {what}."))
+fn done(endpoint_id: EndpointId, what: &str) -> anyhow::Result<CommandReport> {
+    CommandReport::new(&json!({ "endpoint_id": endpoint_id }), format!("The endpoint {endpoint_id} {what}."))
 }
 
 async fn add(
@@ -73,16 +73,19 @@ async fn add(
     url: &str,
     campaigns: &[CampaignId],
     now: DateTime<Utc>,
-) -> anyhow::Result<Report> {
+) -> anyhow::Result<CommandReport> {
     let team_id = find_team(store, team).await?.team_id;
-    let policy = Policy::new(&config.outbound.allowed_networks);
+    let policy = TargetPolicy::new(&config.outbound.allowed_networks);
     let scope = (!campaigns.is_empty()).then_some(campaigns);
-    let saved = Manager::operator(store, team_id, now).add(&policy, url, scope).await?;
+    let saved = EndpointManager::operator(store, team_id, now).add(&policy, url, scope).await?;
     let (id, what) = (saved.endpoint_id, if saved.is_new { "Made" } else { "Changed" });
-    Report::new(&json!({ "endpoint_id": id, "is_new": saved.is_new }), format!("{what} the endpoint {id}."))
+    CommandReport::new(
+        &json!({ "endpoint_id": id, "is_new": saved.is_new }),
+        format!("{what} the endpoint {id}."),
+    )
 }
 
-async fn list(store: &Store, team: &str) -> anyhow::Result<Report> {
+async fn list(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
     let endpoints = store.endpoint_list(find_team(store, team).await?.team_id).await?;
     let mut rows = table(["URL", "State", "Campaigns", "Failures in a row", "Last error", "Signed", "Id"]);
     for endpoint in &endpoints {
@@ -96,10 +99,10 @@ async fn list(store: &Store, team: &str) -> anyhow::Result<Report> {
             endpoint.endpoint_id.to_string(),
         ]);
     }
-    Report::new(&json!({ "endpoints": endpoints }), rows.trim_fmt())
+    CommandReport::new(&json!({ "endpoints": endpoints }), rows.trim_fmt())
 }
 
-async fn deliveries(store: &Store, of: &EndpointOf) -> anyhow::Result<Report> {
+async fn deliveries(store: &Store, of: &EndpointArgs) -> anyhow::Result<CommandReport> {
     let team_id = find_team(store, &of.team).await?.team_id;
     let deliveries = store.delivery_list(team_id, of.endpoint_id).await?;
     let mut rows = table(["Made", "Event", "Kind", "State", "Attempts", "Last status", "Last error", "Id"]);
@@ -121,21 +124,24 @@ async fn deliveries(store: &Store, of: &EndpointOf) -> anyhow::Result<Report> {
             delivery.delivery_id.to_string(),
         ]);
     }
-    Report::new(&json!({ "deliveries": deliveries }), rows.trim_fmt())
+    CommandReport::new(&json!({ "deliveries": deliveries }), rows.trim_fmt())
 }
 
 /// The commands after which a dispatcher finds something to send.
-async fn send(store: &Store, command: EndpointCommand, now: DateTime<Utc>) -> anyhow::Result<Report> {
+async fn send(store: &Store, command: EndpointCommand, now: DateTime<Utc>) -> anyhow::Result<CommandReport> {
     match command {
         EndpointCommand::Test(of) => {
             let (manager, endpoint) = find(store, &of, now).await?;
             let id = manager.send_test(endpoint).await?;
-            Report::new(&json!({ "delivery_id": id }), format!("A test event is on its way: delivery {id}."))
+            CommandReport::new(
+                &json!({ "delivery_id": id }),
+                format!("A test event is on its way: delivery {id}."),
+            )
         }
         EndpointCommand::Redeliver { of, delivery_id } => {
             let (manager, endpoint) = find(store, &of, now).await?;
             let id = manager.redeliver(endpoint, delivery_id).await?;
-            Report::new(
+            CommandReport::new(
                 &json!({ "delivery_id": id }),
                 format!("The event is on its way again: delivery {id}."),
             )
@@ -143,7 +149,7 @@ async fn send(store: &Store, command: EndpointCommand, now: DateTime<Utc>) -> an
         EndpointCommand::Replay { of, since } => {
             let (manager, endpoint) = find(store, &of, now).await?;
             let replayed = manager.replay_failed(endpoint, since).await?;
-            Report::new(
+            CommandReport::new(
                 &json!({ "replayed": replayed }),
                 format!("Failed deliveries on their way again: {replayed}."),
             )
@@ -152,7 +158,12 @@ async fn send(store: &Store, command: EndpointCommand, now: DateTime<Utc>) -> an
     }
 }
 
-async fn sign(store: &Store, config: &Config, of: &EndpointOf, now: DateTime<Utc>) -> anyhow::Result<Report> {
+async fn sign(
+    store: &Store,
+    config: &Config,
+    of: &EndpointArgs,
+    now: DateTime<Utc>,
+) -> anyhow::Result<CommandReport> {
     let (manager, endpoint_id) = find(store, of, now).await?;
     let hours = config.dispatcher.earlier_secret_hours;
     let secret = SigningSecret::random();
@@ -161,5 +172,5 @@ async fn sign(store: &Store, config: &Config, of: &EndpointOf, now: DateTime<Utc
     let text = format!(
         "{secret}\nThis is the only time that the key is shown. A key before it signs as well for {hours} hours."
     );
-    Report::new(&json!({ "endpoint_id": endpoint_id, "secret": secret }), text)
+    CommandReport::new(&json!({ "endpoint_id": endpoint_id, "secret": secret }), text)
 }

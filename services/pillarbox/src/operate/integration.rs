@@ -2,28 +2,30 @@
 
 use chrono::{DateTime, Utc};
 use serde_json::json;
-use store::{Availability, RemovedBy, Store};
+use store::{IntegrationAvailability, IntegrationRemover, Store};
 
 use super::{find_integration, find_team};
-use crate::command::{IntegrationCommand, IntegrationName};
-use crate::report::{Report, table};
+use crate::command::{IntegrationArgs, IntegrationCommand};
+use crate::report::{CommandReport, table};
 
 /// Does one of the commands on integrations.
 pub(crate) async fn run(
     store: &Store,
     command: IntegrationCommand,
     now: DateTime<Utc>,
-) -> anyhow::Result<Report> {
+) -> anyhow::Result<CommandReport> {
     match command {
         IntegrationCommand::List { team } => list(store, &team).await,
-        IntegrationCommand::Pause(named) => set(store, &named, Availability::Paused).await,
-        IntegrationCommand::Disconnect(named) => set(store, &named, Availability::Disconnected).await,
+        IntegrationCommand::Pause(named) => set(store, &named, IntegrationAvailability::Paused).await,
+        IntegrationCommand::Disconnect(named) => {
+            set(store, &named, IntegrationAvailability::Disconnected).await
+        }
         IntegrationCommand::Remove(named) => remove(store, &named, now).await,
-        IntegrationCommand::Resume(named) => set(store, &named, Availability::Active).await,
+        IntegrationCommand::Resume(named) => set(store, &named, IntegrationAvailability::Active).await,
     }
 }
 
-async fn list(store: &Store, team: &str) -> anyhow::Result<Report> {
+async fn list(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
     let integrations = store.integration_list(find_team(store, team).await?.team_id).await?;
     let mut rows = table(["Name", "Id", "Availability", "Removal guard"]);
     for integration in &integrations {
@@ -39,20 +41,27 @@ async fn list(store: &Store, team: &str) -> anyhow::Result<Report> {
             &guard,
         ]);
     }
-    Report::new(&json!({ "integrations": integrations }), rows.trim_fmt())
+    CommandReport::new(&json!({ "integrations": integrations }), rows.trim_fmt())
 }
 
-async fn set(store: &Store, named: &IntegrationName, availability: Availability) -> anyhow::Result<Report> {
+async fn set(
+    store: &Store,
+    named: &IntegrationArgs,
+    availability: IntegrationAvailability,
+) -> anyhow::Result<CommandReport> {
     let integration = find_integration(store, named).await?;
     store.integration_set_availability(integration.integration_id, availability).await?;
     let text = format!("{} is {}.", integration.name, availability.as_str());
-    Report::new(&json!({ "integration_id": integration.integration_id, "availability": availability }), text)
+    CommandReport::new(
+        &json!({ "integration_id": integration.integration_id, "availability": availability }),
+        text,
+    )
 }
 
-async fn remove(store: &Store, named: &IntegrationName, now: DateTime<Utc>) -> anyhow::Result<Report> {
+async fn remove(store: &Store, named: &IntegrationArgs, now: DateTime<Utc>) -> anyhow::Result<CommandReport> {
     let integration = find_integration(store, named).await?;
-    store.integration_remove(&integration, RemovedBy::Operator, now).await?;
+    store.integration_remove(&integration, IntegrationRemover::Operator, now).await?;
     let text =
         format!("{} is removed: its keys open nothing, and its contacts count no more.", integration.name);
-    Report::new(&json!({ "integration_id": integration.integration_id, "removed_at": now }), text)
+    CommandReport::new(&json!({ "integration_id": integration.integration_id, "removed_at": now }), text)
 }

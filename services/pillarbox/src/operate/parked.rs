@@ -4,24 +4,24 @@ use std::io::Write;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use queue::{Broker, Parked, Settings, parked_drop, parked_list};
+use queue::{Broker, BrokerOptions, ParkedMessage, parked_drop, parked_list};
 use serde_json::json;
 use service::Config;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::command::ParkedCommand;
-use crate::report::{Report, table};
+use crate::report::{CommandReport, table};
 
 /// Time for the broker to do what is asked, connecting included.
 const BROKER_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Does one of the commands on parked messages.
-pub(crate) async fn run(config: &Config, command: ParkedCommand) -> anyhow::Result<Report> {
+pub(crate) async fn run(config: &Config, command: ParkedCommand) -> anyhow::Result<CommandReport> {
     service::install_crypto();
     let shutdown = CancellationToken::new();
     let _stop = shutdown.clone().drop_guard();
-    let settings = Settings {
+    let settings = BrokerOptions {
         url: config.broker.url.clone(),
         namespace: config.broker.namespace.clone(),
         connection_name: "pillarbox parked".to_owned(),
@@ -34,14 +34,14 @@ pub(crate) async fn run(config: &Config, command: ParkedCommand) -> anyhow::Resu
             ParkedCommand::Drop => {
                 let dropped = parked_drop(&broker).await?;
                 let text = format!("Parked messages thrown away: {dropped}.");
-                Report::new(&json!({ "dropped": dropped }), text)
+                CommandReport::new(&json!({ "dropped": dropped }), text)
             }
         }
     };
     tokio::time::timeout(BROKER_TIMEOUT, doing).await.context("RabbitMQ cannot be reached")?
 }
 
-fn list(parked: &[Parked]) -> anyhow::Result<Report> {
+fn list(parked: &[ParkedMessage]) -> anyhow::Result<CommandReport> {
     let mut rows = table(["Request", "Kind", "Team", "Queue", "Why", "Bytes"]);
     for message in parked {
         let id = message.id.map(|id| id.to_string()).unwrap_or_default();
@@ -61,13 +61,13 @@ fn list(parked: &[Parked]) -> anyhow::Result<Report> {
             })
         })
         .collect();
-    Report::new(&json!({ "parked": messages }), rows.trim_fmt())
+    CommandReport::new(&json!({ "parked": messages }), rows.trim_fmt())
 }
 
-fn show(parked: Vec<Parked>, request_id: Uuid) -> anyhow::Result<Report> {
+fn show(parked: Vec<ParkedMessage>, request_id: Uuid) -> anyhow::Result<CommandReport> {
     let found = parked.into_iter().find(|message| message.id == Some(request_id));
     let Some(message) = found else { bail!("no message of this request is among the oldest parked ones") };
     let Some(body) = message.body else { bail!("the message's encoding is not known to this version") };
     std::io::stdout().write_all(&body).context("cannot write the body")?;
-    Ok(Report::nothing())
+    Ok(CommandReport::nothing())
 }

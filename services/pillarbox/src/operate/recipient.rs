@@ -6,13 +6,13 @@ use serde::Serialize;
 use serde_json::json;
 use store::{Store, StoreError};
 
-use crate::apply::ListedAddress;
+use crate::apply::DoNotMailAddressSpec;
 use crate::command::RecipientCommand;
-use crate::report::{Report, table};
+use crate::report::{CommandReport, table};
 
 /// What became of one address.
 #[derive(Debug, Serialize)]
-struct Removal {
+struct AddressRemoval {
     address: String,
     recipients: u64,
 }
@@ -22,7 +22,7 @@ pub(crate) async fn run(
     store: &Store,
     command: RecipientCommand,
     now: DateTime<Utc>,
-) -> anyhow::Result<Report> {
+) -> anyhow::Result<CommandReport> {
     match command {
         RecipientCommand::Remove { campaign_id, addresses } => {
             remove(store, &campaign_id, &addresses, now).await
@@ -36,10 +36,10 @@ async fn remove(
     campaign_id: &CampaignId,
     addresses: &[String],
     now: DateTime<Utc>,
-) -> anyhow::Result<Report> {
+) -> anyhow::Result<CommandReport> {
     // All are read before the first is removed: a slip in one leaves everything as it is.
     let addresses: Result<Vec<_>, String> =
-        addresses.iter().map(|text| ListedAddress::from_line(text)).collect();
+        addresses.iter().map(|text| DoNotMailAddressSpec::from_line(text)).collect();
     let addresses = addresses.map_err(anyhow::Error::msg)?;
     let team_id = store.campaign_team(campaign_id).await?;
     let mut removals = Vec::new();
@@ -48,7 +48,7 @@ async fn remove(
             Err(StoreError::NotFound(_)) => 0,
             outcome => outcome?,
         };
-        removals.push(Removal { address: address.line, recipients });
+        removals.push(AddressRemoval { address: address.line, recipients });
     }
     let mut rows = table(["Address", "Recipients removed"]);
     for removal in &removals {
@@ -58,6 +58,7 @@ async fn remove(
         };
         rows.add_row([&removal.address, &count]);
     }
-    let report = Report::new(&json!({ "campaign_id": campaign_id, "removals": removals }), rows.trim_fmt())?;
+    let report =
+        CommandReport::new(&json!({ "campaign_id": campaign_id, "removals": removals }), rows.trim_fmt())?;
     Ok(report.failed_when(removals.iter().any(|removal| removal.recipients == 0)))
 }

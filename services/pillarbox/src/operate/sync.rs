@@ -6,8 +6,8 @@ use service::Config;
 use store::Store;
 
 use super::find_integration;
-use crate::command::{IntegrationName, SyncCommand};
-use crate::report::{Report, table};
+use crate::command::{IntegrationArgs, SyncCommand};
+use crate::report::{CommandReport, table};
 
 /// Does one of the commands on syncs.
 pub(crate) async fn run(
@@ -15,7 +15,7 @@ pub(crate) async fn run(
     command: SyncCommand,
     config: &Config,
     now: DateTime<Utc>,
-) -> anyhow::Result<Report> {
+) -> anyhow::Result<CommandReport> {
     match command {
         SyncCommand::List { integration, limit } => list(store, &integration, limit, now).await,
         SyncCommand::UndoRemoval(named) => {
@@ -26,10 +26,10 @@ pub(crate) async fn run(
 
 async fn list(
     store: &Store,
-    named: &IntegrationName,
+    named: &IntegrationArgs,
     limit: i64,
     now: DateTime<Utc>,
-) -> anyhow::Result<Report> {
+) -> anyhow::Result<CommandReport> {
     let integration_id = find_integration(store, named).await?.integration_id;
     let syncs = store.sync_list(integration_id, None, limit, now).await?;
     let mut rows = table(["Begun", "Id", "Mode", "Status", "Upserted", "Deleted", "Rejected", "Removed"]);
@@ -45,17 +45,17 @@ async fn list(
             sync.marked_removed.to_string(),
         ]);
     }
-    Report::new(&json!({ "syncs": syncs }), rows.trim_fmt())
+    CommandReport::new(&json!({ "syncs": syncs }), rows.trim_fmt())
 }
 
 async fn undo_removal(
     store: &Store,
-    named: &IntegrationName,
+    named: &IntegrationArgs,
     since: DateTime<Utc>,
     now: DateTime<Utc>,
-) -> anyhow::Result<Report> {
+) -> anyhow::Result<CommandReport> {
     let integration = find_integration(store, named).await?;
     let restored = store.sync_undo_removal(integration.integration_id, since, now).await?;
     let text = format!("{restored} contacts of {} stand again.", integration.name);
-    Report::new(&json!({ "restored": restored }), text)
+    CommandReport::new(&json!({ "restored": restored }), text)
 }

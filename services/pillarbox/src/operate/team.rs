@@ -7,17 +7,26 @@ use serde_json::json;
 use store::{Store, StoreError, Team};
 
 use crate::command::TeamCommand;
-use crate::report::{Report, table};
+use crate::report::{CommandReport, table};
 
 /// Does one of the commands on teams.
-pub(crate) async fn run(store: &Store, command: TeamCommand, now: DateTime<Utc>) -> anyhow::Result<Report> {
+pub(crate) async fn run(
+    store: &Store,
+    command: TeamCommand,
+    now: DateTime<Utc>,
+) -> anyhow::Result<CommandReport> {
     match command {
         TeamCommand::Create { name, time_zone } => create(store, name.as_str(), time_zone.name(), now).await,
         TeamCommand::List { after, limit } => list(store, &after, limit).await,
     }
 }
 
-async fn create(store: &Store, name: &str, time_zone: &str, now: DateTime<Utc>) -> anyhow::Result<Report> {
+async fn create(
+    store: &Store,
+    name: &str,
+    time_zone: &str,
+    now: DateTime<Utc>,
+) -> anyhow::Result<CommandReport> {
     // Saving would change the way to pay of a team that stands already.
     match store.team_by_name(name).await {
         Err(StoreError::NotFound(_)) => {}
@@ -36,17 +45,17 @@ async fn create(store: &Store, name: &str, time_zone: &str, now: DateTime<Utc>) 
     let transaction = connection.begin().await?;
     let team_id = transaction.team_save(&wanted, now).await?;
     transaction.commit().await?;
-    Report::new(
+    CommandReport::new(
         &json!({ "team_id": team_id, "name": name }),
         format!("Made the team {name} with the id {team_id}."),
     )
 }
 
-async fn list(store: &Store, after: &str, limit: i64) -> anyhow::Result<Report> {
+async fn list(store: &Store, after: &str, limit: i64) -> anyhow::Result<CommandReport> {
     let teams = store.team_list(after, limit).await?;
     let mut rows = table(["Name", "Id", "Time zone", "Pays by"]);
     for team in &teams {
         rows.add_row([&team.name, &team.team_id.to_string(), &team.time_zone, &team.payment]);
     }
-    Report::new(&json!({ "teams": teams }), rows.trim_fmt())
+    CommandReport::new(&json!({ "teams": teams }), rows.trim_fmt())
 }

@@ -5,12 +5,12 @@ use std::io::{BufRead, IsTerminal};
 use anyhow::{Context, bail};
 use chrono::{DateTime, Utc};
 use serde_json::json;
-use store::{Role, Store};
+use store::{MemberRole, Store};
 
 use super::find_team;
-use crate::apply::Email;
-use crate::command::UserCommand;
-use crate::report::{Report, table};
+use crate::apply::NormalizedEmail;
+use crate::command::MemberCommand;
+use crate::report::{CommandReport, table};
 use secret::Password;
 
 /// The variable that a password is read from.
@@ -20,51 +20,55 @@ const PASSWORD_VARIABLE: &str = "PILLARBOX_PASSWORD";
 const PASSWORD_BYTES: u64 = 4096;
 
 /// Does one of the commands on people.
-pub(crate) async fn run(store: &Store, command: UserCommand, now: DateTime<Utc>) -> anyhow::Result<Report> {
+pub(crate) async fn run(
+    store: &Store,
+    command: MemberCommand,
+    now: DateTime<Utc>,
+) -> anyhow::Result<CommandReport> {
     match command {
-        UserCommand::Create { team, email, name, role } => {
+        MemberCommand::Create { team, email, name, role } => {
             create(store, &team, &email, name.as_str(), role.into(), now).await
         }
-        UserCommand::List { team } => list(store, &team).await,
-        UserCommand::SetPassword { email } => set_password(store, &email).await,
+        MemberCommand::List { team } => list(store, &team).await,
+        MemberCommand::SetPassword { email } => set_password(store, &email).await,
     }
 }
 
 async fn create(
     store: &Store,
     team: &str,
-    email: &Email,
+    email: &NormalizedEmail,
     name: &str,
-    role: Role,
+    role: MemberRole,
     now: DateTime<Utc>,
-) -> anyhow::Result<Report> {
+) -> anyhow::Result<CommandReport> {
     let team = find_team(store, team).await?;
     let mut connection = store.connection().await?;
     let transaction = connection.begin().await?;
     let user_id = transaction.user_save(team.team_id, email.as_str(), name, role, None, now).await?;
     transaction.commit().await?;
     let text = format!("{} is {} of {}.", email.as_str(), role.as_str(), team.name);
-    Report::new(&json!({ "user_id": user_id, "email": email.as_str(), "role": role }), text)
+    CommandReport::new(&json!({ "user_id": user_id, "email": email.as_str(), "role": role }), text)
 }
 
-async fn list(store: &Store, team: &str) -> anyhow::Result<Report> {
+async fn list(store: &Store, team: &str) -> anyhow::Result<CommandReport> {
     let users = store.user_list(find_team(store, team).await?.team_id).await?;
     let mut rows = table(["Email", "Name", "Role", "Id"]);
     for user in &users {
         rows.add_row([&user.email, &user.name, &user.role, &user.user_id.to_string()]);
     }
-    Report::new(&json!({ "users": users }), rows.trim_fmt())
+    CommandReport::new(&json!({ "users": users }), rows.trim_fmt())
 }
 
-async fn set_password(store: &Store, email: &Email) -> anyhow::Result<Report> {
+async fn set_password(store: &Store, email: &NormalizedEmail) -> anyhow::Result<CommandReport> {
     let hash = read_password(email)?.hash().context("cannot hash the password")?;
     store.user_set_password(email.as_str(), &hash).await?;
-    Report::new(&json!({ "email": email.as_str() }), format!("{} has a new password.", email.as_str()))
+    CommandReport::new(&json!({ "email": email.as_str() }), format!("{} has a new password.", email.as_str()))
 }
 
 /// From the environment or the first line of standard input: never from the command line, which every user of the
 /// machine can see, and never from a terminal, which would show it.
-fn read_password(email: &Email) -> anyhow::Result<Password> {
+fn read_password(email: &NormalizedEmail) -> anyhow::Result<Password> {
     let text = match std::env::var(PASSWORD_VARIABLE) {
         Ok(text) => text,
         Err(_) if std::io::stdin().is_terminal() => {

@@ -2,12 +2,12 @@
 
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use storage::{FileName, Storage, StorageError, Writer};
+use storage::{FileName, Storage, StorageError, StorageWriter};
 use uuid::Uuid;
 
 /// What the files of a run are called: always the same for the same run.
 #[derive(Debug, Clone)]
-pub(super) struct FileNames {
+pub(super) struct RunFileNames {
     pub(super) pdf: FileName,
     pub(super) csv: FileName,
     pub(super) json: FileName,
@@ -15,20 +15,20 @@ pub(super) struct FileNames {
 
 /// Which file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FileKind {
+pub(super) enum RunFileKind {
     Pdf,
     Csv,
     Json,
 }
 
 /// Files under way. None shows before it is finished.
-pub(super) struct Files {
-    pdf: Writer,
-    csv: Writer,
-    json: Writer,
+pub(super) struct RunFiles {
+    pdf: StorageWriter,
+    csv: StorageWriter,
+    json: StorageWriter,
 }
 
-impl FileNames {
+impl RunFileNames {
     pub(super) fn of(run_id: Uuid, product: &str, created_at: DateTime<Utc>) -> anyhow::Result<Self> {
         let base = format!("print/{}/{product}-{run_id}", created_at.date_naive());
         let name = |extension: &str| format!("{base}.{extension}").parse();
@@ -36,9 +36,9 @@ impl FileNames {
     }
 }
 
-impl Files {
+impl RunFiles {
     /// Begins them. What a printer left that was killed goes first: who holds the run is its only printer.
-    pub(super) async fn begin(storage: &Storage, names: &FileNames) -> Result<Self, StorageError> {
+    pub(super) async fn begin(storage: &Storage, names: &RunFileNames) -> Result<Self, StorageError> {
         for name in [&names.pdf, &names.csv, &names.json] {
             storage.delete_unfinished(name).await?;
         }
@@ -49,11 +49,11 @@ impl Files {
         })
     }
 
-    pub(super) async fn write(&mut self, kind: FileKind, content: Bytes) -> Result<(), StorageError> {
+    pub(super) async fn write(&mut self, kind: RunFileKind, content: Bytes) -> Result<(), StorageError> {
         match kind {
-            FileKind::Pdf => self.pdf.write(content).await,
-            FileKind::Csv => self.csv.write(content).await,
-            FileKind::Json => self.json.write(content).await,
+            RunFileKind::Pdf => self.pdf.write(content).await,
+            RunFileKind::Csv => self.csv.write(content).await,
+            RunFileKind::Json => self.json.write(content).await,
         }
     }
 

@@ -6,14 +6,14 @@ use std::io::Write;
 use chrono::NaiveDate;
 use serde::Serialize;
 use spreadsheet::inert;
-use store::{PrintPiece, PrintRun};
+use store::{PrintMailpiece, PrintRun};
 use uuid::Uuid;
 
-use super::SetAsideCard;
+use super::SetAsideReport;
 
 /// A card in a manifest.
 #[derive(Debug, Serialize)]
-pub(super) struct Row<'a> {
+pub(super) struct ManifestRow<'a> {
     /// The card.
     piece_id: Uuid,
     campaign_id: &'a str,
@@ -35,7 +35,7 @@ pub(super) struct Row<'a> {
 
 /// The PDF that a manifest belongs to.
 #[derive(Debug, Serialize)]
-pub(super) struct Pdf {
+pub(super) struct ManifestPdf {
     pub(super) name: String,
     pub(super) bytes: u64,
     pub(super) pages: usize,
@@ -43,15 +43,15 @@ pub(super) struct Pdf {
 }
 
 /// Both manifests under way.
-pub(super) struct Manifest<C: Write, J: Write> {
+pub(super) struct PrintManifest<C: Write, J: Write> {
     csv: csv::Writer<C>,
     json: J,
     is_first: bool,
 }
 
-impl<'a> Row<'a> {
-    pub(super) fn new(piece: &'a PrintPiece, first_page: usize, barcode: String) -> Self {
-        let PrintPiece { first_name, last_name, zip, plus4, .. } = piece;
+impl<'a> ManifestRow<'a> {
+    pub(super) fn new(piece: &'a PrintMailpiece, first_page: usize, barcode: String) -> Self {
+        let PrintMailpiece { first_name, last_name, zip, plus4, .. } = piece;
         Self {
             piece_id: piece.piece_id,
             campaign_id: piece.campaign_id.as_str(),
@@ -69,11 +69,11 @@ impl<'a> Row<'a> {
     }
 
     /// As spreadsheet programs may open it: what people have written is no formula.
-    fn inert(&self) -> Row<'_> {
+    fn inert(&self) -> ManifestRow<'_> {
         let [name, line_1, line_2, city, state, zip] =
             [&self.name, &self.line_1, &self.line_2, &self.city, &self.state, &self.zip]
                 .map(|cell| inert(cell));
-        Row { name, line_1, line_2, city, state, zip, barcode: self.barcode.clone(), ..*self }
+        ManifestRow { name, line_1, line_2, city, state, zip, barcode: self.barcode.clone(), ..*self }
     }
 }
 
@@ -82,7 +82,7 @@ fn one_spaced(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-impl<C: Write, J: Write> Manifest<C, J> {
+impl<C: Write, J: Write> PrintManifest<C, J> {
     pub(super) fn begin(csv: C, mut json: J, run: &PrintRun) -> anyhow::Result<Self> {
         let (run_id, product) = (run.lease.run_id, serde_json::to_string(&run.product)?);
         let created_at = serde_json::to_string(&run.created_at)?;
@@ -93,7 +93,7 @@ impl<C: Write, J: Write> Manifest<C, J> {
         Ok(Self { csv: csv::Writer::from_writer(csv), json, is_first: true })
     }
 
-    pub(super) fn add(&mut self, row: Row<'_>) -> anyhow::Result<()> {
+    pub(super) fn add(&mut self, row: ManifestRow<'_>) -> anyhow::Result<()> {
         let separator: &[u8] = if std::mem::take(&mut self.is_first) { b"\n" } else { b",\n" };
         self.json.write_all(separator)?;
         serde_json::to_writer(&mut self.json, &row)?;
@@ -102,7 +102,11 @@ impl<C: Write, J: Write> Manifest<C, J> {
     }
 
     /// Ends both; the JSON one names the PDF, none when it has no pages, and the cards that are not in it.
-    pub(super) fn finish(mut self, pdf: Option<&Pdf>, set_aside: &[SetAsideCard]) -> anyhow::Result<()> {
+    pub(super) fn finish(
+        mut self,
+        pdf: Option<&ManifestPdf>,
+        set_aside: &[SetAsideReport],
+    ) -> anyhow::Result<()> {
         self.json.write_all(b"\n],\"pdf\":")?;
         serde_json::to_writer(&mut self.json, &pdf)?;
         self.json.write_all(b",\"set_aside\":")?;
@@ -120,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_name_like_a_formula_is_text_in_the_csv_and_itself_in_the_json() {
-        let piece = PrintPiece {
+        let piece = PrintMailpiece {
             position: 1,
             team_id: contract::id::TeamId(Uuid::nil()),
             piece_id: Uuid::nil(),
@@ -138,7 +142,7 @@ mod tests {
             design_id: contract::id::DesignId(Uuid::nil()),
             design_version: 1,
             code: None,
-            content: store::PieceContent::default(),
+            content: store::MailpieceContent::default(),
         };
         let run = PrintRun {
             lease: store::PrintLease { run_id: Uuid::nil(), lease_id: Uuid::nil() },
@@ -149,8 +153,8 @@ mod tests {
             created_at: chrono::DateTime::UNIX_EPOCH,
         };
         let (mut csv, mut json) = (Vec::new(), Vec::new());
-        let mut manifest = Manifest::begin(&mut csv, &mut json, &run).unwrap();
-        manifest.add(Row::new(&piece, 1, String::new())).unwrap();
+        let mut manifest = PrintManifest::begin(&mut csv, &mut json, &run).unwrap();
+        manifest.add(ManifestRow::new(&piece, 1, String::new())).unwrap();
         manifest.finish(None, &[]).unwrap();
         let csv = String::from_utf8(csv).unwrap();
         assert!(csv.starts_with("piece_id,campaign_id,first_page,name,"), "{csv}");

@@ -5,19 +5,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use artwork::Paper;
+use artwork::PaperSettings;
 use chrono::TimeDelta;
 use contract::id::{DesignId, TeamId};
-use design::{Document, Plan, Product};
+use design::{LayoutPlan, PrintableDesign, Product};
 use indicatif::{ProgressBar, ProgressStyle};
 use service::fail_point;
-use store::{PrintPiece, PrintRun, SetAside, StoreError};
+use store::{PrintMailpiece, PrintRun, SetAsideMailpiece, StoreError};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use super::files::{FileNames, Files};
-use super::sheet::{self, Batch, Chunk, Made, Planned, Sheet};
-use super::{PrintedRun, Printer, product};
+use super::files::{RunFileNames, RunFiles};
+use super::sheet::{self, FileChunk, PlanResult, PressBatch, PressContext, PressOutput};
+use super::{PrintRunner, PrintedRun, product};
 
 /// Cards read at a time.
 const CARDS_AT_A_TIME: i64 = 250;
@@ -36,9 +36,9 @@ const RENEWALS_PER_LEASE: i32 = 4;
 ///
 /// # Errors
 /// When the database or the store of files fails; the run is not ended then.
-pub(super) async fn print_run(printer: &Printer, run: &PrintRun) -> anyhow::Result<PrintedRun> {
-    let names = FileNames::of(run.lease.run_id, &run.product, run.created_at)?;
-    let mut files = Files::begin(&printer.storage, &names).await?;
+pub(super) async fn print_run(printer: &PrintRunner, run: &PrintRun) -> anyhow::Result<PrintedRun> {
+    let names = RunFileNames::of(run.lease.run_id, &run.product, run.created_at)?;
+    let mut files = RunFiles::begin(&printer.storage, &names).await?;
     let made = match make(printer, run, &names, &mut files).await {
         Ok(made) => made,
         Err(error) => {
@@ -53,7 +53,8 @@ pub(super) async fn print_run(printer: &Printer, run: &PrintRun) -> anyhow::Resu
         printer.storage.delete(&names.csv).await?;
     }
     fail_point::pass("print.files_kept");
-    let set_aside: Vec<SetAside> = made.set_aside.iter().map(|(set_aside, _)| set_aside.clone()).collect();
+    let set_aside: Vec<SetAsideMailpiece> =
+        made.set_aside.iter().map(|(set_aside, _)| set_aside.clone()).collect();
     printer.store.print_run_finish(run.lease, &set_aside, printer.clock.now()).await?;
     fail_point::pass("print.finished");
     Ok(PrintedRun {
@@ -69,15 +70,15 @@ pub(super) async fn print_run(printer: &Printer, run: &PrintRun) -> anyhow::Resu
 
 /// Three at a time: cards are read, the press works in a thread of its own, what it makes goes to the store.
 async fn make(
-    printer: &Printer,
+    printer: &PrintRunner,
     run: &PrintRun,
-    names: &FileNames,
-    files: &mut Files,
-) -> anyhow::Result<Made> {
-    let paper: Paper = serde_json::from_value(run.settings.clone()).context("the run's settings")?;
+    names: &RunFileNames,
+    files: &mut RunFiles,
+) -> anyhow::Result<PressOutput> {
+    let paper: PaperSettings = serde_json::from_value(run.settings.clone()).context("the run's settings")?;
     let product = product(&run.product)?;
     let bar = progress(run);
-    let sheet = Sheet {
+    let sheet = PressContext {
         run: run.clone(),
         paper,
         product,
@@ -108,12 +109,12 @@ fn progress(run: &PrintRun) -> ProgressBar {
 
 /// Reads the run's cards with their designs.
 async fn feed(
-    printer: &Printer,
+    printer: &PrintRunner,
     run: &PrintRun,
     product: Product,
-    batches: mpsc::Sender<Batch>,
+    batches: mpsc::Sender<PressBatch>,
 ) -> anyhow::Result<()> {
-    let mut plans: HashMap<(DesignId, i32), Planned> = HashMap::new();
+    let mut plans: HashMap<(DesignId, i32), PlanResult> = HashMap::new();
     let mut after = 0;
     loop {
         let pieces = printer.store.print_piece_list(run.lease.run_id, after, CARDS_AT_A_TIME).await?;
@@ -137,15 +138,19 @@ async fn feed(
     }
 }
 
-async fn plan(printer: &Printer, piece: &PrintPiece, product: Product) -> Result<Planned, StoreError> {
+async fn plan(
+    printer: &PrintRunner,
+    piece: &PrintMailpiece,
+    product: Product,
+) -> Result<PlanResult, StoreError> {
     let (team_id, design_id): (TeamId, DesignId) = (piece.team_id, piece.design_id);
     let document = match printer.store.design_version(team_id, design_id, piece.design_version).await {
         Ok(document) => document,
         Err(error @ StoreError::NotFound(_)) => return Ok(Err(error.to_string())),
         Err(error) => return Err(error),
     };
-    Ok(match Document::parse(&document) {
-        Ok(document) if document.product() == product => Ok(Arc::new(Plan::new(document))),
+    Ok(match PrintableDesign::parse(&document) {
+        Ok(document) if document.product() == product => Ok(Arc::new(LayoutPlan::new(document))),
         Ok(document) => Err(format!("its design is a {}", document.product())),
         Err(problem) => Err(problem.to_string()),
     })
@@ -153,10 +158,10 @@ async fn plan(printer: &Printer, piece: &PrintPiece, product: Product) -> Result
 
 /// Gives what the press makes to the store, and keeps the run while that goes on.
 async fn keep(
-    printer: &Printer,
+    printer: &PrintRunner,
     run: &PrintRun,
-    files: &mut Files,
-    mut chunks: mpsc::Receiver<Chunk>,
+    files: &mut RunFiles,
+    mut chunks: mpsc::Receiver<FileChunk>,
 ) -> anyhow::Result<()> {
     let lease = TimeDelta::milliseconds(printer.settings.lease_ms);
     let period = (lease / RENEWALS_PER_LEASE).to_std().unwrap_or(Duration::from_secs(1));
@@ -164,7 +169,7 @@ async fn keep(
     loop {
         tokio::select! {
             chunk = chunks.recv() => match chunk {
-                Some(Chunk { kind, content }) => files.write(kind, content).await?,
+                Some(FileChunk { kind, content }) => files.write(kind, content).await?,
                 None => return Ok(()),
             },
             _ = renewal.tick() => {

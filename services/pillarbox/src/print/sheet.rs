@@ -3,20 +3,20 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use ::print::{CardProblem, PictureError, Pictures, Press, PressError, PressSettings};
-use artwork::{Artwork, CardSource, Paper};
+use ::print::{PictureError, PictureStore, PressError, PressFileWriter, PressMailpieceError, PressSettings};
+use artwork::{MailpieceArtwork, MailpieceSource, PaperSettings};
 use bytes::Bytes;
-use design::{Plan, Product, Typesetter};
+use design::{LayoutPlan, Product, Typesetter};
 use indicatif::ProgressBar;
 use sha2::{Digest, Sha256};
 use storage::{FileName, Storage, StorageError};
-use store::{PrintPiece, PrintRun, SetAside};
+use store::{PrintMailpiece, PrintRun, SetAsideMailpiece};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-use super::SetAsideCard;
-use super::files::FileKind;
-use super::manifest::{Manifest, Pdf, Row};
+use super::SetAsideReport;
+use super::files::RunFileKind;
+use super::manifest::{ManifestPdf, ManifestRow, PrintManifest};
 
 /// Bytes of a file that travel together.
 const CHUNK_BYTES: usize = 256 * 1024;
@@ -25,21 +25,21 @@ const CHUNK_BYTES: usize = 256 * 1024;
 const PICTURE_BYTES: usize = 256 * 1024 * 1024;
 
 /// A plan, or why the design's version has none any more.
-pub(super) type Planned = Result<Arc<Plan>, String>;
+pub(super) type PlanResult = Result<Arc<LayoutPlan>, String>;
 
 /// Cards with their designs.
-pub(super) type Batch = Vec<(PrintPiece, Planned)>;
+pub(super) type PressBatch = Vec<(PrintMailpiece, PlanResult)>;
 
 /// A piece of a file.
-pub(super) struct Chunk {
-    pub(super) kind: FileKind,
+pub(super) struct FileChunk {
+    pub(super) kind: RunFileKind,
     pub(super) content: Bytes,
 }
 
 /// What a run is printed with.
-pub(super) struct Sheet {
+pub(super) struct PressContext {
     pub(super) run: PrintRun,
-    pub(super) paper: Paper,
+    pub(super) paper: PaperSettings,
     pub(super) product: Product,
     pub(super) pdf_name: String,
     pub(super) storage: Storage,
@@ -49,11 +49,11 @@ pub(super) struct Sheet {
 
 /// What was made.
 #[derive(Debug, Default)]
-pub(super) struct Made {
+pub(super) struct PressOutput {
     pub(super) cards: usize,
     pub(super) pages: usize,
     /// Cards that could not print: for the store, and as they are told.
-    pub(super) set_aside: Vec<(SetAside, SetAsideCard)>,
+    pub(super) set_aside: Vec<(SetAsideMailpiece, SetAsideReport)>,
 }
 
 /// Prints all cards that come.
@@ -61,20 +61,20 @@ pub(super) struct Made {
 /// # Errors
 /// When pictures cannot be read or nobody takes the files.
 pub(super) fn print(
-    sheet: &Sheet,
-    mut batches: mpsc::Receiver<Batch>,
-    chunks: mpsc::Sender<Chunk>,
-) -> anyhow::Result<Made> {
+    sheet: &PressContext,
+    mut batches: mpsc::Receiver<PressBatch>,
+    chunks: mpsc::Sender<FileChunk>,
+) -> anyhow::Result<PressOutput> {
     let out = |kind| ChunkWriter { kind, chunks: chunks.clone(), buffer: Vec::with_capacity(CHUNK_BYTES) };
-    let mut press = Press::new(Measured::new(out(FileKind::Pdf)), sheet.press_settings())?;
-    let mut manifest = Manifest::begin(out(FileKind::Csv), out(FileKind::Json), &sheet.run)?;
+    let mut press = PressFileWriter::new(DigestWriter::new(out(RunFileKind::Pdf)), sheet.press_settings())?;
+    let mut manifest = PrintManifest::begin(out(RunFileKind::Csv), out(RunFileKind::Json), &sheet.run)?;
     let mut pictures = KeptPictures { storage: &sheet.storage, runtime: &sheet.runtime };
-    let (mut typesetter, mut made) = (Typesetter::new(), Made::default());
+    let (mut typesetter, mut made) = (Typesetter::new(), PressOutput::default());
     while let Some(batch) = batches.blocking_recv() {
         for (piece, planned) in &batch {
             match print_card(sheet, &mut press, &mut pictures, &mut typesetter, piece, planned) {
                 Ok((first_page, barcode)) => {
-                    manifest.add(Row::new(piece, first_page, barcode))?;
+                    manifest.add(ManifestRow::new(piece, first_page, barcode))?;
                     made.cards += 1;
                 }
                 Err(PrintError::Card(problem)) => made.set_aside.push(set_aside(piece, problem)),
@@ -86,7 +86,7 @@ pub(super) fn print(
     }
     made.pages = press.pages();
     let pdf = press.finish()?.finish(&sheet.pdf_name, made.pages)?;
-    let told: Vec<SetAsideCard> = made.set_aside.iter().map(|(_, card)| card.clone()).collect();
+    let told: Vec<SetAsideReport> = made.set_aside.iter().map(|(_, card)| card.clone()).collect();
     manifest.finish((made.pages > 0).then_some(&pdf), &told)?;
     Ok(made)
 }
@@ -100,36 +100,37 @@ enum PrintError {
 }
 
 fn print_card<W: Write>(
-    sheet: &Sheet,
-    press: &mut Press<W>,
+    sheet: &PressContext,
+    press: &mut PressFileWriter<W>,
     pictures: &mut KeptPictures<'_>,
     typesetter: &mut Typesetter,
-    piece: &PrintPiece,
-    planned: &Planned,
+    piece: &PrintMailpiece,
+    planned: &PlanResult,
 ) -> Result<(usize, String), PrintError> {
     let plan = planned.as_ref().map_err(|why| PrintError::Card(format!("its design cannot print: {why}")))?;
     let design = (piece.design_id, piece.design_version);
     let serial = sheet.run.first_serial + i64::from(piece.position) - 1;
     let serial = u64::try_from(serial).unwrap_or_default();
-    let artwork = Artwork::new(typesetter, &sheet.paper, &CardSource { design, plan, piece, serial });
+    let artwork =
+        MailpieceArtwork::new(typesetter, &sheet.paper, &MailpieceSource { design, plan, piece, serial });
     match press.print(&artwork.card(), pictures) {
         Ok(first_page) => Ok((first_page, artwork.barcode())),
-        Err(PressError::Card(problem)) => Err(PrintError::Card(CardProblem::to_string(&problem))),
+        Err(PressError::Card(problem)) => Err(PrintError::Card(PressMailpieceError::to_string(&problem))),
         Err(error) => Err(PrintError::Press(error)),
     }
 }
 
-fn set_aside(piece: &PrintPiece, problem: String) -> (SetAside, SetAsideCard) {
-    let PrintPiece { team_id, piece_id, campaign_id, .. } = piece;
-    let told = SetAsideCard {
+fn set_aside(piece: &PrintMailpiece, problem: String) -> (SetAsideMailpiece, SetAsideReport) {
+    let PrintMailpiece { team_id, piece_id, campaign_id, .. } = piece;
+    let told = SetAsideReport {
         piece_id: *piece_id,
         campaign_id: campaign_id.as_str().to_owned(),
         problem: problem.clone(),
     };
-    (SetAside { team_id: *team_id, piece_id: *piece_id, problem }, told)
+    (SetAsideMailpiece { team_id: *team_id, piece_id: *piece_id, problem }, told)
 }
 
-impl Sheet {
+impl PressContext {
     /// All of it follows from the run.
     fn press_settings(&self) -> PressSettings {
         PressSettings {
@@ -148,7 +149,7 @@ struct KeptPictures<'a> {
     runtime: &'a Handle,
 }
 
-impl Pictures for KeptPictures<'_> {
+impl PictureStore for KeptPictures<'_> {
     fn read(&mut self, file: &str) -> Result<Bytes, PictureError> {
         let name: FileName = file.parse().map_err(|_| PictureError::Missing)?;
         self.runtime.block_on(self.storage.get(&name, PICTURE_BYTES)).map_err(|error| match error {
@@ -160,8 +161,8 @@ impl Pictures for KeptPictures<'_> {
 
 /// Sends what is written to the store, in pieces.
 struct ChunkWriter {
-    kind: FileKind,
-    chunks: mpsc::Sender<Chunk>,
+    kind: RunFileKind,
+    chunks: mpsc::Sender<FileChunk>,
     buffer: Vec<u8>,
 }
 
@@ -179,31 +180,31 @@ impl Write for ChunkWriter {
             return Ok(());
         }
         let content = std::mem::replace(&mut self.buffer, Vec::with_capacity(CHUNK_BYTES)).into();
-        let sent = self.chunks.blocking_send(Chunk { kind: self.kind, content });
+        let sent = self.chunks.blocking_send(FileChunk { kind: self.kind, content });
         sent.map_err(|_| io::Error::other("nobody takes the file any more"))
     }
 }
 
 /// Counts and digests what is written.
-struct Measured<W> {
+struct DigestWriter<W> {
     out: W,
     bytes: u64,
     digest: Sha256,
 }
 
-impl<W: Write> Measured<W> {
+impl<W: Write> DigestWriter<W> {
     fn new(out: W) -> Self {
         Self { out, bytes: 0, digest: Sha256::new() }
     }
 
-    fn finish(mut self, name: &str, pages: usize) -> io::Result<Pdf> {
+    fn finish(mut self, name: &str, pages: usize) -> io::Result<ManifestPdf> {
         self.out.flush()?;
         let sha256 = self.digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        Ok(Pdf { name: name.to_owned(), bytes: self.bytes, pages, sha256 })
+        Ok(ManifestPdf { name: name.to_owned(), bytes: self.bytes, pages, sha256 })
     }
 }
 
-impl<W: Write> Write for Measured<W> {
+impl<W: Write> Write for DigestWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.out.write(bytes)?;
         self.digest.update(&bytes[..written]);

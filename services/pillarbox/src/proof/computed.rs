@@ -3,35 +3,36 @@
 use std::collections::BTreeMap;
 
 use ::computed::FormulaColumns;
-use audience::Lookup;
+use audience::ValueLookup;
 use chrono::{DateTime, Utc};
 use contract::id::TeamId;
-use store::{Column, ColumnKind, Store};
+use store::{ColumnKind, Store, TeamColumn};
 
 /// Values by folded name.
-type Fields = BTreeMap<String, String>;
+type SampleFields = BTreeMap<String, String>;
 
 /// The given values, and those of the team's formula columns over them. A value that is given for a formula column stays:
 /// it shows how another one would print.
 pub(super) async fn with_formulas(
     store: &Store,
     team_id: TeamId,
-    fields: Fields,
+    fields: SampleFields,
     now: DateTime<Utc>,
-) -> store::Result<Fields> {
+) -> store::Result<SampleFields> {
     let columns = store.column_list(team_id).await?;
     let today = ::computed::today(&store.team_get(team_id).await?, now);
     Ok(add(&columns, fields, today))
 }
 
-fn add(columns: &[Column], fields: Fields, today: chrono::NaiveDate) -> Fields {
+fn add(columns: &[TeamColumn], fields: SampleFields, today: chrono::NaiveDate) -> SampleFields {
     let formulas = FormulaColumns::new(columns);
     let mut recipient = fields.clone();
     ::computed::standardise(&mut recipient);
     let over = formulas.over(&recipient, today);
     let keys = columns.iter().filter(|column| column.kind == ColumnKind::Formula);
-    let value = |column: &Column| Some((column.name_key.clone(), over.value(&column.name_key)?.to_owned()));
-    let mut all: Fields = keys.filter_map(value).collect();
+    let value =
+        |column: &TeamColumn| Some((column.name_key.clone(), over.value(&column.name_key)?.to_owned()));
+    let mut all: SampleFields = keys.filter_map(value).collect();
     all.extend(fields);
     all
 }
@@ -45,10 +46,10 @@ mod tests {
     #[test]
     fn formula_columns_are_computed_from_what_is_given_and_a_given_value_stays() {
         let columns = [
-            Column::computed("Tier", ColumnType::Text, "IF(first_name == \"Ada\", \"VIP\", \"new\")"),
-            Column::computed("Loud", ColumnType::Text, "UPPER(first_name)"),
+            TeamColumn::computed("Tier", ColumnType::Text, "IF(first_name == \"Ada\", \"VIP\", \"new\")"),
+            TeamColumn::computed("Loud", ColumnType::Text, "UPPER(first_name)"),
         ];
-        let given = |pairs: &[(&str, &str)]| -> Fields {
+        let given = |pairs: &[(&str, &str)]| -> SampleFields {
             pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
         };
         let all = add(&columns, given(&[("first_name", "Ada"), ("loud", "Hey")]), chrono::NaiveDate::MIN);

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use crate::client::{Client, Request, RequestError};
-use crate::upload::{Progress, RowResult};
+use crate::client::{GatewayClient, GatewayError, GatewayRequest};
+use crate::upload::{RowResult, UploadProgress};
 
 /// The headings of a row's result.
 pub(super) const HEADINGS: &[&str] = &["external_id", "status", "code", "field", "message", "dropped_values"];
@@ -21,13 +21,13 @@ pub(super) struct SentRow {
 
 /// An answer with status 200.
 #[derive(Debug, Deserialize)]
-pub(super) struct Pushed {
-    rejections: Vec<Rejection>,
-    warnings: Vec<Group>,
+pub(super) struct PushBatchResponse {
+    rejections: Vec<BatchRejection>,
+    warnings: Vec<BatchWarningGroup>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Rejection {
+struct BatchRejection {
     index: usize,
     code: String,
     #[serde(default)]
@@ -37,7 +37,7 @@ struct Rejection {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Group {
+struct BatchWarningGroup {
     message: String,
     count: usize,
     external_ids: Vec<String>,
@@ -46,7 +46,7 @@ struct Group {
 /// One stored warning.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Item {
+struct StoredWarning {
     batch: u64,
     index: usize,
     external_id: Option<String>,
@@ -55,23 +55,23 @@ struct Item {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Page {
-    items: Vec<Item>,
+struct StoredWarningsPage {
+    items: Vec<StoredWarning>,
     next_after: Option<String>,
 }
 
 /// What values a row has lost, by its position.
-pub(super) type Dropped = HashMap<usize, Vec<String>>;
+pub(super) type DroppedValues = HashMap<usize, Vec<String>>;
 
 /// The dropped values of a sync, where the answers only give examples.
 #[derive(Debug, Default)]
-pub(super) struct Warnings {
+pub(super) struct SyncWarnings {
     sync_id: String,
     /// The last full page that was read ends here.
     after: Option<String>,
 }
 
-impl Warnings {
+impl SyncWarnings {
     pub(super) fn of(sync_id: String) -> Self {
         Self { sync_id, after: None }
     }
@@ -83,17 +83,17 @@ impl Warnings {
     /// As the service says.
     pub(super) async fn of_batch(
         &mut self,
-        client: &Client,
-        pushed: &Pushed,
+        client: &GatewayClient,
+        pushed: &PushBatchResponse,
         rows: &[SentRow],
-        progress: &Progress,
-    ) -> Result<Dropped, RequestError> {
+        progress: &UploadProgress,
+    ) -> Result<DroppedValues, GatewayError> {
         if pushed.warnings.iter().all(|group| group.count <= group.external_ids.len()) {
             return Ok(pushed.named(rows));
         }
         let mut own = Vec::new();
         for _ in 0..PAGES {
-            let page: Page = client.ask(&Request::get(self.path()), progress).await?;
+            let page: StoredWarningsPage = client.ask(&GatewayRequest::get(self.path()), progress).await?;
             own.extend(page.items.into_iter().filter(|item| is_of(item, rows)));
             match page.next_after {
                 Some(next) => self.after = Some(next),
@@ -109,24 +109,24 @@ impl Warnings {
     }
 }
 
-fn is_of(item: &Item, rows: &[SentRow]) -> bool {
+fn is_of(item: &StoredWarning, rows: &[SentRow]) -> bool {
     rows.get(item.index).is_some_and(|row| item.external_id.as_deref() == Some(&row.external_id))
 }
 
 /// The warnings of the batch that came last: the same contacts may stand in an earlier one.
-fn latest(items: Vec<Item>) -> Dropped {
+fn latest(items: Vec<StoredWarning>) -> DroppedValues {
     let last = items.iter().map(|item| item.batch).max();
-    let mut dropped = Dropped::new();
+    let mut dropped = DroppedValues::new();
     for item in items.into_iter().filter(|item| Some(item.batch) == last) {
         dropped.entry(item.index).or_default().push(item.message);
     }
     dropped
 }
 
-impl Pushed {
+impl PushBatchResponse {
     /// The dropped values of the rows that the answer names.
-    fn named(&self, rows: &[SentRow]) -> Dropped {
-        let mut dropped = Dropped::new();
+    fn named(&self, rows: &[SentRow]) -> DroppedValues {
+        let mut dropped = DroppedValues::new();
         for group in &self.warnings {
             for (index, row) in rows.iter().enumerate() {
                 if group.external_ids.contains(&row.external_id) && !self.is_rejected(index) {
@@ -142,8 +142,8 @@ impl Pushed {
     }
 
     /// One result for each row.
-    pub(super) fn for_each(&self, rows: &[SentRow], dropped: &Dropped) -> Vec<RowResult> {
-        let rejections: HashMap<usize, &Rejection> =
+    pub(super) fn for_each(&self, rows: &[SentRow], dropped: &DroppedValues) -> Vec<RowResult> {
+        let rejections: HashMap<usize, &BatchRejection> =
             self.rejections.iter().map(|rejection| (rejection.index, rejection)).collect();
         let result = |(index, row): (usize, &SentRow)| {
             let rejection = rejections.get(&index);
@@ -152,8 +152,9 @@ impl Pushed {
                 (None, true) => "deleted",
                 (None, false) => "accepted",
             };
-            let text =
-                |of: fn(&Rejection) -> &String| rejection.map(|found| of(found).clone()).unwrap_or_default();
+            let text = |of: fn(&BatchRejection) -> &String| {
+                rejection.map(|found| of(found).clone()).unwrap_or_default()
+            };
             let counts_as = rejection.map_or_else(|| status.to_owned(), |found| found.code.clone());
             let cells = vec![
                 row.external_id.clone(),
@@ -181,7 +182,7 @@ mod tests {
 
     #[test]
     fn every_row_has_a_result() {
-        let pushed: Pushed = serde_json::from_value(json!({"accepted": 1, "deleted": 1, "rejected": 1,
+        let pushed: PushBatchResponse = serde_json::from_value(json!({"accepted": 1, "deleted": 1, "rejected": 1,
             "rejections": [{"index": 1, "externalId": "b", "code": "invalid_email", "field": "email", "message": "No."}],
             "warnings": [{"index": 0, "externalId": "a", "code": "invalid_type", "field": "age", "message": "age must be.",
                 "count": 1, "externalIds": ["a"]}]}))
@@ -198,7 +199,8 @@ mod tests {
 
     #[test]
     fn of_stored_warnings_those_of_the_latest_batch_count() {
-        let item = |batch, index| Item { batch, index, external_id: None, message: format!("{batch}") };
+        let item =
+            |batch, index| StoredWarning { batch, index, external_id: None, message: format!("{batch}") };
         let dropped = latest(vec![item(1, 0), item(2, 0), item(2, 3)]);
         assert_eq!(
             (dropped.len(), &dropped[&0], &dropped[&3]),

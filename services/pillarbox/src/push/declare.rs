@@ -1,27 +1,27 @@
 //! The fields that an integration declares.
 
-use contract::push::Semantic;
+use contract::push::FieldSemantic;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::BASE;
-use crate::client::{Client, Request};
-use crate::sheet::{Columns, RECIPIENT, Sheet};
-use crate::upload::Progress;
+use crate::client::{GatewayClient, GatewayRequest};
+use crate::sheet::{MappedColumns, RECIPIENT, TableFile};
+use crate::upload::UploadProgress;
 
 /// The declared fields as the service gives them.
 #[derive(Debug, Deserialize)]
-pub(super) struct Declared {
+pub(super) struct DeclaredFields {
     fields: Vec<Value>,
 }
 
-impl Declared {
+impl DeclaredFields {
     /// Asks the service.
     ///
     /// # Errors
     /// As the service says.
-    pub(super) async fn read(client: &Client) -> anyhow::Result<Self> {
-        Ok(client.ask(&Request::get(format!("{BASE}/schema")), &Progress::none()).await?)
+    pub(super) async fn read(client: &GatewayClient) -> anyhow::Result<Self> {
+        Ok(client.ask(&GatewayRequest::get(format!("{BASE}/schema")), &UploadProgress::none()).await?)
     }
 
     /// Each field's key with what a column of it may be called: its label, and the names of what it means.
@@ -39,12 +39,12 @@ impl Declared {
     pub(super) fn unclaimed(&self) -> Vec<(String, Vec<String>)> {
         let is_claimed =
             |name: &str| self.fields.iter().any(|field| field["semantic"] == name || field["key"] == name);
-        let names = Semantic::ALL.into_iter().map(Semantic::as_str);
+        let names = FieldSemantic::ALL.into_iter().map(FieldSemantic::as_str);
         names.filter(|name| !is_claimed(name)).map(|name| (name.to_owned(), aliases(name))).collect()
     }
 
     /// The columns' fields that are not declared yet, as they are declared.
-    pub(super) fn missing(&self, sheet: &Sheet, columns: &Columns) -> Vec<Value> {
+    pub(super) fn missing(&self, sheet: &TableFile, columns: &MappedColumns) -> Vec<Value> {
         let is_declared = |key: &str| self.fields.iter().any(|field| field["key"] == key);
         let unclaimed = self.unclaimed();
         let declaration = |(heading, field): (&String, &Option<String>)| {
@@ -62,13 +62,13 @@ impl Declared {
     /// As the service says.
     pub(super) async fn declare(
         &self,
-        client: &Client,
+        client: &GatewayClient,
         missing: &[Value],
-        progress: &Progress,
+        progress: &UploadProgress,
     ) -> anyhow::Result<()> {
         let fields: Vec<&Value> = self.fields.iter().chain(missing).collect();
         let body = json!({ "fields": fields }).to_string();
-        let _: Value = client.ask(&Request::post(format!("{BASE}/schema"), body), progress).await?;
+        let _: Value = client.ask(&GatewayRequest::post(format!("{BASE}/schema"), body), progress).await?;
         Ok(())
     }
 }
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_declared_field_goes_by_its_key_its_label_and_its_meaning() {
-        let declared = Declared {
+        let declared = DeclaredFields {
             fields: vec![json!({"key": "plz", "label": "ZIP of home", "type": "text", "semantic": "zip"})],
         };
         let names = declared.names();

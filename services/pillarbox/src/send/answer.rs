@@ -31,9 +31,9 @@ pub(super) const DUPLICATE: &str = "duplicate_recent";
 
 /// An answer with status 200.
 #[derive(Debug, Deserialize)]
-pub(super) struct Answer {
-    summary: Summary,
-    results: Vec<Outcome>,
+pub(super) struct SendBatchResponse {
+    summary: SendBatchSummary,
+    results: Vec<SentRowOutcome>,
     #[serde(default)]
     results_truncated: bool,
     /// Whether it answers a dry run.
@@ -43,7 +43,7 @@ pub(super) struct Answer {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Summary {
+struct SendBatchSummary {
     not_mailed: usize,
     /// Of a dry run only.
     cost_cents: Option<i64>,
@@ -51,7 +51,7 @@ struct Summary {
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-struct Outcome {
+struct SentRowOutcome {
     reference: Option<String>,
     address: String,
     status: String,
@@ -64,18 +64,18 @@ struct Outcome {
     homes_found: Option<u64>,
     #[serde(rename = "homesMailed")]
     homes_mailed: Option<u64>,
-    warnings: Vec<Warning>,
+    warnings: Vec<SentRowWarning>,
     return_address_reason: String,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-struct Warning {
+struct SentRowWarning {
     code: String,
     field: String,
 }
 
-impl Answer {
+impl SendBatchResponse {
     /// What the cards of a dry run would cost, in US cents; `None` of a send.
     pub(super) const fn cost_cents(&self) -> Option<i64> {
         self.summary.cost_cents
@@ -85,10 +85,10 @@ impl Answer {
     /// anything to say of them, and from some place on all that do not fit.
     pub(super) fn for_each(self, references: &[String]) -> Vec<RowResult> {
         if !self.results_truncated {
-            return self.results.iter().map(Outcome::result).collect();
+            return self.results.iter().map(SentRowOutcome::result).collect();
         }
         let mailed = if self.validated { WOULD_MAIL } else { MAILED };
-        let is_mailed = |outcome: &Outcome| outcome.status == mailed;
+        let is_mailed = |outcome: &SentRowOutcome| outcome.status == mailed;
         let told_not_mailed = self.results.iter().filter(|outcome| !is_mailed(outcome)).count();
         let all_told = told_not_mailed == self.summary.not_mailed;
         let mut told = self.results.iter().peekable();
@@ -98,13 +98,14 @@ impl Answer {
                 let own = told.next_if(|outcome| outcome.reference.as_deref() == Some(reference));
                 // Before the last one that is told of, and when everybody is, who is left out was mailed.
                 let status = if all_told || told.peek().is_some() { mailed } else { UNKNOWN };
-                own.map_or_else(|| Outcome::left_out(reference, status), Outcome::clone).result()
+                own.map_or_else(|| SentRowOutcome::left_out(reference, status), SentRowOutcome::clone)
+                    .result()
             })
             .collect()
     }
 }
 
-impl Outcome {
+impl SentRowOutcome {
     fn left_out(reference: &str, status: &str) -> Self {
         Self {
             reference: Some(reference.to_owned()),
@@ -145,7 +146,7 @@ mod tests {
 
     fn counted(answer: Value, references: &[&str]) -> Vec<String> {
         let references: Vec<String> = references.iter().map(|&reference| reference.to_owned()).collect();
-        let answer: Answer = serde_json::from_value(answer).unwrap();
+        let answer: SendBatchResponse = serde_json::from_value(answer).unwrap();
         answer.for_each(&references).into_iter().map(|result| result.counts_as).collect()
     }
 

@@ -9,10 +9,10 @@ use audience::fold_name;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::client::{Client, Request, RequestError};
-use crate::sender_command::SendCommand;
-use crate::sheet::{Columns, RECIPIENT, Sheet};
-use crate::upload::Progress;
+use crate::client::{GatewayClient, GatewayError, GatewayRequest};
+use crate::sender_command::SendArgs;
+use crate::sheet::{MappedColumns, RECIPIENT, TableFile};
+use crate::upload::UploadProgress;
 
 /// Where the service lists the columns of the key's team.
 const FORMULA_SERVER: &str = "/api/formulas/v1/mcp";
@@ -26,7 +26,7 @@ const WHOLE_NAMES: [&str; 6] =
 
 /// A column that the address book does not have.
 #[derive(Debug, PartialEq, Eq)]
-struct NewColumn {
+struct NewBookColumn {
     /// In the file, from 0.
     index: usize,
     heading: String,
@@ -38,41 +38,45 @@ struct NewColumn {
 
 /// Those of a file.
 #[derive(Debug)]
-pub(super) struct NewColumns {
-    columns: Vec<NewColumn>,
+pub(super) struct NewBookColumns {
+    columns: Vec<NewBookColumn>,
     /// Whether no column fills a first or last name.
     is_nameless: bool,
 }
 
 #[derive(Deserialize)]
-struct Answer {
-    result: Option<ToolResult>,
+struct ColumnsCallResponse {
+    result: Option<ColumnsToolResult>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct ToolResult {
-    structured_content: Page,
+struct ColumnsToolResult {
+    structured_content: TeamColumnsPage,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Page {
-    columns: Vec<Column>,
+struct TeamColumnsPage {
+    columns: Vec<TeamColumnName>,
     next_after: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Column {
+struct TeamColumnName {
     name: String,
 }
 
-impl NewColumns {
+impl NewBookColumns {
     /// Asks the service, when the file has columns that are no fields of the API.
     ///
     /// # Errors
     /// When the service does not tell.
-    pub(super) async fn find(client: &Client, sheet: &Sheet, columns: &Columns) -> anyhow::Result<Self> {
+    pub(super) async fn find(
+        client: &GatewayClient,
+        sheet: &TableFile,
+        columns: &MappedColumns,
+    ) -> anyhow::Result<Self> {
         let is_own = |field: &&String| RECIPIENT.iter().all(|known| known.field != *field);
         let known = match columns.fields.iter().flatten().any(|field| is_own(&field)) {
             true => team_columns(client).await.context("the columns of the address book cannot be read")?,
@@ -81,13 +85,13 @@ impl NewColumns {
         Ok(Self::among(sheet, columns, &known))
     }
 
-    fn among(sheet: &Sheet, columns: &Columns, known: &HashSet<String>) -> Self {
+    fn among(sheet: &TableFile, columns: &MappedColumns, known: &HashSet<String>) -> Self {
         let is_field = |field: &str| RECIPIENT.iter().any(|known| known.field == field);
         let new = columns.fields.iter().enumerate().filter_map(|(index, field)| {
             let field =
                 field.as_ref().filter(|field| !is_field(field) && !known.contains(&fold_name(field)))?;
             let (heading, field) = (sheet.headings[index].clone(), field.clone());
-            Some(NewColumn { index, heading, field, is_said: columns.said.contains(&index) })
+            Some(NewBookColumn { index, heading, field, is_said: columns.said.contains(&index) })
         });
         let fills = |name: &str| columns.position(name).is_some();
         Self { columns: new.collect(), is_nameless: !fills("first_name") && !fills("last_name") }
@@ -102,7 +106,7 @@ impl NewColumns {
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if !self.columns.is_empty() {
-            let headings: Vec<String> = self.columns.iter().map(NewColumn::to_string).collect();
+            let headings: Vec<String> = self.columns.iter().map(NewBookColumn::to_string).collect();
             notes.push(format!("New in the address book: {}.", headings.join(", ")));
         }
         if let Some(column) = self.columns.iter().find(|column| column.is_whole_name()) {
@@ -123,9 +127,10 @@ impl NewColumns {
     ///
     /// # Errors
     /// When nobody does, with what to say.
-    pub(super) async fn agree(&self, command: &SendCommand) -> anyhow::Result<()> {
-        let is_typed = |column: &&NewColumn| command.types.iter().any(|(field, _)| *field == column.field);
-        let unsaid: Vec<&NewColumn> =
+    pub(super) async fn agree(&self, command: &SendArgs) -> anyhow::Result<()> {
+        let is_typed =
+            |column: &&NewBookColumn| command.types.iter().any(|(field, _)| *field == column.field);
+        let unsaid: Vec<&NewBookColumn> =
             self.columns.iter().filter(|column| !column.is_said && !is_typed(column)).collect();
         if unsaid.is_empty() || command.new_columns {
             return Ok(());
@@ -138,7 +143,7 @@ impl NewColumns {
         bail!("nothing was sent: {}: {}", command.upload.file.display(), self.refusal(&unsaid))
     }
 
-    fn refusal(&self, unsaid: &[&NewColumn]) -> String {
+    fn refusal(&self, unsaid: &[&NewBookColumn]) -> String {
         let named = unsaid.iter().map(|column| {
             format!(
                 "{column} is no field of the API and no column of the address book: say --map '{0}=FIELD', --map '{0}=' to \
@@ -152,13 +157,13 @@ impl NewColumns {
     }
 }
 
-impl std::fmt::Display for NewColumn {
+impl std::fmt::Display for NewBookColumn {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "column {} \"{:.60}\"", self.index + 1, self.heading)
     }
 }
 
-impl NewColumn {
+impl NewBookColumn {
     fn is_whole_name(&self) -> bool {
         let letters: String = self.heading.chars().filter(|character| character.is_alphabetic()).collect();
         WHOLE_NAMES.contains(&letters.to_lowercase().as_str())
@@ -176,16 +181,18 @@ fn ask(question: &str) -> anyhow::Result<bool> {
 }
 
 /// The columns of the team's address book, folded.
-async fn team_columns(client: &Client) -> Result<HashSet<String>, RequestError> {
+async fn team_columns(client: &GatewayClient) -> Result<HashSet<String>, GatewayError> {
     let (mut known, mut after) = (HashSet::new(), Value::Null);
     for _ in 0..PAGES {
         let arguments = if after.is_null() { json!({}) } else { json!({ "after": after }) };
         let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
             "params": {"name": "list_columns", "arguments": arguments}});
-        let answer: Answer =
-            client.ask(&Request::post(FORMULA_SERVER, call.to_string()), &Progress::none()).await?;
-        let unreadable = || RequestError::Unreadable("the service lists no columns".to_owned());
-        let Page { columns, next_after } = answer.result.ok_or_else(unreadable)?.structured_content;
+        let answer: ColumnsCallResponse = client
+            .ask(&GatewayRequest::post(FORMULA_SERVER, call.to_string()), &UploadProgress::none())
+            .await?;
+        let unreadable = || GatewayError::Unreadable("the service lists no columns".to_owned());
+        let TeamColumnsPage { columns, next_after } =
+            answer.result.ok_or_else(unreadable)?.structured_content;
         known.extend(columns.iter().map(|column| fold_name(&column.name)));
         match next_after {
             Some(next) => after = json!(next),
@@ -198,16 +205,17 @@ async fn team_columns(client: &Client) -> Result<HashSet<String>, RequestError> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sheet::{Mapping, Unknown, map_columns};
+    use crate::sheet::{ColumnMapping, UnknownColumnRule, map_columns};
 
-    fn found(headings: &str, mappings: &[&str], known: &[&str]) -> NewColumns {
+    fn found(headings: &str, mappings: &[&str], known: &[&str]) -> NewBookColumns {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), format!("{headings}\n")).unwrap();
-        let sheet = Sheet::open(file.path()).unwrap();
-        let mappings: Vec<Mapping> = mappings.iter().map(|text| text.parse().unwrap()).collect();
+        let sheet = TableFile::open(file.path()).unwrap();
+        let mappings: Vec<ColumnMapping> = mappings.iter().map(|text| text.parse().unwrap()).collect();
         let columns =
-            map_columns(&sheet.headings, RECIPIENT, &[], &mappings, &[], Unknown::OwnColumn).unwrap();
-        NewColumns::among(&sheet, &columns, &known.iter().map(|name| fold_name(name)).collect())
+            map_columns(&sheet.headings, RECIPIENT, &[], &mappings, &[], UnknownColumnRule::OwnColumn)
+                .unwrap();
+        NewBookColumns::among(&sheet, &columns, &known.iter().map(|name| fold_name(name)).collect())
     }
 
     #[test]

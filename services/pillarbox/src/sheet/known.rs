@@ -1,19 +1,19 @@
 //! The fields that the APIs know, and what people call them at the top of a column.
 
 /// A field and other names of it, in small letters and digits only.
-pub(crate) struct Known {
+pub(crate) struct KnownField {
     /// The name in the API.
     pub(crate) field: &'static str,
     /// What else a heading may say.
     pub(crate) aliases: &'static [&'static str],
 }
 
-const fn known(field: &'static str, aliases: &'static [&'static str]) -> Known {
-    Known { field, aliases }
+const fn known(field: &'static str, aliases: &'static [&'static str]) -> KnownField {
+    KnownField { field, aliases }
 }
 
 /// Of a recipient (contract: Recipient), with the address book's own columns.
-pub(crate) static RECIPIENT: &[Known] = &[
+pub(crate) static RECIPIENT: &[KnownField] = &[
     known("reference", &["ref", "referenceid", "referencenumber", "id", "externalid", "customerid"]),
     known("first_name", &["first", "givenname", "forename"]),
     known("last_name", &["last", "surname", "familyname"]),
@@ -35,7 +35,7 @@ pub(crate) static RECIPIENT: &[Known] = &[
 ];
 
 /// Of a pushed record, whatever the integration declares.
-pub(crate) static CONTACT: &[Known] = &[
+pub(crate) static CONTACT: &[KnownField] = &[
     known("external_id", &["id", "contactid", "crmid", "recordid", "customerid"]),
     known("op", &["operation"]),
 ];

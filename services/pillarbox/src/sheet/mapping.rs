@@ -6,7 +6,7 @@ use std::str::FromStr;
 use contract::limits::FIELD_NAME_CHARS;
 use strsim::osa_distance;
 
-use super::known::Known;
+use super::known::KnownField;
 
 /// Names shorter than this are near to everything.
 const NEAR_FROM_CHARS: usize = 4;
@@ -16,12 +16,12 @@ const HEADINGS_SHOWN: usize = 30;
 
 /// `COLUMN=FIELD`, as typed; an empty field leaves the column out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mapping {
+pub struct ColumnMapping {
     column: String,
     field: String,
 }
 
-impl FromStr for Mapping {
+impl FromStr for ColumnMapping {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -36,7 +36,7 @@ impl FromStr for Mapping {
 
 /// What becomes of a column that is no known field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unknown {
+pub(crate) enum UnknownColumnRule {
     /// It is a custom column under its heading.
     OwnColumn,
     /// It is an error, with what to do about it.
@@ -45,14 +45,14 @@ pub(crate) enum Unknown {
 
 /// The field that each column fills; `None` for one that is left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Columns {
+pub(crate) struct MappedColumns {
     /// In the file's order.
     pub(crate) fields: Vec<Option<String>>,
     /// The places of those of which `--map` says what they are.
     pub(crate) said: HashSet<usize>,
 }
 
-impl Columns {
+impl MappedColumns {
     /// The place of the column that fills a field.
     pub(crate) fn position(&self, field: &str) -> Option<usize> {
         self.fields.iter().position(|filled| filled.as_deref() == Some(field))
@@ -60,7 +60,7 @@ impl Columns {
 }
 
 /// A field of the API with everything that it may be called, plain.
-struct Target<'a> {
+struct MappingTarget<'a> {
     field: &'a str,
     names: Vec<String>,
 }
@@ -71,18 +71,18 @@ struct Target<'a> {
 /// Sentences, one for each thing that is not clear: a guess would be printed and mailed.
 pub(crate) fn map_columns(
     headings: &[String],
-    known: &'static [Known],
+    known: &'static [KnownField],
     own: &[(String, Vec<String>)],
-    mappings: &[Mapping],
+    mappings: &[ColumnMapping],
     required: &[&str],
-    unknown: Unknown,
-) -> Result<Columns, Vec<String>> {
+    unknown: UnknownColumnRule,
+) -> Result<MappedColumns, Vec<String>> {
     let targets = targets(known, own);
     let mut problems = Vec::new();
     let said = said(headings, mappings, &mut problems);
     let mut fields = Vec::new();
     for (index, heading) in headings.iter().enumerate() {
-        let column = Column { number: index + 1, heading };
+        let column = HeadingColumn { number: index + 1, heading };
         let field = match said.get(&index) {
             Some(field) => check_said(&column, field, &targets, unknown),
             None => guess(&column, &targets, &said.values().copied().collect::<Vec<_>>(), unknown),
@@ -99,26 +99,26 @@ pub(crate) fn map_columns(
     if !problems.is_empty() {
         return Err(problems);
     }
-    Ok(Columns { fields, said: said.into_keys().collect() })
+    Ok(MappedColumns { fields, said: said.into_keys().collect() })
 }
 
-struct Column<'a> {
+struct HeadingColumn<'a> {
     number: usize,
     heading: &'a str,
 }
 
-impl std::fmt::Display for Column<'_> {
+impl std::fmt::Display for HeadingColumn<'_> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "column {} \"{:.60}\"", self.number, self.heading)
     }
 }
 
-fn targets<'a>(known: &'static [Known], own: &'a [(String, Vec<String>)]) -> Vec<Target<'a>> {
-    let known = known.iter().map(|known| Target {
+fn targets<'a>(known: &'static [KnownField], own: &'a [(String, Vec<String>)]) -> Vec<MappingTarget<'a>> {
+    let known = known.iter().map(|known| MappingTarget {
         field: known.field,
         names: std::iter::once(known.field).chain(known.aliases.iter().copied()).map(plain).collect(),
     });
-    let own = own.iter().map(|(field, names)| Target {
+    let own = own.iter().map(|(field, names)| MappingTarget {
         field,
         names: std::iter::once(field).chain(names).map(|name| plain(name)).collect(),
     });
@@ -134,11 +134,11 @@ fn plain(name: &str) -> String {
 /// What was typed, by the position of its column.
 fn said<'a>(
     headings: &[String],
-    mappings: &'a [Mapping],
+    mappings: &'a [ColumnMapping],
     problems: &mut Vec<String>,
 ) -> HashMap<usize, &'a str> {
     let mut said = HashMap::new();
-    for Mapping { column, field } in mappings {
+    for ColumnMapping { column, field } in mappings {
         let found = headings
             .iter()
             .position(|heading| heading == column)
@@ -158,15 +158,15 @@ fn said<'a>(
 }
 
 fn check_said(
-    column: &Column<'_>,
+    column: &HeadingColumn<'_>,
     field: &str,
-    targets: &[Target<'_>],
-    unknown: Unknown,
+    targets: &[MappingTarget<'_>],
+    unknown: UnknownColumnRule,
 ) -> Result<Option<String>, String> {
     if field.is_empty() {
         return Ok(None);
     }
-    if targets.iter().any(|target| target.field == field) || unknown == Unknown::OwnColumn {
+    if targets.iter().any(|target| target.field == field) || unknown == UnknownColumnRule::OwnColumn {
         return checked_name(column, field).map(Some);
     }
     let near = nearest(field, targets.iter().map(|target| target.field));
@@ -175,10 +175,10 @@ fn check_said(
 }
 
 fn guess(
-    column: &Column<'_>,
-    targets: &[Target<'_>],
+    column: &HeadingColumn<'_>,
+    targets: &[MappingTarget<'_>],
     taken: &[&str],
-    unknown: Unknown,
+    unknown: UnknownColumnRule,
 ) -> Result<Option<String>, String> {
     let (heading, name) = (column.heading, plain(column.heading));
     if name.is_empty() {
@@ -195,29 +195,31 @@ fn guess(
     }
     if let Some(field) = near_field(&name, targets).filter(|field| !taken.contains(field)) {
         return Err(match unknown {
-            Unknown::OwnColumn => format!(
+            UnknownColumnRule::OwnColumn => format!(
                 "{column} looks like {field}: say --map '{heading}={field}', or --map '{heading}={heading}' for a \
                  column of its own, or --map '{heading}=' to leave it out"
             ),
-            Unknown::Refused(_) => format!(
+            UnknownColumnRule::Refused(_) => format!(
                 "{column} looks like {field}: say --map '{heading}={field}', or --map '{heading}=' to leave it out"
             ),
         });
     }
     match unknown {
-        Unknown::OwnColumn => checked_name(column, heading).map(Some),
-        Unknown::Refused(help) => Err(format!("{column} {help}, or say --map '{heading}=' to leave it out")),
+        UnknownColumnRule::OwnColumn => checked_name(column, heading).map(Some),
+        UnknownColumnRule::Refused(help) => {
+            Err(format!("{column} {help}, or say --map '{heading}=' to leave it out"))
+        }
     }
 }
 
-fn checked_name(column: &Column<'_>, field: &str) -> Result<String, String> {
+fn checked_name(column: &HeadingColumn<'_>, field: &str) -> Result<String, String> {
     if field.chars().count() > FIELD_NAME_CHARS {
         return Err(format!("{column}: the name of a field has at most {FIELD_NAME_CHARS} characters"));
     }
     Ok(field.to_owned())
 }
 
-fn near_field<'a>(name: &str, targets: &[Target<'a>]) -> Option<&'a str> {
+fn near_field<'a>(name: &str, targets: &[MappingTarget<'a>]) -> Option<&'a str> {
     targets
         .iter()
         .find(|target| target.names.iter().any(|known| is_near(name, known)))
@@ -289,8 +291,8 @@ mod tests {
 
     fn map(headings: &[&str], mappings: &[&str]) -> Result<Vec<String>, String> {
         let headings: Vec<String> = headings.iter().map(|&heading| heading.to_owned()).collect();
-        let mappings: Vec<Mapping> = mappings.iter().map(|text| text.parse().unwrap()).collect();
-        map_columns(&headings, RECIPIENT, &[], &mappings, &ADDRESS, Unknown::OwnColumn)
+        let mappings: Vec<ColumnMapping> = mappings.iter().map(|text| text.parse().unwrap()).collect();
+        map_columns(&headings, RECIPIENT, &[], &mappings, &ADDRESS, UnknownColumnRule::OwnColumn)
             .map(|columns| columns.fields.into_iter().map(Option::unwrap_or_default).collect())
             .map_err(|problems| problems.join("\n"))
     }
@@ -364,7 +366,7 @@ mod tests {
     fn a_pushed_column_must_be_declared() {
         let headings = ["id".to_owned(), "emial".to_owned(), "shoe size".to_owned()];
         let own = [("Email".to_owned(), vec!["E-mail address".to_owned()])];
-        let unknown = Unknown::Refused("is not declared: say --declare");
+        let unknown = UnknownColumnRule::Refused("is not declared: say --declare");
         let problems = map_columns(&headings, CONTACT, &own, &[], &["external_id"], unknown).unwrap_err();
         assert!(problems[0].contains("looks like Email"), "{problems:?}");
         assert!(

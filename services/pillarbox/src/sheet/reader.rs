@@ -18,7 +18,7 @@ const PROBLEMS_SHOWN: usize = 10;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A file with its headings.
-pub(crate) struct Sheet {
+pub(crate) struct TableFile {
     path: PathBuf,
     delimiter: u8,
     /// Behind a byte-order mark.
@@ -29,7 +29,7 @@ pub(crate) struct Sheet {
 
 /// One row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Row {
+pub(crate) struct TableRow {
     /// Where it begins in the file, from 1.
     pub(crate) line: u64,
     /// As many as there are headings, without blanks around them.
@@ -39,20 +39,20 @@ pub(crate) struct Row {
 /// Why a row cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("line {line}{}: {problem}", .column.as_ref().map(|column| format!(", {column}")).unwrap_or_default())]
-pub(crate) struct BadRow {
+pub(crate) struct BadRowError {
     line: u64,
     column: Option<String>,
     problem: String,
 }
 
 /// The rows of a file in its order.
-pub(crate) struct Rows<'s> {
-    sheet: &'s Sheet,
+pub(crate) struct TableRows<'s> {
+    sheet: &'s TableFile,
     reader: csv::Reader<LineCounter<File>>,
     record: ByteRecord,
 }
 
-impl Sheet {
+impl TableFile {
     /// Opens a file and reads its headings.
     ///
     /// # Errors
@@ -102,25 +102,25 @@ impl Sheet {
     ///
     /// # Errors
     /// When the file cannot be read any more.
-    pub(crate) fn rows(&self) -> anyhow::Result<Rows<'_>> {
+    pub(crate) fn rows(&self) -> anyhow::Result<TableRows<'_>> {
         let mut reader = self.reader()?;
         let mut record = ByteRecord::new();
         reader.read_byte_record(&mut record)?;
-        Ok(Rows { sheet: self, reader, record })
+        Ok(TableRows { sheet: self, reader, record })
     }
 
     /// Looks at every row, `check` at what is the caller's to know. Returns how many there are.
     ///
     /// # Errors
     /// A list of the rows that cannot be used, with line and column; or the file has no rows.
-    pub(crate) fn examine(&self, check: impl Fn(&Row) -> Result<(), String>) -> anyhow::Result<u64> {
+    pub(crate) fn examine(&self, check: impl Fn(&TableRow) -> Result<(), String>) -> anyhow::Result<u64> {
         let (mut rows, mut bad) = (0_u64, Vec::new());
         let mut bad_rows = 0_u64;
         for row in self.rows()? {
             rows += 1;
             let problem = match row {
                 Ok(row) => {
-                    check(&row).map_err(|problem| BadRow { line: row.line, column: None, problem }).err()
+                    check(&row).map_err(|problem| BadRowError { line: row.line, column: None, problem }).err()
                 }
                 Err(problem) => Some(problem),
             };
@@ -154,8 +154,8 @@ impl Sheet {
         Ok(hasher.finalize().to_hex().to_string())
     }
 
-    fn row(&self, line: u64, record: &ByteRecord) -> Result<Row, BadRow> {
-        let bad = |column: Option<String>, problem: String| BadRow { line, column, problem };
+    fn row(&self, line: u64, record: &ByteRecord) -> Result<TableRow, BadRowError> {
+        let bad = |column: Option<String>, problem: String| BadRowError { line, column, problem };
         let (found, expected) = (record.len(), self.headings.len());
         if found > expected && record.iter().skip(expected).any(|cell| !cell.trim_ascii().is_empty()) {
             let problem = format!(
@@ -176,12 +176,12 @@ impl Sheet {
             }
             cells.push(text.trim().to_owned());
         }
-        Ok(Row { line, cells })
+        Ok(TableRow { line, cells })
     }
 }
 
-impl Iterator for Rows<'_> {
-    type Item = Result<Row, BadRow>;
+impl Iterator for TableRows<'_> {
+    type Item = Result<TableRow, BadRowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -197,14 +197,14 @@ impl Iterator for Rows<'_> {
                 }
                 Err(error) => {
                     let line = self.line();
-                    return Some(Err(BadRow { line, column: None, problem: error.to_string() }));
+                    return Some(Err(BadRowError { line, column: None, problem: error.to_string() }));
                 }
             }
         }
     }
 }
 
-impl Rows<'_> {
+impl TableRows<'_> {
     /// Where the record begins.
     fn line(&mut self) -> u64 {
         let byte = self.record.position().map_or(0, Position::byte);
@@ -223,10 +223,10 @@ fn delimiter(first_line: &[u8]) -> u8 {
 mod tests {
     use super::*;
 
-    fn open(content: &[u8]) -> (tempfile::NamedTempFile, anyhow::Result<Sheet>) {
+    fn open(content: &[u8]) -> (tempfile::NamedTempFile, anyhow::Result<TableFile>) {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), content).unwrap();
-        let sheet = Sheet::open(file.path());
+        let sheet = TableFile::open(file.path());
         (file, sheet)
     }
 
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn a_pipe_cannot_be_uploaded() {
-        let error = Sheet::open(Path::new("/dev/null")).err().unwrap().to_string();
+        let error = TableFile::open(Path::new("/dev/null")).err().unwrap().to_string();
         assert!(error.contains("is not a file"), "{error}");
     }
 

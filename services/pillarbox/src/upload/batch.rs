@@ -4,11 +4,11 @@ use anyhow::anyhow;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::sheet::{Row, Rows};
+use crate::sheet::{TableRow, TableRows};
 
 /// What stands around the rows of a request, and how much may stand in one.
 #[derive(Debug, Clone)]
-pub(crate) struct Envelope {
+pub(crate) struct UploadEnvelope {
     /// Up to the first row.
     pub(crate) before: String,
     /// Behind the last row.
@@ -21,25 +21,25 @@ pub(crate) struct Envelope {
 
 /// Rows that go together.
 #[derive(Debug)]
-pub(crate) struct Batch {
+pub(crate) struct RowBatch {
     /// From 0; always the same for the same file and envelope.
     pub(crate) number: u64,
     /// In the file's order.
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<TableRow>,
     /// The request's body.
     pub(crate) body: Bytes,
 }
 
 /// A file's rows in batches.
-pub(crate) struct Batches<'s> {
-    envelope: Envelope,
-    rows: Rows<'s>,
+pub(crate) struct RowBatches<'s> {
+    envelope: UploadEnvelope,
+    rows: TableRows<'s>,
     /// The row that did not fit into the batch before, with its JSON.
-    next: Option<(Row, String)>,
+    next: Option<(TableRow, String)>,
     number: u64,
 }
 
-impl Envelope {
+impl UploadEnvelope {
     /// Whether a row of this many bytes fits into a request.
     pub(crate) fn check(&self, bytes: usize) -> Result<(), String> {
         let room = self.most_bytes.saturating_sub(self.before.len() + self.after.len());
@@ -56,14 +56,14 @@ impl Envelope {
     }
 
     /// The rows in batches.
-    pub(crate) fn batches(self, rows: Rows<'_>) -> Batches<'_> {
-        Batches { envelope: self, rows, next: None, number: 0 }
+    pub(crate) fn batches(self, rows: TableRows<'_>) -> RowBatches<'_> {
+        RowBatches { envelope: self, rows, next: None, number: 0 }
     }
 }
 
-impl Batches<'_> {
+impl RowBatches<'_> {
     /// The next row with its JSON; `None` at the end.
-    fn row(&mut self, encode: &impl Fn(&Row) -> String) -> anyhow::Result<Option<(Row, String)>> {
+    fn row(&mut self, encode: &impl Fn(&TableRow) -> String) -> anyhow::Result<Option<(TableRow, String)>> {
         if let Some(row) = self.next.take() {
             return Ok(Some(row));
         }
@@ -78,8 +78,8 @@ impl Batches<'_> {
     ///
     /// # Errors
     /// When the file has changed since it was examined.
-    pub(crate) fn next(&mut self, encode: impl Fn(&Row) -> String) -> anyhow::Result<Option<Batch>> {
-        let Envelope { before, after, most_rows, most_bytes } = self.envelope.clone();
+    pub(crate) fn next(&mut self, encode: impl Fn(&TableRow) -> String) -> anyhow::Result<Option<RowBatch>> {
+        let UploadEnvelope { before, after, most_rows, most_bytes } = self.envelope.clone();
         let (mut rows, mut body) = (Vec::new(), before);
         while let Some((row, json)) = self.row(&encode)? {
             let is_full = rows.len() == most_rows || body.len() + 1 + json.len() + after.len() > most_bytes;
@@ -99,7 +99,7 @@ impl Batches<'_> {
         body.push_str(&after);
         let number = self.number;
         self.number += 1;
-        Ok(Some(Batch { number, rows, body: body.into() }))
+        Ok(Some(RowBatch { number, rows, body: body.into() }))
     }
 }
 
@@ -108,14 +108,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::sheet::Sheet;
+    use crate::sheet::TableFile;
 
-    fn batches(lengths: &[usize], most_rows: usize, most_bytes: usize) -> Vec<Batch> {
+    fn batches(lengths: &[usize], most_rows: usize, most_bytes: usize) -> Vec<RowBatch> {
         let file = tempfile::NamedTempFile::new().unwrap();
         let rows: String = lengths.iter().map(|length| format!("{}\n", "x".repeat(*length))).collect();
         std::fs::write(file.path(), format!("a\n{rows}")).unwrap();
-        let sheet = Sheet::open(file.path()).unwrap();
-        let envelope = Envelope { before: "[".to_owned(), after: "]".to_owned(), most_rows, most_bytes };
+        let sheet = TableFile::open(file.path()).unwrap();
+        let envelope =
+            UploadEnvelope { before: "[".to_owned(), after: "]".to_owned(), most_rows, most_bytes };
         let mut batches = envelope.batches(sheet.rows().unwrap());
         std::iter::from_fn(|| batches.next(|row| json!(row.cells[0]).to_string()).unwrap()).collect()
     }
@@ -141,7 +142,7 @@ mod tests {
     #[test]
     fn a_row_that_fits_no_request_is_refused() {
         let envelope =
-            Envelope { before: "[".to_owned(), after: "]".to_owned(), most_rows: 1, most_bytes: 10 };
+            UploadEnvelope { before: "[".to_owned(), after: "]".to_owned(), most_rows: 1, most_bytes: 10 };
         assert_eq!(envelope.check(8), Ok(()));
         assert!(envelope.check(9).unwrap_err().contains("at most 8"));
     }

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use super::{Batch, Posted, Tally};
-use crate::sheet::Row;
+use super::{BatchOutcome, OutcomeTally, RowBatch};
+use crate::sheet::TableRow;
 
 /// A request whose answer is not kept yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum UnderWay {
+pub(super) enum PendingRequest {
     /// None.
     Nothing,
     /// One of rows.
@@ -24,9 +24,9 @@ pub(super) enum UnderWay {
     Step(&'static str),
 }
 
-impl UnderWay {
-    pub(super) fn of(batch: &Batch, unknown: &'static str) -> Self {
-        let line = |row: Option<&Row>| row.map_or(0, |row| row.line);
+impl PendingRequest {
+    pub(super) fn of(batch: &RowBatch, unknown: &'static str) -> Self {
+        let line = |row: Option<&TableRow>| row.map_or(0, |row| row.line);
         let (first_line, last_line) = (line(batch.rows.first()), line(batch.rows.last()));
         Self::Rows { rows: batch.rows.len(), first_line, last_line, unknown }
     }
@@ -56,12 +56,12 @@ impl UnderWay {
 pub(crate) struct NotKept {
     rows: usize,
     first_line: u64,
-    tally: Tally,
+    tally: OutcomeTally,
 }
 
 impl NotKept {
-    pub(super) fn of(batch: &Batch, posted: &Posted) -> Self {
-        let mut tally = Tally::new();
+    pub(super) fn of(batch: &RowBatch, posted: &BatchOutcome) -> Self {
+        let mut tally = OutcomeTally::new();
         for result in &posted.results {
             *tally.entry(result.counts_as.clone()).or_default() += 1;
         }
@@ -70,25 +70,25 @@ impl NotKept {
     }
 }
 
-fn counted(tally: &Tally) -> String {
+fn counted(tally: &OutcomeTally) -> String {
     let outcomes: Vec<String> = tally.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect();
     outcomes.join(", ")
 }
 
 /// An upload was stopped with Ctrl-C.
 #[derive(Debug, thiserror::Error)]
-pub(crate) struct Interrupted {
+pub(crate) struct UploadInterruptedError {
     /// Rows whose results are kept.
     pub(super) done: u64,
     /// Rows of the file.
     pub(super) rows: u64,
     /// The done ones by what they count as.
-    pub(super) tally: Tally,
+    pub(super) tally: OutcomeTally,
     pub(super) results: PathBuf,
-    pub(super) under_way: UnderWay,
+    pub(super) under_way: PendingRequest,
 }
 
-impl fmt::Display for Interrupted {
+impl fmt::Display for UploadInterruptedError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { done, rows, tally, results, under_way } = self;
         write!(formatter, "stopped; {done} of {rows} rows are done")?;
@@ -108,12 +108,12 @@ mod tests {
 
     #[test]
     fn what_is_known_and_what_is_not_are_told_apart() {
-        let mut stopped = Interrupted {
+        let mut stopped = UploadInterruptedError {
             done: 2,
             rows: 5,
             tally: [("do_not_mail".to_owned(), 1), ("mailed".to_owned(), 1)].into(),
             results: "r.csv".into(),
-            under_way: UnderWay::Rows {
+            under_way: PendingRequest::Rows {
                 rows: 2,
                 first_line: 4,
                 last_line: 6,
@@ -124,7 +124,7 @@ mod tests {
         let expected = "stopped; 2 of 5 rows are done (1 do_not_mail, 1 mailed; each row's outcome is in r.csv); the 2 rows \
                         of lines 4 to 6, whose answer is not known, may have been mailed; run the same command again";
         assert!(said.starts_with(expected), "{said}");
-        (stopped.done, stopped.tally, stopped.under_way) = (0, Tally::new(), UnderWay::Nothing);
+        (stopped.done, stopped.tally, stopped.under_way) = (0, OutcomeTally::new(), PendingRequest::Nothing);
         let said = stopped.to_string();
         assert!(said.starts_with("stopped; 0 of 5 rows are done; run the same command again"), "{said}");
     }

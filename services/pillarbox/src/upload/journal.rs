@@ -12,17 +12,17 @@ use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::Posted;
+use super::BatchOutcome;
 
 /// Bytes of a journal at the most: hundreds of thousands of batches.
 const JOURNAL_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Rows by what they count as.
-pub(crate) type Tally = BTreeMap<String, u64>;
+pub(crate) type OutcomeTally = BTreeMap<String, u64>;
 
 /// What an upload has cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Cost {
+pub(crate) struct UploadCost {
     /// US cents, of all rows of whose cost the service told.
     pub(crate) cents: i64,
     /// Rows of whose cost it did not: an answer that was lost is told again without it.
@@ -31,7 +31,7 @@ pub(crate) struct Cost {
 
 /// Which upload it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Header {
+pub(super) struct JournalHeader {
     pillarbox: String,
     /// A hash of the file.
     file: String,
@@ -43,37 +43,37 @@ pub(super) struct Header {
 
 /// How far it is.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct Mark {
+struct JournalMark {
     batches: u64,
     rows: u64,
     results_bytes: u64,
-    tally: Tally,
+    tally: OutcomeTally,
     #[serde(default)]
-    cost: Cost,
+    cost: UploadCost,
 }
 
 /// The journal of an upload, locked against a second one.
-pub(super) struct Journal {
+pub(super) struct UploadJournal {
     path: PathBuf,
     file: File,
-    header: Header,
-    mark: Mark,
+    header: JournalHeader,
+    mark: JournalMark,
     was_there: bool,
 }
 
-impl Header {
+impl JournalHeader {
     /// Of a new upload.
     pub(super) fn new(kind: &str, file: String, plan: &str) -> Self {
         Self { pillarbox: kind.to_owned(), file, plan: plan.to_owned(), run: Uuid::new_v4() }
     }
 }
 
-impl Journal {
+impl UploadJournal {
     /// Makes the journal of these results, or takes up the one that is there.
     ///
     /// # Errors
     /// When there are results without a journal, the journal is of another upload, or somebody is at it.
-    pub(super) fn open(results: &Path, header: Header) -> anyhow::Result<Self> {
+    pub(super) fn open(results: &Path, header: JournalHeader) -> anyhow::Result<Self> {
         let path = path_of(results);
         if results.exists() && !path.exists() {
             bail!(
@@ -88,7 +88,7 @@ impl Journal {
             Err(TryLockError::WouldBlock) => bail!("another upload into {} is under way", results.display()),
             Err(TryLockError::Error(error)) => return Err(error).context("cannot lock the journal"),
         }
-        let mut journal = Self { path, file, header, mark: Mark::default(), was_there: false };
+        let mut journal = Self { path, file, header, mark: JournalMark::default(), was_there: false };
         journal.take_up()?;
         Ok(journal)
     }
@@ -115,8 +115,8 @@ impl Journal {
         Ok(())
     }
 
-    fn check(&self, line: &[u8]) -> anyhow::Result<Header> {
-        let found: Header = serde_json::from_slice(line).map_err(|error| self.damaged(&error))?;
+    fn check(&self, line: &[u8]) -> anyhow::Result<JournalHeader> {
+        let found: JournalHeader = serde_json::from_slice(line).map_err(|error| self.damaged(&error))?;
         let difference = if found.pillarbox != self.header.pillarbox {
             "a different command"
         } else if found.file != self.header.file {
@@ -159,12 +159,12 @@ impl Journal {
     }
 
     /// Rows by what they count as.
-    pub(super) const fn tally(&self) -> &Tally {
+    pub(super) const fn tally(&self) -> &OutcomeTally {
         &self.mark.tally
     }
 
     /// What these rows have cost.
-    pub(super) const fn cost(&self) -> Cost {
+    pub(super) const fn cost(&self) -> UploadCost {
         self.mark.cost
     }
 
@@ -184,7 +184,7 @@ impl Journal {
     }
 
     /// A batch's results are kept, up to this length of the file.
-    pub(super) fn note(&mut self, results_bytes: u64, posted: &Posted) -> anyhow::Result<()> {
+    pub(super) fn note(&mut self, results_bytes: u64, posted: &BatchOutcome) -> anyhow::Result<()> {
         let rows = posted.results.len() as u64;
         self.mark.batches += 1;
         self.mark.rows += rows;
@@ -222,21 +222,21 @@ mod tests {
     use super::*;
     use crate::upload::RowResult;
 
-    fn header(file: &str, plan: &str) -> Header {
-        Header::new("send", file.to_owned(), plan)
+    fn header(file: &str, plan: &str) -> JournalHeader {
+        JournalHeader::new("send", file.to_owned(), plan)
     }
 
-    fn posted(counts_as: &[&str], cost_cents: Option<i64>) -> Posted {
+    fn posted(counts_as: &[&str], cost_cents: Option<i64>) -> BatchOutcome {
         let result = |counts_as: &&str| RowResult { cells: Vec::new(), counts_as: (*counts_as).to_owned() };
         let results = counts_as.iter().map(result).collect();
-        Posted { results, cost_cents, is_replayed: false, after_lost_answer: false }
+        BatchOutcome { results, cost_cents, is_replayed: false, after_lost_answer: false }
     }
 
     #[test]
     fn an_interrupted_upload_is_taken_up_with_its_run_and_without_a_torn_line() {
         let folder = tempfile::tempdir().unwrap();
         let results = folder.path().join("r.csv");
-        let mut journal = Journal::open(&results, header("f", "p")).unwrap();
+        let mut journal = UploadJournal::open(&results, header("f", "p")).unwrap();
         assert!(journal.is_untouched());
         let run = journal.run();
         journal.note(100, &posted(&["mailed", "do_not_mail"], Some(79))).unwrap();
@@ -244,28 +244,28 @@ mod tests {
         drop(journal);
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(br#"{"batches":2,"rows"#).unwrap();
-        let mut journal = Journal::open(&results, header("f", "p")).unwrap();
+        let mut journal = UploadJournal::open(&results, header("f", "p")).unwrap();
         assert_eq!((journal.run(), journal.batches(), journal.rows()), (run, 1, 2));
         assert_eq!((journal.results_bytes(), journal.tally()["mailed"]), (Some(100), 1));
         assert!(!journal.is_untouched());
         journal.note(150, &posted(&["mailed"], None)).unwrap();
         drop(journal);
-        let journal = Journal::open(&results, header("f", "p")).unwrap();
+        let journal = UploadJournal::open(&results, header("f", "p")).unwrap();
         assert_eq!((journal.batches(), journal.tally()["mailed"]), (2, 2));
-        assert_eq!(journal.cost(), Cost { cents: 79, unknown_rows: 1 });
+        assert_eq!(journal.cost(), UploadCost { cents: 79, unknown_rows: 1 });
     }
 
     #[test]
     fn the_journal_of_another_upload_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let results = folder.path().join("r.csv");
-        drop(Journal::open(&results, header("f", "p")).unwrap());
+        drop(UploadJournal::open(&results, header("f", "p")).unwrap());
         for (other, expected) in [(header("g", "p"), "other contents"), (header("f", "q"), "other options")] {
-            let error = Journal::open(&results, other).err().unwrap().to_string();
+            let error = UploadJournal::open(&results, other).err().unwrap().to_string();
             assert!(error.contains(expected), "{error}");
         }
-        let _held = Journal::open(&results, header("f", "p")).unwrap();
-        let error = Journal::open(&results, header("f", "p")).err().unwrap().to_string();
+        let _held = UploadJournal::open(&results, header("f", "p")).unwrap();
+        let error = UploadJournal::open(&results, header("f", "p")).err().unwrap().to_string();
         assert!(error.contains("is under way"), "{error}");
     }
 
@@ -274,7 +274,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let results = folder.path().join("r.csv");
         std::fs::write(&results, "line\n").unwrap();
-        let error = Journal::open(&results, header("f", "p")).err().unwrap().to_string();
+        let error = UploadJournal::open(&results, header("f", "p")).err().unwrap().to_string();
         assert!(error.contains("is there already"), "{error}");
     }
 }

@@ -5,11 +5,11 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// A bar on a terminal; elsewhere only what an upload waits for, a line each.
-pub(crate) struct Progress {
+pub(crate) struct UploadProgress {
     bar: ProgressBar,
 }
 
-impl Progress {
+impl UploadProgress {
     /// Of this many rows, some of them done. The bar draws on standard error, and only on a terminal.
     pub(crate) fn new(rows: u64, done: u64) -> Self {
         let bar = ProgressBar::with_draw_target(Some(rows), ProgressDrawTarget::stderr());
@@ -48,7 +48,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for UploadProgress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

@@ -8,16 +8,16 @@ use anyhow::{Context, bail};
 use spreadsheet::inert;
 
 use super::RowResult;
-use crate::sheet::Row;
+use crate::sheet::TableRow;
 
 /// The results file under way.
-pub(super) struct Results {
+pub(super) struct ResultsFile {
     /// Where it is.
     pub(super) path: PathBuf,
     file: File,
 }
 
-impl Results {
+impl ResultsFile {
     /// Opens the file. Behind `kept` bytes it is cut off: what stands there belongs to a batch that is sent again.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl Results {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub(super) fn append(&mut self, rows: &[Row], results: &[RowResult]) -> anyhow::Result<u64> {
+    pub(super) fn append(&mut self, rows: &[TableRow], results: &[RowResult]) -> anyhow::Result<u64> {
         let cells = rows.iter().zip(results).map(|(row, result)| {
             let told = result.cells.iter().map(|cell| inert(cell).into_owned());
             std::iter::once(row.line.to_string()).chain(told).collect()
@@ -74,8 +74,8 @@ fn lines(rows: impl Iterator<Item = Vec<String>>) -> anyhow::Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    fn row(line: u64) -> Row {
-        Row { line, cells: Vec::new() }
+    fn row(line: u64) -> TableRow {
+        TableRow { line, cells: Vec::new() }
     }
 
     fn result(cell: &str) -> RowResult {
@@ -86,12 +86,12 @@ mod tests {
     fn what_belongs_to_an_unfinished_batch_is_cut_off() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.csv");
-        let mut results = Results::open(path.clone(), &["status"], None).unwrap();
+        let mut results = ResultsFile::open(path.clone(), &["status"], None).unwrap();
         let kept = results.append(&[row(2)], &[result("mailed")]).unwrap();
         results.append(&[row(3)], &[result("torn")]).unwrap();
-        let mut results = Results::open(path.clone(), &["status"], Some(kept)).unwrap();
+        let mut results = ResultsFile::open(path.clone(), &["status"], Some(kept)).unwrap();
         results.append(&[row(3)], &[result("=1+1")]).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "line,status\n2,mailed\n3,'=1+1\n");
-        assert!(Results::open(path, &["status"], Some(9_999)).is_err());
+        assert!(ResultsFile::open(path, &["status"], Some(9_999)).is_err());
     }
 }

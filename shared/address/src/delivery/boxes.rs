@@ -1,15 +1,15 @@
 //! Boxes: PO Box (Publication 28 §281), rural route (§241), highway contract (§251), military
 //! (§238) and general delivery (§261).
 
-use super::{Delivery, Source, units};
-use crate::{casing, line::Word};
+use super::{DeliveryLine, InputLine, units};
+use crate::{casing, line::AddressWord};
 
 /// The longest house-number-like part of a box, in bytes; what is longer is no box number.
 const BOX_NUMBER_BYTES_MAX: usize = 12;
 
 /// Takes the box out of a line's words and returns what is left. A box that is named as the post
 /// office's or a route's comes before one that is only `Box 12`.
-pub(super) fn take<'a>(delivery: &mut Delivery, mut words: Vec<Word<'a>>) -> Vec<Word<'a>> {
+pub(super) fn take<'a>(delivery: &mut DeliveryLine, mut words: Vec<AddressWord<'a>>) -> Vec<AddressWord<'a>> {
     let named = (0..words.len()).find_map(|start| Some((start, box_at(&words, start)?)));
     let found =
         named.or_else(|| (0..words.len()).find_map(|start| Some((start, unnamed_box(&words[start..])?))));
@@ -17,12 +17,12 @@ pub(super) fn take<'a>(delivery: &mut Delivery, mut words: Vec<Word<'a>>) -> Vec
         return words;
     };
     match found {
-        Found::PostOffice(number) if delivery.po_box.is_empty() => delivery.po_box = number,
-        Found::Route(route, number) if delivery.rural_route.is_empty() => {
+        BoxAddress::PostOffice(number) if delivery.po_box.is_empty() => delivery.po_box = number,
+        BoxAddress::Route(route, number) if delivery.rural_route.is_empty() => {
             delivery.rural_route = route;
             delivery.box_number = number;
         }
-        Found::General if delivery.street.is_empty() => {
+        BoxAddress::General if delivery.street.is_empty() => {
             delivery.street = "General Delivery".to_owned();
         }
         _ => return words,
@@ -35,11 +35,11 @@ pub(super) fn take<'a>(delivery: &mut Delivery, mut words: Vec<Word<'a>>) -> Vec
 }
 
 /// True when a box of any kind begins the words.
-pub(super) fn begins(words: &[Word<'_>]) -> bool {
+pub(super) fn begins(words: &[AddressWord<'_>]) -> bool {
     box_at(words, 0).is_some() || unnamed_box(words).is_some()
 }
 
-enum Found {
+enum BoxAddress {
     /// The number behind `PO Box`.
     PostOffice(String),
     /// `RR 2`, `HC 68`, `PSC 802`, and the box number, which may be missing.
@@ -47,14 +47,14 @@ enum Found {
     General,
 }
 
-fn box_at(words: &[Word<'_>], start: usize) -> Option<(Found, usize)> {
+fn box_at(words: &[AddressWord<'_>], start: usize) -> Option<(BoxAddress, usize)> {
     let here = &words[start..];
     let opens = start == 0 || words[start - 1].ends_segment;
     post_office_box(here).or_else(|| route(here, opens)).or_else(|| general_delivery(here))
 }
 
 /// `PO Box 12` in its spellings.
-fn post_office_box(words: &[Word<'_>]) -> Option<(Found, usize)> {
+fn post_office_box(words: &[AddressWord<'_>]) -> Option<(BoxAddress, usize)> {
     let upper = |index: usize| words.get(index).map_or("", |word| word.upper);
     let (named, is_whole) = match (upper(0), upper(1)) {
         ("P", "O") | ("POST", "OFFICE") => (2, false),
@@ -65,11 +65,11 @@ fn post_office_box(words: &[Word<'_>]) -> Option<(Found, usize)> {
     let kind = usize::from(is_box_word(upper(named)));
     let (number, used) = box_number(words, named + kind)?;
     let is_box = is_whole || kind > 0 || number.bytes().any(|byte| byte.is_ascii_digit());
-    is_box.then_some((Found::PostOffice(number), used))
+    is_box.then_some((BoxAddress::PostOffice(number), used))
 }
 
 /// `Box 12`, `Drawer 12`, `Lock Box 12`, `Caller 12`: post office boxes all (§281).
-fn unnamed_box(words: &[Word<'_>]) -> Option<(Found, usize)> {
+fn unnamed_box(words: &[AddressWord<'_>]) -> Option<(BoxAddress, usize)> {
     let upper = |index: usize| words.get(index).map_or("", |word| word.upper);
     let named = match (upper(0), upper(1)) {
         ("LOCK", "BOX") | ("FIRM", "CALLER") => 2,
@@ -77,7 +77,7 @@ fn unnamed_box(words: &[Word<'_>]) -> Option<(Found, usize)> {
         _ => return None,
     };
     let (number, used) = box_number(words, named)?;
-    (number.bytes().any(|byte| byte.is_ascii_digit())).then_some((Found::PostOffice(number), used))
+    (number.bytes().any(|byte| byte.is_ascii_digit())).then_some((BoxAddress::PostOffice(number), used))
 }
 
 fn is_box_word(word: &str) -> bool {
@@ -85,7 +85,7 @@ fn is_box_word(word: &str) -> bool {
 }
 
 /// The box number at `index`, behind an optional `#`, and the words used up to its end.
-fn box_number(words: &[Word<'_>], index: usize) -> Option<(String, usize)> {
+fn box_number(words: &[AddressWord<'_>], index: usize) -> Option<(String, usize)> {
     let signs = words[index.min(words.len())..]
         .iter()
         .take_while(|word| matches!(word.upper, "#" | "NO" | "NUMBER" | "NUM"))
@@ -111,7 +111,7 @@ fn box_number(words: &[Word<'_>], index: usize) -> Option<(String, usize)> {
 }
 
 /// A rural route, highway contract route or military box.
-fn route(words: &[Word<'_>], opens: bool) -> Option<(Found, usize)> {
+fn route(words: &[AddressWord<'_>], opens: bool) -> Option<(BoxAddress, usize)> {
     let upper = |index: usize| words.get(index).map_or("", |word| word.upper);
     let (kind, named, is_certain) = match (upper(0), upper(1), upper(2)) {
         ("RURAL", "ROUTE" | "RTE" | "RT", _) => ("RR", 2, true),
@@ -140,7 +140,7 @@ fn route(words: &[Word<'_>], opens: bool) -> Option<(Found, usize)> {
     if matches!(kind, "RR" | "OMC") && is_certain && matches!(upper(named), "BOX" | "BX") {
         // The route's number is missing; the box is known all the same.
         let (box_number, used) = box_number(words, named + 1)?;
-        return Some((Found::Route(kind.to_owned(), box_number), used));
+        return Some((BoxAddress::Route(kind.to_owned(), box_number), used));
     }
     let (number, used) = box_number(words, named)?;
     let found = finish_route(kind, number, words, used, is_certain && opens)?;
@@ -148,11 +148,11 @@ fn route(words: &[Word<'_>], opens: bool) -> Option<(Found, usize)> {
 }
 
 /// A ship, with or without a box (§238): `USS Nimitz Box 12`. Its name goes on to the box, a unit or the segment's end.
-fn ship(words: &[Word<'_>]) -> Option<(Found, usize)> {
+fn ship(words: &[AddressWord<'_>]) -> Option<(BoxAddress, usize)> {
     let ends_name = |index: usize| {
         words[index - 1].ends_segment
             || matches!(words[index].upper, "BOX" | "BX" | "UNIT")
-            || units::at(&words[index..], Source::Address1).is_some()
+            || units::at(&words[index..], InputLine::Address1).is_some()
     };
     let end = (1..words.len()).find(|&index| ends_name(index)).unwrap_or(words.len());
     if end < 2 {
@@ -161,13 +161,13 @@ fn ship(words: &[Word<'_>]) -> Option<(Found, usize)> {
     let name = casing::name(words[..end].iter().map(|word| word.sent));
     let boxed = words.get(end).filter(|word| matches!(word.upper, "BOX" | "BX"));
     match boxed.and_then(|_| box_number(words, end + 1)) {
-        Some((number, used)) => Some((Found::Route(name, number), used)),
-        None => Some((Found::Route(name, String::new()), end)),
+        Some((number, used)) => Some((BoxAddress::Route(name, number), used)),
+        None => Some((BoxAddress::Route(name, String::new()), end)),
     }
 }
 
 /// `RR2`, `HC68`.
-fn glued_route(word: &str, words: &[Word<'_>], opens: bool) -> Option<(Found, usize)> {
+fn glued_route(word: &str, words: &[AddressWord<'_>], opens: bool) -> Option<(BoxAddress, usize)> {
     let (kind, number) =
         [("RR", "RR"), ("RFD", "RR"), ("HCR", "HC"), ("HC", "HC"), ("PSC", "PSC"), ("CMR", "CMR")]
             .into_iter()
@@ -183,10 +183,10 @@ fn glued_route(word: &str, words: &[Word<'_>], opens: bool) -> Option<(Found, us
 fn finish_route(
     kind: &str,
     number: String,
-    words: &[Word<'_>],
+    words: &[AddressWord<'_>],
     used: usize,
     is_certain: bool,
-) -> Option<(Found, usize)> {
+) -> Option<(BoxAddress, usize)> {
     let number = number.trim_start_matches('0');
     let route = format!("{kind} {}", if number.is_empty() { "0" } else { number });
     let upper = |index: usize| words.get(index).map_or("", |word| word.upper);
@@ -196,21 +196,21 @@ fn finish_route(
     if matches!(next, "BOX" | "BX") || (next == "#" && is_certain) {
         let signs = usize::from(next != "#");
         let (box_number, used) = box_number(words, used + signs)?;
-        return Some((Found::Route(route, box_number), used));
+        return Some((BoxAddress::Route(route, box_number), used));
     }
-    let has_unit = || units::at(&words[used..], Source::Address1).is_some();
+    let has_unit = || units::at(&words[used..], InputLine::Address1).is_some();
     let ends = used == words.len() || words[used - 1].ends_segment || has_unit();
-    (is_certain && ends).then(|| (Found::Route(route, String::new()), used))
+    (is_certain && ends).then(|| (BoxAddress::Route(route, String::new()), used))
 }
 
-fn general_delivery(words: &[Word<'_>]) -> Option<(Found, usize)> {
+fn general_delivery(words: &[AddressWord<'_>]) -> Option<(BoxAddress, usize)> {
     match words {
         [first, second, ..]
             if matches!(first.upper, "GENERAL" | "GEN")
                 && matches!(second.upper, "DELIVERY" | "DEL" | "DELIV")
                 && (words.len() == 2 || second.ends_segment) =>
         {
-            Some((Found::General, 2))
+            Some((BoxAddress::General, 2))
         }
         _ => None,
     }

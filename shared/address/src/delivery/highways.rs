@@ -2,7 +2,7 @@
 
 use crate::{
     casing,
-    line::Word,
+    line::AddressWord,
     tables::{direction, highway, state},
 };
 
@@ -13,7 +13,7 @@ const NAME_WORDS_MAX: usize = 5;
 const STATE_ROAD_DIGITS_MAX: usize = 4;
 
 /// A road known by its number, and how many words its name took.
-struct Highway {
+struct NumberedRoad {
     name: String,
     used: usize,
 }
@@ -29,7 +29,7 @@ pub(super) struct HighwayLine {
 }
 
 /// The numbered road that a street line begins with, behind a directional of one or two words.
-pub(super) fn line(words: &[Word<'_>]) -> Option<HighwayLine> {
+pub(super) fn line(words: &[AddressWord<'_>]) -> Option<HighwayLine> {
     let upper = |index: usize| words.get(index).map_or("", |word| word.upper);
     let directional = match direction::combined(upper(0), upper(1)) {
         Some(combined) => Some((combined, 2)),
@@ -47,7 +47,7 @@ pub(super) fn line(words: &[Word<'_>]) -> Option<HighwayLine> {
 
 /// The numbered road at the beginning of a street's words. One word before a highway or county
 /// road is kept (`Old Highway 5`, `Anderson County Road 312`).
-fn at(words: &[Word<'_>]) -> Option<Highway> {
+fn at(words: &[AddressWord<'_>]) -> Option<NumberedRoad> {
     if let Some(road) = at_type(words) {
         return Some(road);
     }
@@ -65,10 +65,10 @@ fn at(words: &[Word<'_>]) -> Option<Highway> {
         return None;
     }
     let first = casing::name([first.sent]);
-    Some(Highway { name: format!("{first} {}", road.name), used: road.used + 1 })
+    Some(NumberedRoad { name: format!("{first} {}", road.name), used: road.used + 1 })
 }
 
-fn at_type(words: &[Word<'_>]) -> Option<Highway> {
+fn at_type(words: &[AddressWord<'_>]) -> Option<NumberedRoad> {
     if let Some(highway) = glued(words.first()?) {
         return Some(highway);
     }
@@ -82,19 +82,19 @@ fn at_type(words: &[Word<'_>]) -> Option<Highway> {
 }
 
 /// `KY 1207`, `Kentucky State Hwy 625`, `CA County Rd 150`.
-fn owned_by_state(upper: &[&str], words: &[Word<'_>]) -> Option<Highway> {
+fn owned_by_state(upper: &[&str], words: &[AddressWord<'_>]) -> Option<NumberedRoad> {
     let owner = state::abbreviation(upper.first()?)?;
     typed(owner, &upper[1..], words, 1).or_else(|| {
         let number = words
             .get(1)
             .filter(|word| word.is_number() && word.upper.len() <= STATE_ROAD_DIGITS_MAX)
             .filter(|_| !words[0].ends_segment && !matches!(owner, "FL" | "NE"))?;
-        Some(Highway { name: format!("{owner} Highway {}", number.upper), used: 2 })
+        Some(NumberedRoad { name: format!("{owner} Highway {}", number.upper), used: 2 })
     })
 }
 
 /// A road type and its number. `skipped` words of the state come before the type.
-fn typed(state: &str, upper: &[&str], words: &[Word<'_>], skipped: usize) -> Option<Highway> {
+fn typed(state: &str, upper: &[&str], words: &[AddressWord<'_>], skipped: usize) -> Option<NumberedRoad> {
     let (mut name, used) = match highway::road_type(upper) {
         Some((written, used)) => (written.to_owned(), used),
         None => owned(upper)?,
@@ -117,7 +117,7 @@ fn typed(state: &str, upper: &[&str], words: &[Word<'_>], skipped: usize) -> Opt
     }
     name.push(' ');
     name.push_str(number.upper);
-    Some(Highway { name, used: used + 1 })
+    Some(NumberedRoad { name, used: used + 1 })
 }
 
 /// `County Hwy`, `US 41`, `Highway`: the owner, the kind, or both, and the words used.
@@ -134,7 +134,7 @@ fn owned(upper: &[&str]) -> Option<(String, usize)> {
 }
 
 /// True for a road's number: digits with letters, or, where that may be, up to two letters.
-fn is_number(word: &Word<'_>, may_be_letter: bool) -> bool {
+fn is_number(word: &AddressWord<'_>, may_be_letter: bool) -> bool {
     word.has_digit()
         || (may_be_letter
             && word.upper.len() <= 2
@@ -142,7 +142,7 @@ fn is_number(word: &Word<'_>, may_be_letter: bool) -> bool {
 }
 
 /// `I-10`, `IH280`, `US41`, `KY-1207`.
-fn glued(word: &Word<'_>) -> Option<Highway> {
+fn glued(word: &AddressWord<'_>) -> Option<NumberedRoad> {
     let letters = word.upper.bytes().take_while(u8::is_ascii_alphabetic).count();
     let (letters, rest) = word.upper.split_at(letters);
     let number = rest.strip_prefix('-').unwrap_or(rest);
@@ -158,5 +158,5 @@ fn glued(word: &Word<'_>) -> Option<Highway> {
     } else {
         return None;
     };
-    Some(Highway { name: format!("{kind} {number}"), used: 1 })
+    Some(NumberedRoad { name: format!("{kind} {number}"), used: 1 })
 }

@@ -9,20 +9,20 @@ mod units;
 
 use std::ops::Range;
 
-use crate::{casing, line::Word, parsed::StreetParts};
+use crate::{casing, line::AddressWord, parsed::StreetParts};
 
-pub(crate) use units::Unit;
+pub(crate) use units::SecondaryUnit;
 
 /// The parts of the delivery lines, in standard form and mixed case; absent parts are empty.
 #[derive(Debug, Default)]
-pub(crate) struct Delivery {
+pub(crate) struct DeliveryLine {
     pub number: String,
     pub predirectional: String,
     pub street: String,
     pub suffix: String,
     pub postdirectional: String,
     /// In the order in which they are written.
-    pub units: Vec<Unit>,
+    pub units: Vec<SecondaryUnit>,
     pub po_box: String,
     /// Rural or highway contract route, or the group of a military box.
     pub rural_route: String,
@@ -39,14 +39,14 @@ pub(crate) struct Delivery {
 
 /// Which part of the input a line came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum InputLine {
     Address1,
     Address2,
 }
 
-impl Delivery {
+impl DeliveryLine {
     /// Reads one line into the parts that are not taken yet.
-    pub fn read(&mut self, words: Vec<Word<'_>>, source: Source) {
+    pub fn read(&mut self, words: Vec<AddressWord<'_>>, source: InputLine) {
         let words = self.take_care_of(words);
         let words = self.take_urbanization(words);
         let words = boxes::take(self, words);
@@ -55,7 +55,7 @@ impl Delivery {
         let words = number::mark_segments(words, source);
         let segments = words.split_inclusive(|word| word.ends_segment);
         // Without a numbered segment the first that is no unit is the street.
-        let is_numbered = |segment: &[Word<'_>]| {
+        let is_numbered = |segment: &[AddressWord<'_>]| {
             places::has_kilometres(segment) || number::begins(units::skip_leading(segment))
         };
         let has_number = segments.clone().any(is_numbered);
@@ -127,7 +127,7 @@ impl Delivery {
         }
     }
 
-    fn read_segment(&mut self, segment: &[Word<'_>], may_be_street: bool, source: Source) {
+    fn read_segment(&mut self, segment: &[AddressWord<'_>], may_be_street: bool, source: InputLine) {
         if may_be_street && places::read(self, segment, source) {
             return;
         }
@@ -140,13 +140,13 @@ impl Delivery {
     }
 
     /// Reads words that are no part of the street: units, and what is kept beside them.
-    fn read_others(&mut self, words: &[Word<'_>], source: Source) {
+    fn read_others(&mut self, words: &[AddressWord<'_>], source: InputLine) {
         let mut rest = words;
         while !rest.is_empty() {
             rest = self.take_units(rest, source);
             let (name, units) = rest.split_at(units::start(rest));
             match units::bare_identifier(name) {
-                Some(identifier) => self.units.push(Unit::unnamed(identifier, source)),
+                Some(identifier) => self.units.push(SecondaryUnit::unnamed(identifier, source)),
                 None => self.push_other(name),
             }
             rest = units;
@@ -154,7 +154,7 @@ impl Delivery {
     }
 
     /// Keeps words that are no part of the delivery line.
-    fn push_other(&mut self, words: &[Word<'_>]) {
+    fn push_other(&mut self, words: &[AddressWord<'_>]) {
         if !words.is_empty() {
             let name = casing::name(words.iter().map(|word| word.sent));
             self.others.push(name);
@@ -162,7 +162,11 @@ impl Delivery {
     }
 
     /// Takes the units that the words begin with.
-    fn take_units<'w, 'a>(&mut self, words: &'w [Word<'a>], source: Source) -> &'w [Word<'a>] {
+    fn take_units<'w, 'a>(
+        &mut self,
+        words: &'w [AddressWord<'a>],
+        source: InputLine,
+    ) -> &'w [AddressWord<'a>] {
         let mut rest = words;
         while let Some((unit, used)) = units::at(rest, source) {
             self.units.push(unit);
@@ -173,7 +177,7 @@ impl Delivery {
 
     /// Takes a care-of or attention line out of the words (Publication 28 §222): up to the next
     /// segment, or, where it opens the line, up to the house number.
-    fn take_care_of<'a>(&mut self, mut words: Vec<Word<'a>>) -> Vec<Word<'a>> {
+    fn take_care_of<'a>(&mut self, mut words: Vec<AddressWord<'a>>) -> Vec<AddressWord<'a>> {
         while let Some(place) = self.read_care_of(&words) {
             words.drain(place);
         }
@@ -181,7 +185,7 @@ impl Delivery {
     }
 
     /// Keeps the first care-of among the words and gives its place.
-    fn read_care_of(&mut self, words: &[Word<'_>]) -> Option<Range<usize>> {
+    fn read_care_of(&mut self, words: &[AddressWord<'_>]) -> Option<Range<usize>> {
         let (start, marker, marker_words) = (0..words.len()).find_map(|index| {
             care_of_marker(&words[index..]).map(|(marker, count)| (index, marker, count))
         })?;
@@ -199,8 +203,8 @@ impl Delivery {
     }
 
     /// Takes a Puerto Rico urbanization (Publication 28 §293): up to the next segment or number.
-    fn take_urbanization<'a>(&mut self, mut words: Vec<Word<'a>>) -> Vec<Word<'a>> {
-        let starts = |word: &Word<'_>| matches!(word.upper, "URB" | "URBANIZACION" | "URBANIZATION");
+    fn take_urbanization<'a>(&mut self, mut words: Vec<AddressWord<'a>>) -> Vec<AddressWord<'a>> {
+        let starts = |word: &AddressWord<'_>| matches!(word.upper, "URB" | "URBANIZACION" | "URBANIZATION");
         let Some(start) = words.iter().position(starts) else {
             return words;
         };
@@ -226,7 +230,7 @@ impl Delivery {
 }
 
 /// `c/o` or `Attn` at the beginning of the words, and how many words spell it.
-fn care_of_marker(words: &[Word<'_>]) -> Option<(&'static str, usize)> {
+fn care_of_marker(words: &[AddressWord<'_>]) -> Option<(&'static str, usize)> {
     match words {
         [first, second, ..] if (first.upper, second.upper) == ("CARE", "OF") => Some(("c/o", 2)),
         [first, ..] => match first.upper {

@@ -1,14 +1,14 @@
 //! House numbers: Publication 28 §231, Appendix D1 (Wisconsin grids, hyphens, fractions).
 
-use super::{Source, highways, units};
+use super::{InputLine, highways, units};
 use crate::{
     casing,
-    line::Word,
+    line::AddressWord,
     tables::{direction, highway, suffix, unit},
 };
 
 /// True when the words begin with a house number and something to follow it.
-pub(super) fn begins(words: &[Word<'_>]) -> bool {
+pub(super) fn begins(words: &[AddressWord<'_>]) -> bool {
     match words {
         [first, second, ..] => {
             is_number(first.upper) || (is_lot(first.upper) && is_spanish_type(second.upper))
@@ -18,7 +18,7 @@ pub(super) fn begins(words: &[Word<'_>]) -> bool {
 }
 
 /// True when a plain number begins a street that has a suffix: nothing but an address of its own.
-pub(super) fn begins_whole_street(words: &[Word<'_>]) -> bool {
+pub(super) fn begins_whole_street(words: &[AddressWord<'_>]) -> bool {
     match words {
         [number, _, street @ ..] => number.is_number() && has_thoroughfare(street),
         _ => false,
@@ -39,7 +39,7 @@ fn is_lot(word: &str) -> bool {
 }
 
 /// True for a lot on a street, whatever stands between them.
-fn begins_at_lot(words: &[Word<'_>]) -> bool {
+fn begins_at_lot(words: &[AddressWord<'_>]) -> bool {
     matches!(words, [lot, street, ..] if is_lot(lot.upper) && is_spanish_type(street.upper))
 }
 
@@ -55,7 +55,7 @@ fn is_number(word: &str) -> bool {
 }
 
 /// Splits the house number, in standard form, from the words behind it.
-pub(super) fn split<'w, 'a>(words: &'w [Word<'a>]) -> (String, &'w [Word<'a>]) {
+pub(super) fn split<'w, 'a>(words: &'w [AddressWord<'a>]) -> (String, &'w [AddressWord<'a>]) {
     if !begins(words) {
         return match spelled_out(words) {
             Some(number) => (number.to_owned(), &words[1..]),
@@ -89,16 +89,16 @@ pub(super) fn split<'w, 'a>(words: &'w [Word<'a>]) -> (String, &'w [Word<'a>]) {
 }
 
 /// True for a street that is named the Spanish way, with its type before the name.
-pub(super) fn begins_spanish_street(words: &[Word<'_>]) -> bool {
+pub(super) fn begins_spanish_street(words: &[AddressWord<'_>]) -> bool {
     words.first().is_some_and(|word| matches!(word.upper, "CALLE" | "AVENIDA" | "PASEO" | "CAMINO"))
 }
 
 /// The words with the house number first, where it stands behind the street (`Calle Amapola 12`), as senders in Puerto
 /// Rico write it (Publication 28 §29). Units stay behind.
-pub(super) fn from_behind<'a>(words: &[Word<'a>]) -> Option<Vec<Word<'a>>> {
+pub(super) fn from_behind<'a>(words: &[AddressWord<'a>]) -> Option<Vec<AddressWord<'a>>> {
     let end = 1
         + (2..words.len()).find(|&index| {
-            units::at(&words[index..], Source::Address1).is_none_or(|(unit, _)| unit.designator == "#")
+            units::at(&words[index..], InputLine::Address1).is_none_or(|(unit, _)| unit.designator == "#")
                 && (words[index].is_number() || is_lot(words[index].upper))
                 && unit::designator(words[index - 1].upper).is_none_or(|unit| unit.standard == "#")
         })?;
@@ -108,7 +108,7 @@ pub(super) fn from_behind<'a>(words: &[Word<'a>]) -> Option<Vec<Word<'a>>> {
     if name.len() < 2 || units::start(name) < name.len() {
         return None;
     }
-    let mut turned = vec![Word { ends_segment: false, ..words[end - 1] }];
+    let mut turned = vec![AddressWord { ends_segment: false, ..words[end - 1] }];
     turned.extend_from_slice(name);
     turned.extend_from_slice(&words[end..]);
     Some(turned)
@@ -120,13 +120,13 @@ fn is_fraction(word: &str) -> bool {
 
 /// A letter behind the number belongs to it (`4922 B Cornell Ave`) unless it is a directional or
 /// the street itself (`100 B St`, `11745 I 10`).
-fn is_number_letter(letter: &Word<'_>, rest: &[Word<'_>]) -> bool {
+fn is_number_letter(letter: &AddressWord<'_>, rest: &[AddressWord<'_>]) -> bool {
     let [next, behind @ ..] = rest else {
         return false;
     };
     let next_is_direction = direction::abbreviation(next.upper).is_some();
     let next_is_initial = next.upper.len() <= 2 && !next_is_direction;
-    let next_is_last = behind.is_empty() || units::at(behind, Source::Address1).is_some();
+    let next_is_last = behind.is_empty() || units::at(behind, InputLine::Address1).is_some();
     let next_is_type = suffix::standard(next.upper)
         .is_some_and(|standard| next_is_last || suffix::thoroughfare(standard).is_some());
     letter.is_letter()
@@ -138,7 +138,7 @@ fn is_number_letter(letter: &Word<'_>, rest: &[Word<'_>]) -> bool {
 }
 
 /// A number in words is read where it can be nothing else: `One Liberty Plaza`, `Fifty N Front St`.
-fn spelled_out(words: &[Word<'_>]) -> Option<&'static str> {
+fn spelled_out(words: &[AddressWord<'_>]) -> Option<&'static str> {
     static NUMBERS: [(&str, &str); 13] = [
         ("ONE", "1"),
         ("TWO", "2"),
@@ -164,8 +164,8 @@ fn spelled_out(words: &[Word<'_>]) -> Option<&'static str> {
 /// Mends the segments, so that the house number begins one and its street is whole. Commas go
 /// after a lone number (`123, Main St`) and before a lone directional (`Pennsylvania Ave, NW`);
 /// one comes before a number that a name precedes (`Hayes Center 4859 S Wabash`).
-pub(super) fn mark_segments(mut words: Vec<Word<'_>>, source: Source) -> Vec<Word<'_>> {
-    if source == Source::Address1 && is_signed_number(&words) {
+pub(super) fn mark_segments(mut words: Vec<AddressWord<'_>>, source: InputLine) -> Vec<AddressWord<'_>> {
+    if source == InputLine::Address1 && is_signed_number(&words) {
         words.remove(0);
     }
     for index in 0..words.len().saturating_sub(1) {
@@ -195,12 +195,12 @@ pub(super) fn mark_segments(mut words: Vec<Word<'_>>, source: Source) -> Vec<Wor
 }
 
 /// Two addresses without a comma between them: `1000 Cathedral Pl 925 W Georgia St`.
-fn part_addresses(words: &mut [Word<'_>]) {
+fn part_addresses(words: &mut [AddressWord<'_>]) {
     for index in 3..words.len() {
         let start = words[..index].iter().rposition(|word| word.ends_segment).map_or(0, |comma| comma + 1);
         let (before, here) = (&words[start..index], &words[index..]);
         let end = here.iter().position(|word| word.ends_segment).map_or(here.len(), |comma| comma + 1);
-        let is_street = before.first().is_some_and(Word::is_number) && {
+        let is_street = before.first().is_some_and(AddressWord::is_number) && {
             let (_, street) = split(before);
             // In `10 1/2 LA Highway 1700 Main St` the number behind the street is the road's.
             let (_, through_number) = split(&words[start..=index]);
@@ -214,7 +214,7 @@ fn part_addresses(words: &mut [Word<'_>]) {
 }
 
 /// `Financial Center`, `20th St N`.
-fn ends_in_thoroughfare(words: &[Word<'_>]) -> bool {
+fn ends_in_thoroughfare(words: &[AddressWord<'_>]) -> bool {
     let words = match words {
         [head @ .., last] if direction::abbreviation(last.upper).is_some() => head,
         _ => words,
@@ -223,7 +223,7 @@ fn ends_in_thoroughfare(words: &[Word<'_>]) -> bool {
 }
 
 /// `S. W.` in two words, and nothing of the street behind it.
-fn closes_in_two(words: &[Word<'_>]) -> bool {
+fn closes_in_two(words: &[AddressWord<'_>]) -> bool {
     let [first, second, rest @ ..] = words else {
         return false;
     };
@@ -233,7 +233,7 @@ fn closes_in_two(words: &[Word<'_>]) -> bool {
 }
 
 /// `Peachtree Rd NE`: nothing of the street comes behind such a directional.
-fn is_street_end(words: &[Word<'_>]) -> bool {
+fn is_street_end(words: &[AddressWord<'_>]) -> bool {
     match words {
         [_, _, .., street, last] => {
             suffix::is_thoroughfare(street.upper)
@@ -244,12 +244,12 @@ fn is_street_end(words: &[Word<'_>]) -> bool {
     }
 }
 
-fn behind_is_suffix(behind: Option<&Word<'_>>) -> bool {
+fn behind_is_suffix(behind: Option<&AddressWord<'_>>) -> bool {
     behind.is_some_and(|word| suffix::standard(word.upper).is_some())
 }
 
 /// `#2 Turner Rd`: the sign before a house number means nothing.
-fn is_signed_number(words: &[Word<'_>]) -> bool {
+fn is_signed_number(words: &[AddressWord<'_>]) -> bool {
     match words {
         [sign, number, street, ..] => {
             sign.upper == "#"
@@ -263,7 +263,7 @@ fn is_signed_number(words: &[Word<'_>]) -> bool {
 }
 
 /// True when a house number and its street stand at `index`, behind words that are no road.
-fn follows_name(words: &[Word<'_>], index: usize) -> bool {
+fn follows_name(words: &[AddressWord<'_>], index: usize) -> bool {
     let (before, here) = words.split_at(index);
     let previous = before[index - 1].upper;
     let street_end = here.iter().position(|word| word.ends_segment).unwrap_or(here.len());
@@ -277,6 +277,6 @@ fn follows_name(words: &[Word<'_>], index: usize) -> bool {
         && highways::line(before).is_none()
 }
 
-fn has_thoroughfare(words: &[Word<'_>]) -> bool {
+fn has_thoroughfare(words: &[AddressWord<'_>]) -> bool {
     words.iter().any(|word| suffix::is_thoroughfare(word.upper))
 }

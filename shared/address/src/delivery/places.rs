@@ -1,7 +1,7 @@
 //! Places that are no numbered street: the kilometres and named buildings of Puerto Rico (Publication 28 §29), piers.
 
-use super::{Delivery, Source, units};
-use crate::{casing, line::Word};
+use super::{DeliveryLine, InputLine, units};
+use crate::{casing, line::AddressWord};
 
 /// What a road's name ends with when its number is a distance along it.
 const KILOMETRE: &str = " Km";
@@ -12,7 +12,7 @@ pub(super) fn is_kilometre_road(street_name: &str) -> bool {
 }
 
 /// Reads a segment that is such a place into the delivery, its units too. False, and nothing is read, when it is none.
-pub(super) fn read(delivery: &mut Delivery, words: &[Word<'_>], source: Source) -> bool {
+pub(super) fn read(delivery: &mut DeliveryLine, words: &[AddressWord<'_>], source: InputLine) -> bool {
     let Some((place, used)) = at(words) else {
         return false;
     };
@@ -23,27 +23,27 @@ pub(super) fn read(delivery: &mut Delivery, words: &[Word<'_>], source: Source) 
 }
 
 /// True when such a place begins the words.
-pub(super) fn begins(words: &[Word<'_>]) -> bool {
+pub(super) fn begins(words: &[AddressWord<'_>]) -> bool {
     at(words).is_some()
 }
 
 /// True when the words begin with a road and a distance along it: they number a house.
-pub(super) fn has_kilometres(words: &[Word<'_>]) -> bool {
+pub(super) fn has_kilometres(words: &[AddressWord<'_>]) -> bool {
     kilometre(words).is_some()
 }
 
 /// The place that begins the words, and how many words it takes.
-fn at(words: &[Word<'_>]) -> Option<(Place, usize)> {
+fn at(words: &[AddressWord<'_>]) -> Option<(PlaceAddress, usize)> {
     kilometre(words).or_else(|| building(words)).or_else(|| pier(words))
 }
 
-struct Place {
+struct PlaceAddress {
     number: String,
     street: String,
 }
 
 /// `Carr 2 Km 11.4`, `Km 11.4 Carr 2`, `PR-2 Km 11 Hm 4`, and how many words it takes.
-fn kilometre(words: &[Word<'_>]) -> Option<(Place, usize)> {
+fn kilometre(words: &[AddressWord<'_>]) -> Option<(PlaceAddress, usize)> {
     let (road, distance, used) = match road(words) {
         Some((road, used)) => {
             let (distance, more) = distance(&words[used..])?;
@@ -55,11 +55,11 @@ fn kilometre(words: &[Word<'_>]) -> Option<(Place, usize)> {
             (road, distance, used + more)
         }
     };
-    Some((Place { number: distance, street: format!("Carr {road}{KILOMETRE}") }, used))
+    Some((PlaceAddress { number: distance, street: format!("Carr {road}{KILOMETRE}") }, used))
 }
 
 /// The number of a road: `Carr 2`, `Carretera # 2`, `PR-2`.
-fn road<'a>(words: &[Word<'a>]) -> Option<(&'a str, usize)> {
+fn road<'a>(words: &[AddressWord<'a>]) -> Option<(&'a str, usize)> {
     let first = words.first()?.upper;
     if let Some(number) = first.strip_prefix("PR-") {
         return Some((number, 1));
@@ -73,7 +73,7 @@ fn road<'a>(words: &[Word<'a>]) -> Option<(&'a str, usize)> {
 }
 
 /// Kilometres with their tenths: `Km 11.4`, `Km11.4`, `Km 11 Hm 4`.
-fn distance(words: &[Word<'_>]) -> Option<(String, usize)> {
+fn distance(words: &[AddressWord<'_>]) -> Option<(String, usize)> {
     let is_number = |text: &str| {
         text.starts_with(|c: char| c.is_ascii_digit())
             && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
@@ -92,7 +92,7 @@ fn distance(words: &[Word<'_>]) -> Option<(String, usize)> {
 }
 
 /// `Cond Astral Apt 4`, `Residencial Las Flores Bldg 3 Apt 4`.
-fn building(words: &[Word<'_>]) -> Option<(Place, usize)> {
+fn building(words: &[AddressWord<'_>]) -> Option<(PlaceAddress, usize)> {
     let kind = match words.first()?.upper {
         "COND" | "CONDOMINIO" => "Cond",
         "RES" | "RESIDENCIAL" => "Res",
@@ -101,15 +101,16 @@ fn building(words: &[Word<'_>]) -> Option<(Place, usize)> {
     let name = &words[1..];
     let used = if name.is_empty() { 0 } else { units::start(name) };
     let name = casing::name(name[..used].iter().map(|word| word.sent));
-    (!name.is_empty()).then(|| (Place { number: String::new(), street: format!("{kind} {name}") }, used + 1))
+    (!name.is_empty())
+        .then(|| (PlaceAddress { number: String::new(), street: format!("{kind} {name}") }, used + 1))
 }
 
 /// `Pier 39`, with units behind it or nothing.
-fn pier(words: &[Word<'_>]) -> Option<(Place, usize)> {
+fn pier(words: &[AddressWord<'_>]) -> Option<(PlaceAddress, usize)> {
     let [pier, number, rest @ ..] = words else {
         return None;
     };
-    let is_whole = rest.is_empty() || units::at(rest, Source::Address1).is_some();
+    let is_whole = rest.is_empty() || units::at(rest, InputLine::Address1).is_some();
     let is_pier = pier.upper == "PIER" && !pier.ends_segment && number.has_digit() && is_whole;
-    is_pier.then(|| (Place { number: String::new(), street: format!("Pier {}", number.upper) }, 2))
+    is_pier.then(|| (PlaceAddress { number: String::new(), street: format!("Pier {}", number.upper) }, 2))
 }

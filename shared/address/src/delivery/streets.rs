@@ -1,14 +1,14 @@
 //! A numbered street line: Publication 28 §231 to §237.
 
-use super::{Delivery, Source, highways, number, units};
+use super::{DeliveryLine, InputLine, highways, number, units};
 use crate::{
     casing,
-    line::Word,
+    line::AddressWord,
     tables::{direction, suffix},
 };
 
 /// Reads a street segment, whose leading units are taken already, into the delivery.
-pub(super) fn read(delivery: &mut Delivery, words: &[Word<'_>], source: Source) {
+pub(super) fn read(delivery: &mut DeliveryLine, words: &[AddressWord<'_>], source: InputLine) {
     let turned = number::begins_spanish_street(words).then(|| number::from_behind(words)).flatten();
     let words = turned.as_deref().unwrap_or(words);
     let (number, words) = number::split(words);
@@ -28,7 +28,7 @@ pub(super) fn read(delivery: &mut Delivery, words: &[Word<'_>], source: Source) 
 }
 
 /// Reads directionals, name and suffix.
-fn read_street(delivery: &mut Delivery, words: &[Word<'_>], source: Source) {
+fn read_street(delivery: &mut DeliveryLine, words: &[AddressWord<'_>], source: InputLine) {
     let words = take_bare_unit(delivery, words, source);
     if read_highway(delivery, words, source) {
         return;
@@ -41,7 +41,7 @@ fn read_street(delivery: &mut Delivery, words: &[Word<'_>], source: Source) {
 }
 
 /// A road with a number: what follows it is a directional, a suffix (`Byp`) or both.
-fn read_highway(delivery: &mut Delivery, words: &[Word<'_>], source: Source) -> bool {
+fn read_highway(delivery: &mut DeliveryLine, words: &[AddressWord<'_>], source: InputLine) -> bool {
     let Some(highway) = highways::line(words) else {
         return false;
     };
@@ -54,7 +54,7 @@ fn read_highway(delivery: &mut Delivery, words: &[Word<'_>], source: Source) -> 
                 && unit.has_digit()
                 && !casing::is_ordinal(unit.upper) =>
         {
-            delivery.units.push(units::Unit::unnamed(unit.upper.to_owned(), source));
+            delivery.units.push(units::SecondaryUnit::unnamed(unit.upper.to_owned(), source));
             std::slice::from_ref(direction)
         }
         rest => rest,
@@ -80,7 +80,11 @@ fn read_highway(delivery: &mut Delivery, words: &[Word<'_>], source: Source) -> 
 
 /// A number or letter behind the suffix is a unit that nobody named (`123 Main St 4B`); behind a
 /// name without a suffix only a number is (`1020 W Bryn Mawr 211`).
-fn take_bare_unit<'w, 'a>(delivery: &mut Delivery, words: &'w [Word<'a>], source: Source) -> &'w [Word<'a>] {
+fn take_bare_unit<'w, 'a>(
+    delivery: &mut DeliveryLine,
+    words: &'w [AddressWord<'a>],
+    source: InputLine,
+) -> &'w [AddressWord<'a>] {
     let name = match words {
         [first, rest @ ..] if direction::abbreviation(first.upper).is_some() => rest,
         _ => words,
@@ -100,15 +104,15 @@ fn take_bare_unit<'w, 'a>(delivery: &mut Delivery, words: &'w [Word<'a>], source
     }
     let has_unit = !delivery.units.is_empty();
     if ends_in_suffix(head) || (is_number && !has_unit && is_plain_name(head)) {
-        delivery.units.push(units::Unit::unnamed(last.upper.to_owned(), source));
+        delivery.units.push(units::SecondaryUnit::unnamed(last.upper.to_owned(), source));
         return &words[..words.len() - 1];
     }
     words
 }
 
 /// True for a name and its suffix, with or without a directional behind.
-fn ends_in_suffix(words: &[Word<'_>]) -> bool {
-    let is_direction = |word: &Word<'_>| direction::abbreviation(word.upper).is_some();
+fn ends_in_suffix(words: &[AddressWord<'_>]) -> bool {
+    let is_direction = |word: &AddressWord<'_>| direction::abbreviation(word.upper).is_some();
     let words = match words {
         [head @ .., first, second] if is_direction(first) && is_direction(second) => head,
         [head @ .., last] if is_direction(last) => head,
@@ -118,13 +122,17 @@ fn ends_in_suffix(words: &[Word<'_>]) -> bool {
 }
 
 /// True for a name in which nothing is a number or a suffix.
-fn is_plain_name(words: &[Word<'_>]) -> bool {
+fn is_plain_name(words: &[AddressWord<'_>]) -> bool {
     !words.is_empty() && !words.iter().any(|word| word.has_digit() || suffix::standard(word.upper).is_some())
 }
 
 /// Takes words behind the suffix that are no part of the street, like a building or the city
 /// (`175 Langley Dr Langley Commons`).
-fn take_tail<'w, 'a>(delivery: &mut Delivery, words: &'w [Word<'a>], source: Source) -> &'w [Word<'a>] {
+fn take_tail<'w, 'a>(
+    delivery: &mut DeliveryLine,
+    words: &'w [AddressWord<'a>],
+    source: InputLine,
+) -> &'w [AddressWord<'a>] {
     if let Some(end) = building_start(words) {
         delivery.read_others(&words[end..], source);
         return &words[..end];
@@ -153,7 +161,7 @@ fn take_tail<'w, 'a>(delivery: &mut Delivery, words: &'w [Word<'a>], source: Sou
 
 /// Where a building behind the street begins, whose name ends as a street's may: `Campbell Ave Logan Square`. It has two
 /// words at least, and no directional between it and the street.
-fn building_start(words: &[Word<'_>]) -> Option<usize> {
+fn building_start(words: &[AddressWord<'_>]) -> Option<usize> {
     let kind = suffix::standard(words.last()?.upper)?;
     if !matches!(kind, "Cmns" | "Ctr" | "Cv" | "Ests" | "Gdns" | "Mall" | "Mnr" | "Plz" | "Sq" | "Vlg") {
         return None;
@@ -167,7 +175,10 @@ fn building_start(words: &[Word<'_>]) -> Option<usize> {
 }
 
 /// Takes the directional at the end (§233.2), unless it would be all of the name.
-fn take_postdirectional<'w, 'a>(delivery: &mut Delivery, words: &'w [Word<'a>]) -> &'w [Word<'a>] {
+fn take_postdirectional<'w, 'a>(
+    delivery: &mut DeliveryLine,
+    words: &'w [AddressWord<'a>],
+) -> &'w [AddressWord<'a>] {
     let (postdirectional, head) = directional_at_end(words);
     if postdirectional.is_empty() || is_only_type(head) {
         return words;
@@ -177,7 +188,7 @@ fn take_postdirectional<'w, 'a>(delivery: &mut Delivery, words: &'w [Word<'a>]) 
 }
 
 /// The directional of one or two words at the end, or none, and the words before it.
-fn directional_at_end<'w, 'a>(words: &'w [Word<'a>]) -> (&'static str, &'w [Word<'a>]) {
+fn directional_at_end<'w, 'a>(words: &'w [AddressWord<'a>]) -> (&'static str, &'w [AddressWord<'a>]) {
     if let [head @ .., first, second] = words
         && !head.is_empty()
         && let Some(combined) = direction::combined(first.upper, second.upper)
@@ -194,7 +205,7 @@ fn directional_at_end<'w, 'a>(words: &'w [Word<'a>]) -> (&'static str, &'w [Word
 }
 
 /// True when nothing is there, or only the `Avenue` of `Avenue E`.
-fn is_only_type(words: &[Word<'_>]) -> bool {
+fn is_only_type(words: &[AddressWord<'_>]) -> bool {
     match words {
         [] => true,
         [only] => suffix::standard(only.upper).is_some_and(|s| suffix::thoroughfare(s).is_some()),
@@ -203,7 +214,7 @@ fn is_only_type(words: &[Word<'_>]) -> bool {
 }
 
 /// Takes the suffix at the end (§234), misspelled or not.
-fn take_suffix<'w, 'a>(delivery: &mut Delivery, words: &'w [Word<'a>]) -> &'w [Word<'a>] {
+fn take_suffix<'w, 'a>(delivery: &mut DeliveryLine, words: &'w [AddressWord<'a>]) -> &'w [AddressWord<'a>] {
     let [head @ .., before, last] = words else {
         return words;
     };
@@ -222,7 +233,10 @@ fn take_suffix<'w, 'a>(delivery: &mut Delivery, words: &'w [Word<'a>]) -> &'w [W
 }
 
 /// Takes the directional at the beginning (§233.1), unless it is all of the name.
-fn take_predirectional<'w, 'a>(delivery: &mut Delivery, words: &'w [Word<'a>]) -> &'w [Word<'a>] {
+fn take_predirectional<'w, 'a>(
+    delivery: &mut DeliveryLine,
+    words: &'w [AddressWord<'a>],
+) -> &'w [AddressWord<'a>] {
     // One letter and one word are two: in `N West Shore Blvd` West belongs to the name.
     if let [first, second, rest @ ..] = words
         && !rest.is_empty()
@@ -250,7 +264,7 @@ fn take_predirectional<'w, 'a>(delivery: &mut Delivery, words: &'w [Word<'a>]) -
 /// The street's name in mixed case. Words that a suffix follows are written out: a directional
 /// (`Bay West Dr`, §233.3) and a suffix (`19th Street Ct`, §234). So is a directional that follows
 /// the predirectional (`S West Main St`).
-fn name(words: &[Word<'_>], has_suffix: bool, has_predirectional: bool) -> String {
+fn name(words: &[AddressWord<'_>], has_suffix: bool, has_predirectional: bool) -> String {
     let mut name = String::new();
     let last = words.len().saturating_sub(1);
     let mut index = 0;
@@ -283,7 +297,7 @@ fn name(words: &[Word<'_>], has_suffix: bool, has_predirectional: bool) -> Strin
 }
 
 /// The ending of an ordinal that was sent in two words: `16 TH St`.
-fn parted_ordinal(words: &[Word<'_>], index: usize, has_suffix: bool) -> Option<&'static str> {
+fn parted_ordinal(words: &[AddressWord<'_>], index: usize, has_suffix: bool) -> Option<&'static str> {
     let is_last = index + 2 == words.len();
     if !words[index].is_number() {
         return None;
@@ -298,7 +312,7 @@ fn parted_ordinal(words: &[Word<'_>], index: usize, has_suffix: bool) -> Option<
 }
 
 /// True for `Ave H` and `Ave of the Americas`, whose type is part of the name.
-fn is_avenue_by_name(words: &[Word<'_>]) -> bool {
+fn is_avenue_by_name(words: &[AddressWord<'_>]) -> bool {
     match words {
         [avenue, second, rest @ ..] if matches!(avenue.upper, "AVE" | "AV") => {
             second.upper == "OF" || (rest.is_empty() && second.upper.len() <= 2)

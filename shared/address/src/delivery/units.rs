@@ -2,42 +2,42 @@
 
 use std::borrow::Cow;
 
-use super::{Source, highways};
+use super::{InputLine, highways};
 use crate::{
     casing,
-    line::Word,
+    line::AddressWord,
     tables::{
         direction, suffix,
-        unit::{self, Designator},
+        unit::{self, UnitDesignator},
     },
 };
 
 /// One secondary unit: `Apt 4B`, `Rear`, `# 12`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Unit {
+pub(crate) struct SecondaryUnit {
     /// `Apt`, `Ste`, ..., or `#` when the sender named none.
     pub designator: &'static str,
     /// Capitals; empty for designators that stand alone.
     pub identifier: String,
     /// The part of the input it was sent in.
-    pub source: Source,
+    pub source: InputLine,
 }
 
-impl Unit {
+impl SecondaryUnit {
     /// A unit of which only the identifier is known.
-    pub fn unnamed(identifier: String, source: Source) -> Self {
+    pub fn unnamed(identifier: String, source: InputLine) -> Self {
         Self { designator: "#", identifier, source }
     }
 
     /// True when this unit, `used` words long, stands between the house number and the street.
-    pub fn is_named_early(&self, words: &[Word<'_>], used: usize) -> bool {
+    pub fn is_named_early(&self, words: &[AddressWord<'_>], used: usize) -> bool {
         let is_sure = self.designator == "#" || self.designator == "Apt";
         is_sure && words.len() > used + 1
     }
 }
 
 /// The identifier that words standing alone give, where there is nothing else: `4B`, `106 D`.
-pub(super) fn bare_identifier(words: &[Word<'_>]) -> Option<String> {
+pub(super) fn bare_identifier(words: &[AddressWord<'_>]) -> Option<String> {
     match words {
         [only] if is_identifier(only.upper) => Some(only.upper.to_owned()),
         [number, letter] if number.is_number() && letter.is_letter() => {
@@ -59,7 +59,7 @@ pub(super) fn is_identifier(word: &str) -> bool {
 }
 
 /// The unit at the beginning of the words, and how many words it takes.
-pub(super) fn at(words: &[Word<'_>], source: Source) -> Option<(Unit, usize)> {
+pub(super) fn at(words: &[AddressWord<'_>], source: InputLine) -> Option<(SecondaryUnit, usize)> {
     if let Some(floor) = ordinal_floor(words, source) {
         return Some(floor);
     }
@@ -68,7 +68,7 @@ pub(super) fn at(words: &[Word<'_>], source: Source) -> Option<(Unit, usize)> {
         && suite.upper == "ST"
         && number.is_number()
     {
-        let unit = Unit { designator: "Ste", identifier: number.upper.to_owned(), source };
+        let unit = SecondaryUnit { designator: "Ste", identifier: number.upper.to_owned(), source };
         return Some((unit, 2));
     }
     // `# Apt 200`.
@@ -79,7 +79,7 @@ pub(super) fn at(words: &[Word<'_>], source: Source) -> Option<(Unit, usize)> {
         return at(rest, source).map(|(unit, used)| (unit, used + 1));
     }
     let (designator, glued) = designator_of(words.first()?)?;
-    let unit = |identifier: String| Unit { designator: designator.standard, identifier, source };
+    let unit = |identifier: String| SecondaryUnit { designator: designator.standard, identifier, source };
     if let Some(identifier) = glued {
         return Some((unit(identifier.to_owned()), 1));
     }
@@ -90,7 +90,7 @@ pub(super) fn at(words: &[Word<'_>], source: Source) -> Option<(Unit, usize)> {
     let skipped = 1 + signs.count();
     // `Front S` is a street with its directional.
     let may_be_letters =
-        |word: &Word<'_>| designator.is_plain || direction::abbreviation(word.upper).is_none();
+        |word: &AddressWord<'_>| designator.is_plain || direction::abbreviation(word.upper).is_none();
     let identifier =
         (words.get(skipped)).filter(|word| !ends && is_identifier(word.upper) && may_be_letters(word));
     let Some(identifier) = identifier else {
@@ -114,7 +114,7 @@ pub(super) fn at(words: &[Word<'_>], source: Source) -> Option<(Unit, usize)> {
 }
 
 /// True when the words begin with a designator.
-fn at_unit(words: &[Word<'_>]) -> bool {
+fn at_unit(words: &[AddressWord<'_>]) -> bool {
     words.first().is_some_and(|word| word.upper != "#" && unit::designator(word.upper).is_some())
 }
 
@@ -123,7 +123,7 @@ fn is_number_sign(word: &str) -> bool {
 }
 
 /// The designator that a word is or begins with (`APT5`), and the identifier glued to it.
-fn designator_of<'a>(word: &Word<'a>) -> Option<(Designator, Option<&'a str>)> {
+fn designator_of<'a>(word: &AddressWord<'a>) -> Option<(UnitDesignator, Option<&'a str>)> {
     if let Some(designator) = unit::designator(word.upper) {
         return Some((designator, None));
     }
@@ -138,7 +138,7 @@ fn designator_of<'a>(word: &Word<'a>) -> Option<(Designator, Option<&'a str>)> {
 }
 
 /// `2nd Floor`, `Second Fl`, and `2 Floor` where nothing follows.
-fn ordinal_floor(words: &[Word<'_>], source: Source) -> Option<(Unit, usize)> {
+fn ordinal_floor(words: &[AddressWord<'_>], source: InputLine) -> Option<(SecondaryUnit, usize)> {
     let [ordinal, floor, ..] = words else {
         return None;
     };
@@ -162,13 +162,13 @@ fn ordinal_floor(words: &[Word<'_>], source: Source) -> Option<(Unit, usize)> {
     } else {
         unit::ordinal(ordinal.upper)?.into()
     };
-    let unit = Unit { designator: "Fl", identifier: number.into_owned(), source };
+    let unit = SecondaryUnit { designator: "Fl", identifier: number.into_owned(), source };
     Some((unit, 2))
 }
 
 /// The words behind the units that a segment begins with.
-pub(super) fn skip_leading<'w, 'a>(mut words: &'w [Word<'a>]) -> &'w [Word<'a>] {
-    while let Some((_, used)) = at(words, Source::Address1) {
+pub(super) fn skip_leading<'w, 'a>(mut words: &'w [AddressWord<'a>]) -> &'w [AddressWord<'a>] {
+    while let Some((_, used)) = at(words, InputLine::Address1) {
         words = &words[used..];
     }
     words
@@ -176,14 +176,14 @@ pub(super) fn skip_leading<'w, 'a>(mut words: &'w [Word<'a>]) -> &'w [Word<'a>] 
 
 /// Where the units of a street line begin; its length when there are none. `words` starts at the
 /// street's name, so the first word is never a unit.
-pub(super) fn start(words: &[Word<'_>]) -> usize {
+pub(super) fn start(words: &[AddressWord<'_>]) -> usize {
     let name_end = highways::line(words).map_or(1, |road| road.used);
     (name_end..words.len()).find(|&index| begins_at(words, index)).unwrap_or(words.len())
 }
 
-fn begins_at(words: &[Word<'_>], index: usize) -> bool {
+fn begins_at(words: &[AddressWord<'_>], index: usize) -> bool {
     let here = &words[index..];
-    let Some((unit, used)) = at(here, Source::Address1) else {
+    let Some((unit, used)) = at(here, InputLine::Address1) else {
         return false;
     };
     let before = &words[index - 1];
@@ -195,13 +195,13 @@ fn begins_at(words: &[Word<'_>], index: usize) -> bool {
         return true;
     }
     // The other designators are also names: they need a street before them or the line's end behind.
-    let is_direction = |word: &Word<'_>| direction::abbreviation(word.upper).is_some();
+    let is_direction = |word: &AddressWord<'_>| direction::abbreviation(word.upper).is_some();
     let follows_street = suffix::standard(before.upper).is_some()
         || (is_direction(before) && !words[..index].iter().all(is_direction))
         || before.has_digit();
     let is_numbered = unit.identifier.bytes().any(|byte| byte.is_ascii_digit());
     let is_alone = unit.identifier.is_empty();
-    let ends_line = used == here.len() || at(&here[used..], Source::Address1).is_some();
+    let ends_line = used == here.len() || at(&here[used..], InputLine::Address1).is_some();
     let is_name = matches!(here[0].upper, "FRONT" | "SIDE");
     if follows_street {
         is_numbered || is_alone || ends_line

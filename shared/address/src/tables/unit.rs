@@ -6,7 +6,7 @@ use crate::hash::WordMap;
 
 /// A secondary unit designator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Designator {
+pub(crate) struct UnitDesignator {
     /// The standard form, `Apt`.
     pub standard: &'static str,
     /// The word means a unit wherever a number follows; the others are street names too
@@ -47,18 +47,18 @@ static DESIGNATORS: &[(&str, &str, bool, bool)] = &[
     ("#", "NO NUM NUMBER", false, false),
 ];
 
-static BY_SPELLING: LazyLock<WordMap<Designator>> = LazyLock::new(|| {
+static BY_SPELLING: LazyLock<WordMap<UnitDesignator>> = LazyLock::new(|| {
     DESIGNATORS
         .iter()
         .flat_map(|&(standard, spellings, is_plain, may_stand_alone)| {
-            let designator = Designator { standard, is_plain, may_stand_alone };
+            let designator = UnitDesignator { standard, is_plain, may_stand_alone };
             spellings.split(' ').map(move |spelling| (spelling, designator))
         })
         .collect()
 });
 
 /// The designator that an upper-case word spells.
-pub(crate) fn designator(word: &str) -> Option<Designator> {
+pub(crate) fn designator(word: &str) -> Option<UnitDesignator> {
     BY_SPELLING.get(word).copied()
 }
 

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use address::{
-    AddressInput, Evidence, Namesakes, Place, PointKey, Reading, Street, StreetQuestion, Strictness, Verdict,
-    only_confirmed, parse,
+    AddressInput, AddressVerdict, CheckedAddress, DeliveryPoint, PointEvidence, PointKey, SimilarStreets,
+    StandardStreet, StreetQuestion, VerificationStrictness, only_confirmed, parse,
 };
 
 /// ZIPs that lie near each other.
@@ -55,7 +55,7 @@ pub struct County {
     /// By ZIP and address.
     points: BTreeSet<(i32, u128)>,
     /// By ZIP and key, with the key of the name.
-    streets: BTreeMap<(i32, i64), (i64, Street)>,
+    streets: BTreeMap<(i32, i64), (i64, StandardStreet)>,
 }
 
 impl County {
@@ -93,20 +93,20 @@ impl County {
     }
 
     /// The verdict where this much of an address is asked for as there is of it.
-    pub fn verify(&self, input: AddressInput<'_>) -> Verdict {
-        let reading = Reading::of(input);
+    pub fn verify(&self, input: AddressInput<'_>) -> AddressVerdict {
+        let reading = CheckedAddress::of(input);
         if reading.failure().is_some() {
             return reading.verdict();
         }
         let key = reading.point_key();
         let evidence = self.evidence(key);
-        let is_open = evidence == Evidence::Nothing && self.is_covered(key.zip);
+        let is_open = evidence == PointEvidence::Nothing && self.is_covered(key.zip);
         let corrected = is_open.then(|| self.corrected(&reading)).flatten();
         let (reading, evidence) = corrected.unwrap_or((reading, evidence));
-        reading.confirmed(evidence).demand(Strictness::Zip)
+        reading.confirmed(evidence).demand(VerificationStrictness::Zip)
     }
 
-    fn corrected(&self, reading: &Reading) -> Option<(Reading, Evidence)> {
+    fn corrected(&self, reading: &CheckedAddress) -> Option<(CheckedAddress, PointEvidence)> {
         let namesakes = self.namesakes(&reading.street_question()?);
         let candidates = reading.candidates(&namesakes).into_iter();
         only_confirmed(candidates.map(|one| (one.clone(), self.evidence(one.point_key()))), |evidence| {
@@ -114,28 +114,28 @@ impl County {
         })
     }
 
-    fn evidence(&self, key: PointKey) -> Evidence {
-        let place = Place { latitude: 39.3, longitude: -76.5, plus4: None, residential: None };
+    fn evidence(&self, key: PointKey) -> PointEvidence {
+        let place = DeliveryPoint { latitude: 39.3, longitude: -76.5, plus4: None, residential: None };
         let number = |id: address::AddressId| id.as_uuid().as_u128();
         let (id, house) = (key.address_id, number(key.address_id.house()));
         let in_house = (key.zip, house)..=(key.zip, number(id.last_of_house()));
         let last = self.points.range(in_house).next_back().map(|(_, id)| *id);
         match last {
-            _ if self.points.contains(&(key.zip, number(id))) => Evidence::DeliveryPoint(place),
-            Some(last) if last == house => Evidence::DeliveryPoint(place),
-            Some(_) => Evidence::House(place),
-            None if self.streets.contains_key(&(key.zip, key.street_key)) => Evidence::Street,
-            None => Evidence::Nothing,
+            _ if self.points.contains(&(key.zip, number(id))) => PointEvidence::DeliveryPoint(place),
+            Some(last) if last == house => PointEvidence::DeliveryPoint(place),
+            Some(_) => PointEvidence::House(place),
+            None if self.streets.contains_key(&(key.zip, key.street_key)) => PointEvidence::Street,
+            None => PointEvidence::Nothing,
         }
     }
 
-    fn namesakes(&self, question: &StreetQuestion) -> Namesakes {
+    fn namesakes(&self, question: &StreetQuestion) -> SimilarStreets {
         let is_longer = |name_key: &i64| question.longer_name_keys.contains(name_key);
         let in_zip = self.streets.range((question.zip, i64::MIN)..=(question.zip, i64::MAX));
         let in_zip = in_zip.filter(|(_, (key, _))| *key == question.name_key || is_longer(key));
         let (first, last) = question.zips_nearby;
         let nearby = || self.streets.range((first, i64::MIN)..=(last, i64::MAX));
-        Namesakes {
+        SimilarStreets {
             in_zip: in_zip.map(|(_, (_, street))| street.clone()).collect(),
             is_written_nearby: nearby().any(|((_, street_key), _)| *street_key == question.street_key),
             is_longer_nearby: nearby().any(|(_, (name_key, _))| is_longer(name_key)),

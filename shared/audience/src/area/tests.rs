@@ -2,8 +2,8 @@ use super::*;
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
-fn area(json: &Json) -> Result<Area, AreaError> {
-    Area::parse(&json.to_string())
+fn area(json: &Json) -> Result<GeoArea, AreaError> {
+    GeoArea::parse(&json.to_string())
 }
 
 /// A closed square ring around a centre.
@@ -104,7 +104,7 @@ fn what_is_no_geojson_is_refused() {
         r#"{"type":"Polygon","coordinates":[[[0,0],[1e999,0],[1,1],[0,0]]]}"#,
         r#"{"type":"Polygon","coordinates":[[[0,0],[NaN,0],[1,1],[0,0]]]}"#,
     ] {
-        assert!(matches!(Area::parse(text), Err(AreaError::NotGeoJson(_))), "{text}");
+        assert!(matches!(GeoArea::parse(text), Err(AreaError::NotGeoJson(_))), "{text}");
     }
 }
 
@@ -150,7 +150,7 @@ fn size_is_bounded() {
     assert_eq!(area(&polygon(&[ring(MAX_VERTICES + 1)])), Err(AreaError::TooManyVertices));
     let halves = polygon(&[ring(MAX_VERTICES / 2), ring(MAX_VERTICES / 2 + 1)]);
     assert_eq!(area(&halves), Err(AreaError::TooManyVertices));
-    assert_eq!(Area::parse(&" ".repeat(MAX_BYTES + 1)), Err(AreaError::TooLong));
+    assert_eq!(GeoArea::parse(&" ".repeat(MAX_BYTES + 1)), Err(AreaError::TooLong));
 }
 
 #[test]
@@ -159,10 +159,10 @@ fn deep_nesting_is_refused_without_overflow() {
     for (open, close) in [("[", "]"), (r#"{"type":"GeometryCollection","geometries":["#, "]}")] {
         let levels = arrays / open.len();
         let text = open.repeat(levels) + &close.repeat(levels);
-        assert!(matches!(Area::parse(&text), Err(AreaError::NotGeoJson(_))));
+        assert!(matches!(GeoArea::parse(&text), Err(AreaError::NotGeoJson(_))));
     }
     let coordinates = format!(r#"{{"type":"Polygon","coordinates":{}}}"#, "[".repeat(arrays));
-    assert!(matches!(Area::parse(&coordinates), Err(AreaError::NotGeoJson(_))));
+    assert!(matches!(GeoArea::parse(&coordinates), Err(AreaError::NotGeoJson(_))));
 }
 
 /// The corners of a convex polygon with whole-number coordinates, counter-clockwise and closed:
@@ -203,8 +203,8 @@ proptest! {
 
     #[test]
     fn reading_never_panics(text in any::<String>(), json in r#"[{}\[\]",:a-z0-9.-]{0,60}"#) {
-        let _ = Area::parse(&text);
-        let _ = Area::parse(&format!(r#"{{"type":"Polygon","coordinates":{json}}}"#));
+        let _ = GeoArea::parse(&text);
+        let _ = GeoArea::parse(&format!(r#"{{"type":"Polygon","coordinates":{json}}}"#));
     }
 }
 
@@ -212,7 +212,7 @@ proptest! {
 fn a_border_that_crosses_itself_or_encloses_nothing_is_no_area_that_is_meant() {
     let check = |rings: serde_json::Value| {
         let text = serde_json::json!({ "type": "Polygon", "coordinates": rings }).to_string();
-        Area::parse(&text).unwrap().check()
+        GeoArea::parse(&text).unwrap().check()
     };
     let square = serde_json::json!([[0, 0], [4, 0], [4, 4], [0, 4], [0, 0]]);
     let hole = serde_json::json!([[1, 1], [2, 1], [2, 2], [1, 2], [1, 1]]);

@@ -8,31 +8,35 @@ use std::{
 use chrono::NaiveDate;
 
 use super::{
-    operand::{Operand, Refused, fold_text},
-    operator::{Kind, Operator},
+    operand::{ConditionOperand, OperandError, fold_text},
+    operator::{ComparisonKind, Operator},
 };
 use crate::{birthday::Birthday, column::ColumnType, value};
 
 /// A test of one value, with the operand already of its type.
 #[derive(Clone, Debug)]
-pub(super) enum Test {
+pub(super) enum ValueTest {
     Text(TextTest),
-    Number(Range<f64>),
+    Number(ValueRange<f64>),
     Date(DateTest),
     /// Any answer, or one of the two.
     YesNo(Option<bool>),
     Birthday(BirthdayTest),
 }
 
-impl Test {
-    /// The test of an operator that has no "not" in it (see [`Operator::without_not`]).
-    pub(super) fn new(kind: Kind, operator: Operator, operand: Operand<'_>) -> Result<Self, Refused> {
+impl ValueTest {
+    /// The test of an operator that has no "not" in it (see [`ConditionOperator::without_not`]).
+    pub(super) fn new(
+        kind: ComparisonKind,
+        operator: Operator,
+        operand: ConditionOperand<'_>,
+    ) -> Result<Self, OperandError> {
         Ok(match kind {
-            Kind::Typed(ColumnType::Text) => Self::Text(TextTest::new(operator, operand)?),
-            Kind::Typed(ColumnType::Number) => Self::Number(number_range(operator, operand)?),
-            Kind::Typed(ColumnType::Date) => Self::Date(DateTest::new(operator, operand)?),
-            Kind::Typed(ColumnType::YesNo) => Self::YesNo(answer(operator, operand)?),
-            Kind::Birthday => Self::Birthday(BirthdayTest::new(operator, operand)?),
+            ComparisonKind::Typed(ColumnType::Text) => Self::Text(TextTest::new(operator, operand)?),
+            ComparisonKind::Typed(ColumnType::Number) => Self::Number(number_range(operator, operand)?),
+            ComparisonKind::Typed(ColumnType::Date) => Self::Date(DateTest::new(operator, operand)?),
+            ComparisonKind::Typed(ColumnType::YesNo) => Self::YesNo(answer(operator, operand)?),
+            ComparisonKind::Birthday => Self::Birthday(BirthdayTest::new(operator, operand)?),
         })
     }
 
@@ -62,7 +66,7 @@ pub(super) enum TextTest {
 }
 
 impl TextTest {
-    fn new(operator: Operator, operand: Operand<'_>) -> Result<Self, Refused> {
+    fn new(operator: Operator, operand: ConditionOperand<'_>) -> Result<Self, OperandError> {
         match operator {
             Operator::IsNotEmpty => operand.absent().map(|()| Self::NotEmpty),
             Operator::Is => operand.text().map(Self::Is),
@@ -70,7 +74,7 @@ impl TextTest {
             Operator::StartsWith => operand.text().map(Self::StartsWith),
             Operator::EndsWith => operand.text().map(Self::EndsWith),
             Operator::IsOneOf => operand.texts().map(Self::IsOneOf),
-            _ => Err(Refused::Operator),
+            _ => Err(OperandError::Operator),
         }
     }
 
@@ -89,12 +93,12 @@ impl TextTest {
 
 /// An interval of numbers or days; each end is included, excluded or open.
 #[derive(Clone, Debug)]
-pub(super) struct Range<T> {
+pub(super) struct ValueRange<T> {
     low: Bound<T>,
     high: Bound<T>,
 }
 
-impl<T: PartialOrd + Copy> Range<T> {
+impl<T: PartialOrd + Copy> ValueRange<T> {
     const EVERY: Self = Self::new(Bound::Unbounded, Bound::Unbounded);
 
     const fn new(low: Bound<T>, high: Bound<T>) -> Self {
@@ -110,48 +114,52 @@ impl<T: PartialOrd + Copy> Range<T> {
     }
 }
 
-fn number_range(operator: Operator, operand: Operand<'_>) -> Result<Range<f64>, Refused> {
+fn number_range(operator: Operator, operand: ConditionOperand<'_>) -> Result<ValueRange<f64>, OperandError> {
     use Bound::{Excluded, Included, Unbounded};
     match operator {
-        Operator::IsNotEmpty => operand.absent().map(|()| Range::EVERY),
-        Operator::Is => operand.number().map(|number| Range::from_to(number, number)),
-        Operator::Greater => operand.number().map(|low| Range::new(Excluded(low), Unbounded)),
-        Operator::GreaterOrEqual => operand.number().map(|low| Range::new(Included(low), Unbounded)),
-        Operator::Less => operand.number().map(|high| Range::new(Unbounded, Excluded(high))),
-        Operator::LessOrEqual => operand.number().map(|high| Range::new(Unbounded, Included(high))),
-        Operator::Between => operand.pair(Operand::number).map(|(low, high)| Range::from_to(low, high)),
-        _ => Err(Refused::Operator),
+        Operator::IsNotEmpty => operand.absent().map(|()| ValueRange::EVERY),
+        Operator::Is => operand.number().map(|number| ValueRange::from_to(number, number)),
+        Operator::Greater => operand.number().map(|low| ValueRange::new(Excluded(low), Unbounded)),
+        Operator::GreaterOrEqual => operand.number().map(|low| ValueRange::new(Included(low), Unbounded)),
+        Operator::Less => operand.number().map(|high| ValueRange::new(Unbounded, Excluded(high))),
+        Operator::LessOrEqual => operand.number().map(|high| ValueRange::new(Unbounded, Included(high))),
+        Operator::Between => {
+            operand.pair(ConditionOperand::number).map(|(low, high)| ValueRange::from_to(low, high))
+        }
+        _ => Err(OperandError::Operator),
     }
 }
 
-fn answer(operator: Operator, operand: Operand<'_>) -> Result<Option<bool>, Refused> {
+fn answer(operator: Operator, operand: ConditionOperand<'_>) -> Result<Option<bool>, OperandError> {
     match operator {
         Operator::IsNotEmpty => operand.absent().map(|()| None),
         Operator::Is => operand.yes_no().map(Some),
-        _ => Err(Refused::Operator),
+        _ => Err(OperandError::Operator),
     }
 }
 
 /// Days that stay, or that move with today.
 #[derive(Clone, Debug)]
 pub(super) enum DateTest {
-    In(Range<NaiveDate>),
+    In(ValueRange<NaiveDate>),
     LastDays(u32),
     NextDays(u32),
 }
 
 impl DateTest {
-    fn new(operator: Operator, operand: Operand<'_>) -> Result<Self, Refused> {
+    fn new(operator: Operator, operand: ConditionOperand<'_>) -> Result<Self, OperandError> {
         use Bound::{Excluded, Unbounded};
         let range = match operator {
             Operator::InLastDays => return operand.days().map(Self::LastDays),
             Operator::InNextDays => return operand.days().map(Self::NextDays),
-            Operator::IsNotEmpty => operand.absent().map(|()| Range::EVERY),
-            Operator::Is => operand.date().map(|date| Range::from_to(date, date)),
-            Operator::Before => operand.date().map(|date| Range::new(Unbounded, Excluded(date))),
-            Operator::After => operand.date().map(|date| Range::new(Excluded(date), Unbounded)),
-            Operator::Between => operand.pair(Operand::date).map(|(low, high)| Range::from_to(low, high)),
-            _ => Err(Refused::Operator),
+            Operator::IsNotEmpty => operand.absent().map(|()| ValueRange::EVERY),
+            Operator::Is => operand.date().map(|date| ValueRange::from_to(date, date)),
+            Operator::Before => operand.date().map(|date| ValueRange::new(Unbounded, Excluded(date))),
+            Operator::After => operand.date().map(|date| ValueRange::new(Excluded(date), Unbounded)),
+            Operator::Between => {
+                operand.pair(ConditionOperand::date).map(|(low, high)| ValueRange::from_to(low, high))
+            }
+            _ => Err(OperandError::Operator),
         };
         range.map(Self::In)
     }
@@ -175,14 +183,14 @@ pub(super) enum BirthdayTest {
 }
 
 impl BirthdayTest {
-    fn new(operator: Operator, operand: Operand<'_>) -> Result<Self, Refused> {
+    fn new(operator: Operator, operand: ConditionOperand<'_>) -> Result<Self, OperandError> {
         match operator {
             Operator::IsNotEmpty => operand.absent().map(|()| Self::NotEmpty),
             Operator::Is => operand.birthday().map(Self::Is),
             Operator::AnniversaryToday => operand.absent().map(|()| Self::NextDays(0)),
             Operator::AnniversaryInNextDays => operand.anniversary_days().map(Self::NextDays),
             Operator::AnniversaryInMonth => operand.month().map(Self::Month),
-            _ => Err(Refused::Operator),
+            _ => Err(OperandError::Operator),
         }
     }
 

@@ -6,17 +6,17 @@ use super::{MAX_DEPTH, MAX_NODES, Operator};
 
 /// A tree of conditions that cannot be used: where, and what is wrong there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("conditions{}: {problem}", Place(path))]
+#[error("conditions{}: {problem}", ConditionPath(path))]
 pub struct ConditionError {
     /// The place in the tree, such as `all[1].any[0]`; empty for the root.
     pub path: String,
     /// What is wrong there.
-    pub problem: Problem,
+    pub problem: ConditionErrorKind,
 }
 
 /// What is wrong at one place of a tree of conditions.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Problem {
+pub enum ConditionErrorKind {
     /// Neither a group nor a condition.
     #[error("must be an object with `all`, `any`, or `column`, `operator` and `value`")]
     Shape,
@@ -36,7 +36,7 @@ pub enum Problem {
     #[error("`column` must be the name of a column")]
     Column,
     /// No such operator, or not one of those that the column has.
-    #[error("column `{column}` has no operator `{operator}`; it has {}", List(allowed))]
+    #[error("column `{column}` has no operator `{operator}`; it has {}", OperatorList(allowed))]
     Operator {
         /// The column as given.
         column: String,
@@ -58,9 +58,9 @@ pub enum Problem {
 }
 
 /// A path after the word "conditions", with a space unless it is the root.
-struct Place<'a>(&'a str);
+struct ConditionPath<'a>(&'a str);
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for ConditionPath<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             "" => Ok(()),
@@ -70,9 +70,9 @@ impl fmt::Display for Place<'_> {
 }
 
 /// Operators with commas between them.
-struct List<'a>(&'a [Operator]);
+struct OperatorList<'a>(&'a [Operator]);
 
-impl fmt::Display for List<'_> {
+impl fmt::Display for OperatorList<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.0.iter().map(|operator| operator.as_str()).collect();
         formatter.write_str(&names.join(", "))

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::column::{BuiltIn, ColumnType};
+use crate::column::{BuiltInColumn, ColumnType};
 
 macro_rules! operators {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
@@ -93,20 +93,20 @@ impl fmt::Display for Operator {
 
 /// The operators of a column of the team, in the order in which people are offered them.
 pub fn operators_for(column: &str, column_type: ColumnType) -> &'static [Operator] {
-    Kind::of(column, column_type).operators()
+    ComparisonKind::of(column, column_type).operators()
 }
 
 /// How the values of a column are compared: by its type, except that the birthday has its own way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ComparisonKind {
     Typed(ColumnType),
     Birthday,
 }
 
-impl Kind {
+impl ComparisonKind {
     pub(super) fn of(column: &str, column_type: ColumnType) -> Self {
-        match BuiltIn::from_name(column) {
-            Some(BuiltIn::Birthday) => Self::Birthday,
+        match BuiltInColumn::from_name(column) {
+            Some(BuiltInColumn::Birthday) => Self::Birthday,
             Some(built_in) => Self::Typed(built_in.column_type()),
             None => Self::Typed(column_type),
         }

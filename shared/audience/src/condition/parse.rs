@@ -5,25 +5,29 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value as Json};
 
 use super::{
-    Condition, ConditionError, Conditions, MAX_DEPTH, MAX_NODES, Node, Problem,
-    compare::Test,
-    operand::{Operand, Refused},
-    operator::{Kind, Operator},
+    ColumnCondition, ConditionError, ConditionErrorKind, ConditionNode, FilterConditions, MAX_DEPTH,
+    MAX_NODES,
+    compare::ValueTest,
+    operand::{ConditionOperand, OperandError},
+    operator::{ComparisonKind, Operator},
 };
-use crate::column::{BuiltIn, ColumnType, fold_name};
+use crate::column::{BuiltInColumn, ColumnType, fold_name};
 
-type Columns<'a> = &'a dyn Fn(&str) -> Option<ColumnType>;
+type ColumnTypeFinder<'a> = &'a dyn Fn(&str) -> Option<ColumnType>;
 
-pub(super) fn parse(document: &Json, columns: Columns<'_>) -> Result<Conditions, ConditionError> {
-    let mut parser = Parser { columns, path: Vec::new(), nodes: 0, used: BTreeSet::new() };
+pub(super) fn parse(
+    document: &Json,
+    columns: ColumnTypeFinder<'_>,
+) -> Result<FilterConditions, ConditionError> {
+    let mut parser = ConditionParser { columns, path: Vec::new(), nodes: 0, used: BTreeSet::new() };
     match parser.node(document) {
-        Ok(root) => Ok(Conditions { document: document.clone(), root, columns: parser.used }),
+        Ok(root) => Ok(FilterConditions { document: document.clone(), root, columns: parser.used }),
         Err(problem) => Err(ConditionError { path: parser.path.join("."), problem }),
     }
 }
 
-struct Parser<'a> {
-    columns: Columns<'a>,
+struct ConditionParser<'a> {
+    columns: ColumnTypeFinder<'a>,
     /// The steps from the root to the node being read, such as `all[1]`. After an error it stays
     /// at the place of the error.
     path: Vec<String>,
@@ -31,25 +35,25 @@ struct Parser<'a> {
     used: BTreeSet<String>,
 }
 
-impl Parser<'_> {
+impl ConditionParser<'_> {
     /// A node, or `None` for a group that has no conditions in it.
-    fn node(&mut self, json: &Json) -> Result<Option<Node>, Problem> {
+    fn node(&mut self, json: &Json) -> Result<Option<ConditionNode>, ConditionErrorKind> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
-            return Err(Problem::TooMany);
+            return Err(ConditionErrorKind::TooMany);
         }
         if self.path.len() > MAX_DEPTH {
-            return Err(Problem::TooDeep);
+            return Err(ConditionErrorKind::TooDeep);
         }
-        let object = json.as_object().ok_or(Problem::Shape)?;
+        let object = json.as_object().ok_or(ConditionErrorKind::Shape)?;
         if let Some(list) = object.get("all") {
             only_keys(object, &["all"])?;
-            self.group("all", list, Node::All)
+            self.group("all", list, ConditionNode::All)
         } else if let Some(list) = object.get("any") {
             only_keys(object, &["any"])?;
-            self.group("any", list, Node::Any)
+            self.group("any", list, ConditionNode::Any)
         } else {
-            self.condition(object).map(|condition| Some(Node::Condition(condition)))
+            self.condition(object).map(|condition| Some(ConditionNode::Condition(condition)))
         }
     }
 
@@ -57,9 +61,9 @@ impl Parser<'_> {
         &mut self,
         name: &'static str,
         list: &Json,
-        node: fn(Vec<Node>) -> Node,
-    ) -> Result<Option<Node>, Problem> {
-        let items = list.as_array().ok_or(Problem::NotAList(name))?;
+        node: fn(Vec<ConditionNode>) -> ConditionNode,
+    ) -> Result<Option<ConditionNode>, ConditionErrorKind> {
+        let items = list.as_array().ok_or(ConditionErrorKind::NotAList(name))?;
         let mut nodes = Vec::new();
         for (index, item) in items.iter().enumerate() {
             self.path.push(format!("{name}[{index}]"));
@@ -69,27 +73,27 @@ impl Parser<'_> {
         Ok((!nodes.is_empty()).then(|| node(nodes)))
     }
 
-    fn condition(&mut self, object: &Map<String, Json>) -> Result<Condition, Problem> {
+    fn condition(&mut self, object: &Map<String, Json>) -> Result<ColumnCondition, ConditionErrorKind> {
         let (Some(column), Some(operator)) = (object.get("column"), object.get("operator")) else {
-            return Err(Problem::Shape);
+            return Err(ConditionErrorKind::Shape);
         };
         only_keys(object, &["column", "operator", "value"])?;
         let name = column.as_str().map(str::trim).filter(|name| !name.is_empty());
-        let name = name.ok_or(Problem::Column)?;
-        let operator = operator.as_str().ok_or(Problem::Shape)?;
+        let name = name.ok_or(ConditionErrorKind::Column)?;
+        let operator = operator.as_str().ok_or(ConditionErrorKind::Shape)?;
         let column = fold_name(name);
         let kinds = self.kinds(&column);
-        let (test, negated) = compile(name, &kinds, operator, Operand::new(object.get("value")))?;
+        let (test, negated) = compile(name, &kinds, operator, ConditionOperand::new(object.get("value")))?;
         self.used.insert(column.clone());
-        Ok(Condition { column, test, negated })
+        Ok(ColumnCondition { column, test, negated })
     }
 
     /// The ways in which a column may be compared: one, or all of them when it is unknown.
-    fn kinds(&self, column: &str) -> Vec<Kind> {
-        let built_in = BuiltIn::from_name(column).map(BuiltIn::column_type);
+    fn kinds(&self, column: &str) -> Vec<ComparisonKind> {
+        let built_in = BuiltInColumn::from_name(column).map(BuiltInColumn::column_type);
         match built_in.or_else(|| (self.columns)(column)) {
-            Some(column_type) => vec![Kind::of(column, column_type)],
-            None => ColumnType::ALL.map(Kind::Typed).to_vec(),
+            Some(column_type) => vec![ComparisonKind::of(column, column_type)],
+            None => ColumnType::ALL.map(ComparisonKind::Typed).to_vec(),
         }
     }
 }
@@ -97,11 +101,11 @@ impl Parser<'_> {
 /// The test of the first kind that takes the operator and its value, and whether it is negated.
 fn compile(
     column: &str,
-    kinds: &[Kind],
+    kinds: &[ComparisonKind],
     operator_name: &str,
-    operand: Operand<'_>,
-) -> Result<(Test, bool), Problem> {
-    let no_operator = || Problem::Operator {
+    operand: ConditionOperand<'_>,
+) -> Result<(ValueTest, bool), ConditionErrorKind> {
+    let no_operator = || ConditionErrorKind::Operator {
         column: column.to_owned(),
         operator: operator_name.to_owned(),
         allowed: operators_of(kinds),
@@ -110,11 +114,11 @@ fn compile(
     let (positive, negated) = operator.without_not();
     let mut problem = no_operator();
     for kind in kinds {
-        match Test::new(*kind, positive, operand) {
+        match ValueTest::new(*kind, positive, operand) {
             Ok(test) => return Ok((test, negated)),
-            Err(Refused::Operator) => {}
-            Err(Refused::Value(expected)) => {
-                problem = Problem::Value { column: column.to_owned(), operator, expected };
+            Err(OperandError::Operator) => {}
+            Err(OperandError::Value(expected)) => {
+                problem = ConditionErrorKind::Value { column: column.to_owned(), operator, expected };
             }
         }
     }
@@ -122,14 +126,14 @@ fn compile(
 }
 
 /// The operators of any of the kinds, each once.
-fn operators_of(kinds: &[Kind]) -> Vec<Operator> {
+fn operators_of(kinds: &[ComparisonKind]) -> Vec<Operator> {
     let has = |operator: &Operator| kinds.iter().any(|kind| kind.operators().contains(operator));
     Operator::ALL.iter().copied().filter(has).collect()
 }
 
-fn only_keys(object: &Map<String, Json>, allowed: &[&str]) -> Result<(), Problem> {
+fn only_keys(object: &Map<String, Json>, allowed: &[&str]) -> Result<(), ConditionErrorKind> {
     match object.keys().find(|key| !allowed.contains(&key.as_str())) {
-        Some(key) => Err(Problem::UnknownKey(key.clone())),
+        Some(key) => Err(ConditionErrorKind::UnknownKey(key.clone())),
         None => Ok(()),
     }
 }

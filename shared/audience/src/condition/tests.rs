@@ -27,8 +27,8 @@ fn condition(column: &str, operator: &str, value: &Json) -> Json {
     }
 }
 
-fn parse(document: &Json) -> Result<Conditions, ConditionError> {
-    Conditions::parse(document, team)
+fn parse(document: &Json) -> Result<FilterConditions, ConditionError> {
+    FilterConditions::parse(document, team)
 }
 
 /// Whether a recipient with the given values matches.

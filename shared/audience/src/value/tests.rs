@@ -18,10 +18,10 @@ fn a_blank_is_neither_readable_nor_unreadable() {
 #[test]
 fn what_does_not_read_names_its_type() {
     for column_type in [ColumnType::Number, ColumnType::Date, ColumnType::YesNo] {
-        assert_eq!(read(column_type, "gold"), Err(Unreadable { column_type }));
+        assert_eq!(read(column_type, "gold"), Err(ColumnValueError { column_type }));
         assert!(!fits(column_type, "gold"));
     }
-    assert_eq!(read(ColumnType::Text, " gold "), Ok(Some(Value::Text("gold".to_owned()))));
+    assert_eq!(read(ColumnType::Text, " gold "), Ok(Some(ColumnValue::Text("gold".to_owned()))));
 }
 
 #[test]

@@ -10,7 +10,7 @@ const KEPT_BYTES: usize = 256;
 
 /// Looks at a JSON object's own members and keeps one of them. What is no JSON gives no id or a wrong one, never more.
 #[derive(Debug, Default)]
-pub struct IdScan {
+pub struct RequestIdFinder {
     /// Brackets that are open.
     depth: usize,
     in_string: bool,
@@ -21,7 +21,7 @@ pub struct IdScan {
     found: Option<Vec<u8>>,
 }
 
-impl IdScan {
+impl RequestIdFinder {
     /// Looks at the next bytes.
     pub fn pass(&mut self, bytes: &[u8]) {
         for byte in bytes {
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     fn id_in(body: &str) -> Option<String> {
-        let mut scan = IdScan::default();
+        let mut scan = RequestIdFinder::default();
         // In pieces, as bodies come.
         body.as_bytes().chunks(3).for_each(|piece| scan.pass(piece));
         scan.id().map(|id| id.get().to_owned())
@@ -140,7 +140,7 @@ mod tests {
 
         #[test]
         fn any_bytes_can_pass(body in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let mut scan = IdScan::default();
+            let mut scan = RequestIdFinder::default();
             scan.pass(&body);
             let _ = scan.id();
         }

@@ -9,8 +9,8 @@ use crate::limits::{
     RECORDS_PER_BATCH,
 };
 use crate::mcp::schema::{described, list, nothing, object, one_of, text, yes_no};
-use crate::mcp::{Annotations, ServerInfo, Tool};
-use crate::push::{FieldType, Semantic};
+use crate::mcp::{McpTool, ServerInfo, ToolAnnotations};
+use crate::push::{FieldSemantic, FieldType};
 
 /// How the Integrations server introduces itself.
 pub const INTEGRATIONS_SERVER: ServerInfo = ServerInfo {
@@ -77,9 +77,9 @@ impl IntegrationTool {
     }
 
     /// All that a client knows of it.
-    pub fn tool(self) -> Tool {
+    pub fn tool(self) -> McpTool {
         let (title, annotations) = self.title_and_hints();
-        Tool {
+        McpTool {
             name: self.name(),
             title,
             description: self.description(),
@@ -89,15 +89,15 @@ impl IntegrationTool {
         }
     }
 
-    const fn title_and_hints(self) -> (&'static str, Annotations) {
+    const fn title_and_hints(self) -> (&'static str, ToolAnnotations) {
         match self {
-            Self::GetStatus => ("Get status", Annotations::READS),
-            Self::DeclareSchema => ("Declare fields", Annotations::WRITES),
-            Self::ValidateRecords => ("Validate records", Annotations::READS),
-            Self::BeginSync => ("Begin a sync", Annotations::WRITES),
-            Self::PushRecords => ("Push records", Annotations::REMOVES),
-            Self::CompleteSync => ("Complete the sync", Annotations::REMOVES),
-            Self::GetRejections => ("List rejections and warnings", Annotations::READS),
+            Self::GetStatus => ("Get status", ToolAnnotations::READS),
+            Self::DeclareSchema => ("Declare fields", ToolAnnotations::WRITES),
+            Self::ValidateRecords => ("Validate records", ToolAnnotations::READS),
+            Self::BeginSync => ("Begin a sync", ToolAnnotations::WRITES),
+            Self::PushRecords => ("Push records", ToolAnnotations::REMOVES),
+            Self::CompleteSync => ("Complete the sync", ToolAnnotations::REMOVES),
+            Self::GetRejections => ("List rejections and warnings", ToolAnnotations::READS),
         }
     }
 
@@ -198,7 +198,7 @@ fn idempotency_key() -> Value {
 /// The column of a contact that a field fills.
 fn semantic() -> Value {
     one_of(
-        &Semantic::ALL.map(Semantic::as_str),
+        &FieldSemantic::ALL.map(FieldSemantic::as_str),
         "The contact's column that the field fills; left out of a field that fills none of these.",
     )
 }

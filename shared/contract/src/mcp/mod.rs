@@ -1,6 +1,6 @@
 //! The two MCP servers: their messages and their tools. All of it is data.
 //!
-//! A message in reading order: [`Message::read`] → [`Method`] → a [`Tool`] of the server's list → a [`ToolResult`] in a
+//! A message in reading order: [`RpcMessage::read`] → [`RpcMethod`] → a [`McpTool`] of the server's list → a [`CallToolResult`] in a
 //! [`response`].
 
 mod formulas;
@@ -20,9 +20,9 @@ pub use formulas::{
     PreviewAnswer, PreviewArguments, PreviewRow, PreviewSource, SaveAnswer, SaveArguments, SaveOutcome,
     page_length, read_arguments,
 };
-pub use id_scan::IdScan;
+pub use id_scan::RequestIdFinder;
 pub use integrations::{INTEGRATIONS_INSTRUCTIONS, INTEGRATIONS_SERVER, IntegrationTool};
-pub use protocol::{InitializeResult, LATEST_VERSION, Method, ServerInfo, ToolList, VERSIONS};
-pub use result::{ToolFailure, ToolResult};
-pub use rpc::{Message, RpcError, failure, response};
-pub use tool::{Annotations, Tool, ToolCall};
+pub use protocol::{InitializeResult, LATEST_VERSION, RpcMethod, ServerInfo, ToolList, VERSIONS};
+pub use result::{CallToolResult, ToolFailure};
+pub use rpc::{RpcError, RpcMessage, failure, response};
+pub use tool::{McpTool, ToolAnnotations, ToolCall};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::mcp::tool::Tool;
+use crate::mcp::tool::McpTool;
 
 /// The protocol's revisions that the servers speak, the newest first.
 pub const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
@@ -13,7 +13,7 @@ pub const LATEST_VERSION: &str = VERSIONS[0];
 
 /// What a client can ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
+pub enum RpcMethod {
     /// The beginning of a connection; the servers keep nothing of it.
     Initialize,
     /// Is anybody there?
@@ -24,7 +24,7 @@ pub enum Method {
     CallTool,
 }
 
-impl Method {
+impl RpcMethod {
     /// The method of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
@@ -54,7 +54,7 @@ pub struct ServerInfo {
 pub struct InitializeResult {
     /// The revision to speak.
     pub protocol_version: &'static str,
-    capabilities: Capabilities,
+    capabilities: ServerCapabilities,
     /// Who answers.
     pub server_info: ServerInfo,
     /// What a model should know before it calls a tool.
@@ -62,7 +62,7 @@ pub struct InitializeResult {
 }
 
 #[derive(Debug, Clone, Copy, Serialize)]
-struct Capabilities {
+struct ServerCapabilities {
     tools: ToolsCapability,
 }
 
@@ -74,7 +74,7 @@ struct ToolsCapability {}
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct ToolList<'a> {
     /// Always in the same order.
-    pub tools: &'a [Tool],
+    pub tools: &'a [McpTool],
 }
 
 /// The part of the parameters of `initialize` that matters here.
@@ -91,7 +91,7 @@ impl InitializeResult {
         let known = asked.and_then(|InitializeParams { protocol_version }| known_version(&protocol_version));
         Self {
             protocol_version: known.unwrap_or(LATEST_VERSION),
-            capabilities: Capabilities { tools: ToolsCapability {} },
+            capabilities: ServerCapabilities { tools: ToolsCapability {} },
             server_info,
             instructions,
         }

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 /// Result of `tools/call`.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ToolResult<'a> {
+pub struct CallToolResult<'a> {
     content: [TextContent<'a>; 1],
     structured_content: &'a RawValue,
     #[serde(skip_serializing_if = "is_false")]
@@ -33,7 +33,7 @@ pub struct ToolFailure {
     pub details: Option<Value>,
 }
 
-impl<'a> ToolResult<'a> {
+impl<'a> CallToolResult<'a> {
     /// A success with this JSON object.
     pub fn success(answer: &'a RawValue) -> Self {
         Self::new(answer, false)

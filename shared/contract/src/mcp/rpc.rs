@@ -12,7 +12,7 @@ const VERSION: &str = "2.0";
 
 /// A message of a client.
 #[derive(Debug)]
-pub enum Message<'a> {
+pub enum RpcMessage<'a> {
     /// It wants an answer.
     Request {
         /// A string or a number, to be echoed as it was sent.
@@ -54,7 +54,7 @@ pub enum RpcError {
 
 /// The parts of a message, still raw. A part that is `null` is there.
 #[derive(Deserialize)]
-struct Envelope<'a> {
+struct RpcEnvelope<'a> {
     #[serde(borrow, default, deserialize_with = "present")]
     jsonrpc: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "present")]
@@ -74,26 +74,26 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
 }
 
 #[derive(Serialize)]
-struct Response<'a, T> {
+struct RpcResponse<'a, T> {
     jsonrpc: &'static str,
     id: &'a RawValue,
     result: &'a T,
 }
 
 #[derive(Serialize)]
-struct Failure<'a> {
+struct RpcErrorResponse<'a> {
     jsonrpc: &'static str,
     id: Option<&'a RawValue>,
     error: &'a RpcError,
 }
 
-impl<'a> Message<'a> {
+impl<'a> RpcMessage<'a> {
     /// Reads a body. The error comes with the id that it answers, where one can be read.
     ///
     /// # Errors
     /// [`RpcError::NotJsonRpc`], [`RpcError::InvalidRequest`].
     pub fn read(body: &'a [u8]) -> Result<Self, (Option<&'a RawValue>, RpcError)> {
-        let envelope = Envelope::read(body).map_err(|error| (None, error))?;
+        let envelope = RpcEnvelope::read(body).map_err(|error| (None, error))?;
         let id = envelope.id.filter(|id| is_id(id));
         let invalid = |why| (id, RpcError::InvalidRequest(why));
         if envelope.method.is_none() && id.is_some() && envelope.is_answer() {
@@ -112,7 +112,7 @@ impl<'a> Message<'a> {
     }
 }
 
-impl<'a> Envelope<'a> {
+impl<'a> RpcEnvelope<'a> {
     /// Whether it is a client's answer. The servers ask nothing, so there is nobody to read it.
     fn is_answer(&self) -> bool {
         let is_of_version = self.jsonrpc.and_then(string).as_deref() == Some(VERSION);
@@ -178,12 +178,12 @@ impl Serialize for RpcError {
 /// The answer to the request with this id.
 pub fn response(id: &RawValue, result: &impl Serialize) -> Vec<u8> {
     // Results hold texts, numbers and JSON that was read: they can always be written.
-    serde_json::to_vec(&Response { jsonrpc: VERSION, id, result }).unwrap_or_default()
+    serde_json::to_vec(&RpcResponse { jsonrpc: VERSION, id, result }).unwrap_or_default()
 }
 
 /// The answer to a request that got no result; without an id when none could be read.
 pub fn failure(id: Option<&RawValue>, error: &RpcError) -> Vec<u8> {
-    serde_json::to_vec(&Failure { jsonrpc: VERSION, id, error }).unwrap_or_default()
+    serde_json::to_vec(&RpcErrorResponse { jsonrpc: VERSION, id, error }).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     fn code(body: &str) -> i32 {
-        Message::read(body.as_bytes()).expect_err(body).1.code()
+        RpcMessage::read(body.as_bytes()).expect_err(body).1.code()
     }
 
     #[test]
@@ -212,14 +212,14 @@ mod tests {
         for id in ["null", "[]", "{}", "true"] {
             assert_eq!(code(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)), -32600, "{id}");
         }
-        assert!(Message::read(b"\xff").is_err());
+        assert!(RpcMessage::read(b"\xff").is_err());
     }
 
     #[test]
     fn an_id_is_echoed_as_it_was_sent() {
         for id in ["0", "-1", "12345678901234567890", "1.50", "\"server-discover-probe-1\"", r#""\u00e9""#] {
             let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
-            let Ok(Message::Request { id: read, .. }) = Message::read(body.as_bytes()) else {
+            let Ok(RpcMessage::Request { id: read, .. }) = RpcMessage::read(body.as_bytes()) else {
                 panic!("{id}")
             };
             let answer = String::from_utf8(response(read, &json!({}))).unwrap();
@@ -237,7 +237,7 @@ mod tests {
     fn a_message_without_an_id_is_a_notification_whatever_its_method() {
         for method in ["notifications/initialized", "tools/call", "nothing"] {
             let body = json!({"jsonrpc": "2.0", "method": method}).to_string();
-            assert!(matches!(Message::read(body.as_bytes()), Ok(Message::Notification)));
+            assert!(matches!(RpcMessage::read(body.as_bytes()), Ok(RpcMessage::Notification)));
         }
     }
 
@@ -245,7 +245,7 @@ mod tests {
     fn an_answer_of_the_client_wants_none() {
         for answer in [r#""result":{}"#, r#""result":null"#, r#""error":{"code":1,"message":"no"}"#] {
             let body = format!(r#"{{"jsonrpc":"2.0","id":1,{answer}}}"#);
-            assert!(matches!(Message::read(body.as_bytes()), Ok(Message::Notification)), "{body}");
+            assert!(matches!(RpcMessage::read(body.as_bytes()), Ok(RpcMessage::Notification)), "{body}");
         }
         assert_eq!(code(r#"{"id":1,"result":{}}"#), -32600);
     }
@@ -254,13 +254,13 @@ mod tests {
     fn deep_nesting_is_read_without_recursion() {
         let params = "[".repeat(100_000) + &"]".repeat(100_000);
         let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{params}}}"#);
-        assert!(matches!(Message::read(body.as_bytes()), Ok(Message::Request { params: Some(_), .. })));
+        assert!(matches!(RpcMessage::read(body.as_bytes()), Ok(RpcMessage::Request { params: Some(_), .. })));
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_a_message_or_an_error(body in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let _ = Message::read(&body);
+            let _ = RpcMessage::read(&body);
         }
     }
 }

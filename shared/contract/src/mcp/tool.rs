@@ -12,7 +12,7 @@ use crate::push::body::string;
 /// A tool, as data: all that a client and its model know of it.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Tool {
+pub struct McpTool {
     /// For programs.
     pub name: &'static str,
     /// For people.
@@ -24,13 +24,13 @@ pub struct Tool {
     /// JSON Schema of the structured content, of failures too.
     pub output_schema: Value,
     /// What a client may tell its user before the call.
-    pub annotations: Annotations,
+    pub annotations: ToolAnnotations,
 }
 
 /// Hints on what a call can do. No tool reaches beyond the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Annotations {
+pub struct ToolAnnotations {
     /// It changes nothing.
     pub read_only_hint: bool,
     /// What it changes can be lost.
@@ -51,14 +51,14 @@ pub struct ToolCall<'a> {
 }
 
 #[derive(Deserialize)]
-struct Params<'a> {
+struct ToolCallParams<'a> {
     #[serde(borrow)]
     name: Option<&'a RawValue>,
     #[serde(borrow)]
     arguments: Option<&'a RawValue>,
 }
 
-impl Annotations {
+impl ToolAnnotations {
     /// It only reads.
     pub const READS: Self =
         Self { read_only_hint: true, destructive_hint: false, idempotent_hint: true, open_world_hint: false };
@@ -85,7 +85,7 @@ impl<'a> ToolCall<'a> {
         let params = params
             .filter(|params| is_object(params))
             .ok_or(RpcError::InvalidParams("params must be an object with the tool's name."))?;
-        let params: Params<'_> = serde_json::from_str(params.get())
+        let params: ToolCallParams<'_> = serde_json::from_str(params.get())
             .map_err(|_| RpcError::InvalidParams("params must hold name and arguments, once each."))?;
         let name = params
             .name

@@ -16,14 +16,14 @@ use crate::push::body::{read_object, string};
 
 /// The records of one batch, each as it was sent.
 #[derive(Debug)]
-pub struct Batch<'a> {
+pub struct RecordBatch<'a> {
     /// At most [`RECORDS_PER_BATCH`].
     pub records: Vec<&'a RawValue>,
 }
 
 /// What a record asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operation {
+pub enum RecordOperation {
     /// Make the contact or change it.
     Upsert,
     /// Remove the contact.
@@ -33,7 +33,7 @@ pub enum Operation {
 /// One record, its parts still raw. A name given twice counts as it was given last, as in most JSON readers;
 /// names that the contract does not know are ignored.
 #[derive(Debug, Default)]
-pub struct Record<'a> {
+pub struct PushedRecord<'a> {
     /// `external_id`; `None` when absent or null.
     pub external_id: Option<&'a RawValue>,
     /// `op`; `None` when absent or null.
@@ -59,35 +59,36 @@ impl Default for SentFields<'_> {
 
 /// A batch's object. Its records are an array, or whatever is to be refused.
 #[derive(Deserialize)]
-struct Envelope<T> {
+struct PushBatchEnvelope<T> {
     records: Option<T>,
 }
 
 /// The records that a batch may have, and how many there were.
-struct Records<'a> {
+struct BatchRecords<'a> {
     records: Vec<&'a RawValue>,
     received: usize,
 }
 
 /// Takes a batch apart. Errors: `invalid_json`, `invalid_request`, `too_many_records`.
-pub fn split_batch(body: &[u8]) -> Result<Batch<'_>, PushError> {
+pub fn split_batch(body: &[u8]) -> Result<RecordBatch<'_>, PushError> {
     // Nearly every batch is well-formed, and then it is walked over once. Why another one is not, the careful way tells.
-    let Records { records, received } = split_well_formed(body).map_or_else(|| split_carefully(body), Ok)?;
+    let BatchRecords { records, received } =
+        split_well_formed(body).map_or_else(|| split_carefully(body), Ok)?;
     if received > RECORDS_PER_BATCH {
         return Err(PushError::TooManyRecords { received });
     }
-    Ok(Batch { records })
+    Ok(RecordBatch { records })
 }
 
-fn split_well_formed(body: &[u8]) -> Option<Records<'_>> {
+fn split_well_formed(body: &[u8]) -> Option<BatchRecords<'_>> {
     let text = std::str::from_utf8(body).ok()?;
     // An array of arrays would be taken for an envelope without names.
     let object = text.trim_start().starts_with('{').then_some(text)?;
-    serde_json::from_str::<Envelope<Records<'_>>>(object).ok()?.records
+    serde_json::from_str::<PushBatchEnvelope<BatchRecords<'_>>>(object).ok()?.records
 }
 
-fn split_carefully(body: &[u8]) -> Result<Records<'_>, PushError> {
-    let Envelope { records } = read_object::<Envelope<&RawValue>>(body)?;
+fn split_carefully(body: &[u8]) -> Result<BatchRecords<'_>, PushError> {
+    let PushBatchEnvelope { records } = read_object::<PushBatchEnvelope<&RawValue>>(body)?;
     let raw = records
         .filter(|raw| raw.get().starts_with('['))
         .ok_or_else(|| PushError::InvalidRequest("records must be an array of records.".to_owned()))?;
@@ -95,14 +96,14 @@ fn split_carefully(body: &[u8]) -> Result<Records<'_>, PushError> {
         .map_err(|error| PushError::InvalidRequest(format!("records cannot be read: {error}.")))
 }
 
-impl<'a> Record<'a> {
+impl<'a> PushedRecord<'a> {
     /// Takes a record apart. `None` when it is not an object.
     pub fn read(raw: &'a RawValue) -> Option<Self> {
         // Nearly every record has an object of fields, and then it is walked over once.
-        Self::read_with::<Fields<'a>>(raw).or_else(|| Self::read_with::<&RawValue>(raw))
+        Self::read_with::<RawFields<'a>>(raw).or_else(|| Self::read_with::<&RawValue>(raw))
     }
 
-    /// As [`Record::read`], without a look into the fields: they count as empty.
+    /// As [`PushedRecord::read`], without a look into the fields: they count as empty.
     pub(crate) fn read_outline(raw: &'a RawValue) -> Option<Self> {
         Self::read_with::<IgnoredAny>(raw)
     }
@@ -112,18 +113,18 @@ impl<'a> Record<'a> {
     }
 
     /// The operation, an upsert unless it says otherwise; `None` when it is another word.
-    pub fn operation(&self) -> Option<Operation> {
+    pub fn operation(&self) -> Option<RecordOperation> {
         match self.operation.map(string) {
-            None => Some(Operation::Upsert),
-            Some(Some(word)) if word == "upsert" => Some(Operation::Upsert),
-            Some(Some(word)) if word == "delete" => Some(Operation::Delete),
+            None => Some(RecordOperation::Upsert),
+            Some(Some(word)) if word == "upsert" => Some(RecordOperation::Upsert),
+            Some(Some(word)) if word == "delete" => Some(RecordOperation::Delete),
             Some(_) => None,
         }
     }
 }
 
-impl<'a> From<Fields<'a>> for SentFields<'a> {
-    fn from(Fields(fields): Fields<'a>) -> Self {
+impl<'a> From<RawFields<'a>> for SentFields<'a> {
+    fn from(RawFields(fields): RawFields<'a>) -> Self {
         Self::Read(fields)
     }
 }
@@ -139,11 +140,11 @@ impl<'a> From<&'a RawValue> for SentFields<'a> {
         if raw.get() == "null" {
             return Self::default();
         }
-        serde_json::from_str::<Fields<'a>>(raw.get()).map_or(Self::Unreadable, Self::from)
+        serde_json::from_str::<RawFields<'a>>(raw.get()).map_or(Self::Unreadable, Self::from)
     }
 }
 
-impl<'de> Deserialize<'de> for Records<'de> {
+impl<'de> Deserialize<'de> for BatchRecords<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_seq(RecordsVisitor)
     }
@@ -153,7 +154,7 @@ impl<'de> Deserialize<'de> for Records<'de> {
 struct RecordsVisitor;
 
 impl<'de> Visitor<'de> for RecordsVisitor {
-    type Value = Records<'de>;
+    type Value = BatchRecords<'de>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("an array of records")
@@ -167,7 +168,7 @@ impl<'de> Visitor<'de> for RecordsVisitor {
             }
             received += 1;
         }
-        Ok(Records { records, received })
+        Ok(BatchRecords { records, received })
     }
 }
 
@@ -175,15 +176,15 @@ impl<'de> Visitor<'de> for RecordsVisitor {
 struct RecordVisitor<F>(PhantomData<F>);
 
 impl<'de, F: Deserialize<'de> + Into<SentFields<'de>>> Visitor<'de> for RecordVisitor<F> {
-    type Value = Record<'de>;
+    type Value = PushedRecord<'de>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a record")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut record = Record::default();
-        while let Some(Text(name)) = map.next_key()? {
+        let mut record = PushedRecord::default();
+        while let Some(RecordText(name)) = map.next_key()? {
             if name == "fields" {
                 record.fields = map.next_value::<F>()?.into();
                 continue;
@@ -200,9 +201,9 @@ impl<'de, F: Deserialize<'de> + Into<SentFields<'de>>> Visitor<'de> for RecordVi
 }
 
 /// Field keys and values as they were sent.
-struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+struct RawFields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
-impl<'de> Deserialize<'de> for Fields<'de> {
+impl<'de> Deserialize<'de> for RawFields<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(FieldsVisitor)
     }
@@ -211,7 +212,7 @@ impl<'de> Deserialize<'de> for Fields<'de> {
 struct FieldsVisitor;
 
 impl<'de> Visitor<'de> for FieldsVisitor {
-    type Value = Fields<'de>;
+    type Value = RawFields<'de>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("an object of field keys and values")
@@ -219,16 +220,16 @@ impl<'de> Visitor<'de> for FieldsVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut fields = Vec::new();
-        while let Some((Text(key), value)) = map.next_entry::<Text<'de>, &RawValue>()? {
+        while let Some((RecordText(key), value)) = map.next_entry::<RecordText<'de>, &RawValue>()? {
             fields.push((key, value));
         }
-        Ok(Fields(fields))
+        Ok(RawFields(fields))
     }
 }
 
 /// A text that borrows where it can.
 #[derive(Deserialize)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+struct RecordText<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[cfg(test)]
 mod tests {
@@ -270,14 +271,14 @@ mod tests {
         let deep = format!("{{\"records\":[{}{},{{}}]}}", "[".repeat(100_000), "]".repeat(100_000));
         let batch = split_batch(deep.as_bytes()).unwrap();
         assert_eq!(batch.records.len(), 2);
-        assert!(Record::read(batch.records[0]).is_none());
-        assert!(Record::read(batch.records[1]).is_some());
+        assert!(PushedRecord::read(batch.records[0]).is_none());
+        assert!(PushedRecord::read(batch.records[1]).is_some());
     }
 
     #[test]
     fn the_last_of_two_counts_and_fields_are_an_object_or_null() {
         let fields = |json: &str| {
-            let record = Record::read(serde_json::from_str(json).unwrap()).unwrap();
+            let record = PushedRecord::read(serde_json::from_str(json).unwrap()).unwrap();
             match record.fields {
                 SentFields::Read(fields) => Some(fields.len()),
                 SentFields::Unreadable => None,
@@ -310,11 +311,11 @@ mod tests {
             let members: Vec<String> = parts.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
             let json = format!("{{{}}}", members.join(","));
             let raw: &RawValue = serde_json::from_str(&json).unwrap();
-            let careful = format!("{:?}", Record::read_with::<&RawValue>(raw));
-            let record = Record::read(raw);
+            let careful = format!("{:?}", PushedRecord::read_with::<&RawValue>(raw));
+            let record = PushedRecord::read(raw);
             prop_assert_eq!(format!("{:?}", &record), careful);
-            let id = |record: Option<Record<'_>>| record.map(|record| record.external_id.map(ToString::to_string));
-            prop_assert_eq!(id(record), id(Record::read_outline(raw)));
+            let id = |record: Option<PushedRecord<'_>>| record.map(|record| record.external_id.map(ToString::to_string));
+            prop_assert_eq!(id(record), id(PushedRecord::read_outline(raw)));
         }
     }
 }

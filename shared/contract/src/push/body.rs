@@ -41,6 +41,6 @@ pub(crate) fn read_optional_object<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Re
 /// A string, `None` when the JSON is no string or holds an escape without a meaning.
 pub(crate) fn string(raw: &RawValue) -> Option<std::borrow::Cow<'_, str>> {
     #[derive(Deserialize)]
-    struct Text<'a>(#[serde(borrow)] std::borrow::Cow<'a, str>);
-    serde_json::from_str(raw.get()).ok().map(|Text(text)| text)
+    struct JsonText<'a>(#[serde(borrow)] std::borrow::Cow<'a, str>);
+    serde_json::from_str(raw.get()).ok().map(|JsonText(text)| text)
 }

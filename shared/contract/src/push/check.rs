@@ -8,16 +8,18 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use crate::limits::{EXTERNAL_ID_CHARS, FIELD_NAME_CHARS, RECORD_BYTES};
-use crate::push::batch::{Batch, Operation, Record, SentFields};
+use crate::push::batch::{PushedRecord, RecordBatch, RecordOperation, SentFields};
 use crate::push::body::string;
-use crate::push::field::{Field, FieldType, Semantic};
-use crate::push::issue::{DryRunAnswer, IssueCode, PushAnswer, Rejection, Warning, group_warnings};
-use crate::push::value::{Scalar, is_complete_email};
-use crate::push::values::{Fingerprint, Values};
+use crate::push::field::{FieldSemantic, FieldType, IntegrationField};
+use crate::push::issue::{
+    DroppedValue, DryRunAnswer, IssueCode, PushAnswer, RecordRejection, group_warnings,
+};
+use crate::push::value::{ScalarValue, is_complete_email};
+use crate::push::values::{ContactFingerprint, ContactValues};
 
 /// The declared fields.
-pub struct Schema<'s> {
-    fields: &'s [Field],
+pub struct FieldSchema<'s> {
+    fields: &'s [IntegrationField],
     /// Where each stands, by key.
     positions: HashMap<&'s str, usize>,
     /// Of each, the key and the sentence of its warnings, once there are any.
@@ -32,9 +34,9 @@ pub struct AcceptedUpsert<'a> {
     /// The caller's id of the contact.
     pub external_id: Cow<'a, str>,
     /// The values to store.
-    pub values: Values<'a>,
+    pub values: ContactValues<'a>,
     /// Tells these values from others.
-    pub fingerprint: Fingerprint,
+    pub fingerprint: ContactFingerprint,
 }
 
 /// A batch after the check. `upserts`, `deletes` and `rejections` together are its records.
@@ -45,9 +47,9 @@ pub struct CheckedBatch<'a> {
     /// External ids of the contacts to remove.
     pub deletes: Vec<Cow<'a, str>>,
     /// In the order sent.
-    pub rejections: Vec<Rejection>,
+    pub rejections: Vec<RecordRejection>,
     /// One for each dropped value.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<DroppedValue>,
     /// External ids of rejected records. They count as received: a full sync never removes a contact because one
     /// of its values was bad.
     pub rejected_ids: Vec<Cow<'a, str>>,
@@ -55,13 +57,13 @@ pub struct CheckedBatch<'a> {
 
 /// Why one record is refused.
 #[derive(Clone)]
-struct Refusal {
+struct RecordError {
     code: IssueCode,
     field: Option<String>,
     message: String,
 }
 
-impl Refusal {
+impl RecordError {
     fn new(code: IssueCode, message: impl Into<String>) -> Self {
         Self { code, field: None, message: message.into() }
     }
@@ -71,9 +73,9 @@ impl Refusal {
     }
 }
 
-impl<'s> Schema<'s> {
+impl<'s> FieldSchema<'s> {
     /// The schema of these fields.
-    pub fn new(fields: &'s [Field]) -> Self {
+    pub fn new(fields: &'s [IntegrationField]) -> Self {
         let positions =
             fields.iter().enumerate().map(|(position, field)| (field.key.as_str(), position)).collect();
         Self { fields, positions, misfits: vec![OnceCell::new(); fields.len()] }
@@ -89,7 +91,7 @@ impl<'s> Schema<'s> {
 }
 
 /// Checks each record of a batch by itself.
-pub fn check_batch<'a>(batch: &Batch<'a>, schema: &Schema<'a>) -> CheckedBatch<'a> {
+pub fn check_batch<'a>(batch: &RecordBatch<'a>, schema: &FieldSchema<'a>) -> CheckedBatch<'a> {
     let mut checked = CheckedBatch::default();
     let mut seen = HashSet::new();
     for (index, raw) in batch.records.iter().enumerate() {
@@ -98,10 +100,10 @@ pub fn check_batch<'a>(batch: &Batch<'a>, schema: &Schema<'a>) -> CheckedBatch<'
     checked
 }
 
-impl<'a> Batch<'a> {
+impl<'a> RecordBatch<'a> {
     /// The external id of each record, in the order sent; blank for one without. No more of a record is read.
     pub fn external_ids(&self) -> Vec<Cow<'a, str>> {
-        let read = |raw: &&'a RawValue| read_external_id(&Record::read_outline(raw)?).ok();
+        let read = |raw: &&'a RawValue| read_external_id(&PushedRecord::read_outline(raw)?).ok();
         self.records.iter().map(|raw| read(raw).unwrap_or_default()).collect()
     }
 }
@@ -111,19 +113,19 @@ struct CheckedRecord<'a> {
     index: usize,
     /// `None` when it has none that could be read.
     external_id: Option<Cow<'a, str>>,
-    outcome: Result<Accepted<'a>, Refusal>,
+    outcome: Result<AcceptedRecord<'a>, RecordError>,
     /// None unless it is accepted.
-    warnings: Vec<Warning>,
+    warnings: Vec<DroppedValue>,
 }
 
 impl<'a> CheckedRecord<'a> {
-    fn of(index: usize, raw: &'a RawValue, schema: &Schema<'a>) -> Self {
-        let record = Record::read(raw);
+    fn of(index: usize, raw: &'a RawValue, schema: &FieldSchema<'a>) -> Self {
+        let record = PushedRecord::read(raw);
         let mut warnings = Vec::new();
         let external_id = record.as_ref().ok_or_else(not_an_object).and_then(read_external_id);
         let (external_id, outcome) = match external_id {
             Ok(external_id) => {
-                let checker = Checker { index, external_id: &external_id, schema };
+                let checker = RecordChecker { index, external_id: &external_id, schema };
                 let outcome = checker.check(raw, record, &mut warnings);
                 (Some(external_id), outcome)
             }
@@ -136,7 +138,7 @@ impl<'a> CheckedRecord<'a> {
     fn unless_seen(mut self, seen: &mut HashSet<Cow<'a, str>>) -> Self {
         if self.external_id.as_ref().is_some_and(|external_id| !seen.insert(external_id.clone())) {
             self.warnings.clear();
-            self.outcome = Err(Refusal::new(
+            self.outcome = Err(RecordError::new(
                 IssueCode::DuplicateInBatch,
                 "This contact stands in the batch before; only its first record counts.",
             ));
@@ -146,8 +148,8 @@ impl<'a> CheckedRecord<'a> {
 }
 
 /// What an accepted record asks for.
-enum Accepted<'a> {
-    Upsert(Values<'a>, Fingerprint),
+enum AcceptedRecord<'a> {
+    Upsert(ContactValues<'a>, ContactFingerprint),
     Delete,
 }
 
@@ -156,14 +158,14 @@ impl<'a> CheckedBatch<'a> {
         let CheckedRecord { index, external_id, outcome, warnings } = record;
         self.warnings.extend(warnings);
         match (outcome, external_id) {
-            (Ok(Accepted::Upsert(values, fingerprint)), Some(external_id)) => {
+            (Ok(AcceptedRecord::Upsert(values, fingerprint)), Some(external_id)) => {
                 self.upserts.push(AcceptedUpsert { index, external_id, values, fingerprint });
             }
-            (Ok(Accepted::Delete), Some(external_id)) => self.deletes.push(external_id),
+            (Ok(AcceptedRecord::Delete), Some(external_id)) => self.deletes.push(external_id),
             // A record is only accepted by its external id.
             (Ok(_), None) => {}
             (Err(refusal), external_id) => {
-                self.rejections.push(Rejection {
+                self.rejections.push(RecordRejection {
                     index,
                     external_id: external_id.as_deref().map(str::to_owned),
                     code: refusal.code,
@@ -200,13 +202,13 @@ impl<'a> CheckedBatch<'a> {
     }
 }
 
-fn not_an_object() -> Refusal {
-    Refusal::new(IssueCode::MissingExternalId, "A record must be an object with an external_id.")
+fn not_an_object() -> RecordError {
+    RecordError::new(IssueCode::MissingExternalId, "A record must be an object with an external_id.")
 }
 
-fn read_external_id<'a>(record: &Record<'a>) -> Result<Cow<'a, str>, Refusal> {
-    let missing = || Refusal::new(IssueCode::MissingExternalId, "The record has no external_id.");
-    let invalid = |message: &str| Refusal::new(IssueCode::InvalidExternalId, message);
+fn read_external_id<'a>(record: &PushedRecord<'a>) -> Result<Cow<'a, str>, RecordError> {
+    let missing = || RecordError::new(IssueCode::MissingExternalId, "The record has no external_id.");
+    let invalid = |message: &str| RecordError::new(IssueCode::InvalidExternalId, message);
     let raw = record.external_id.ok_or_else(missing)?;
     let text = string(raw).ok_or_else(|| invalid("external_id must be a text."))?;
     if text.is_empty() {
@@ -222,34 +224,34 @@ fn read_external_id<'a>(record: &Record<'a>) -> Result<Cow<'a, str>, Refusal> {
 }
 
 /// One record under check.
-struct Checker<'c, 'a> {
+struct RecordChecker<'c, 'a> {
     index: usize,
     external_id: &'c str,
-    schema: &'c Schema<'a>,
+    schema: &'c FieldSchema<'a>,
 }
 
-impl<'a> Checker<'_, 'a> {
+impl<'a> RecordChecker<'_, 'a> {
     fn check(
         &self,
         raw: &'a RawValue,
-        record: Option<Record<'a>>,
-        warnings: &mut Vec<Warning>,
-    ) -> Result<Accepted<'a>, Refusal> {
+        record: Option<PushedRecord<'a>>,
+        warnings: &mut Vec<DroppedValue>,
+    ) -> Result<AcceptedRecord<'a>, RecordError> {
         let record = record.ok_or_else(not_an_object)?;
         if raw.get().len() > RECORD_BYTES {
             let message = format!("A record has at most {RECORD_BYTES} bytes.");
-            return Err(Refusal::new(IssueCode::RecordTooLarge, message));
+            return Err(RecordError::new(IssueCode::RecordTooLarge, message));
         }
-        let invalid = |message: &str| Refusal::new(IssueCode::InvalidRecord, message);
+        let invalid = |message: &str| RecordError::new(IssueCode::InvalidRecord, message);
         match record.operation().ok_or_else(|| invalid("op must be upsert or delete."))? {
-            Operation::Delete => Ok(Accepted::Delete),
-            Operation::Upsert => {
+            RecordOperation::Delete => Ok(AcceptedRecord::Delete),
+            RecordOperation::Upsert => {
                 let SentFields::Read(fields) = record.fields else {
                     return Err(invalid("fields must be an object."));
                 };
                 let values = self.check_fields(fields, warnings)?;
                 let fingerprint = values.fingerprint();
-                Ok(Accepted::Upsert(values, fingerprint))
+                Ok(AcceptedRecord::Upsert(values, fingerprint))
             }
         }
     }
@@ -257,19 +259,20 @@ impl<'a> Checker<'_, 'a> {
     fn check_fields(
         &self,
         sent: Vec<(Cow<'a, str>, &'a RawValue)>,
-        warnings: &mut Vec<Warning>,
-    ) -> Result<Values<'a>, Refusal> {
-        let (mut values, mut dropped) = (Values::default(), Vec::new());
+        warnings: &mut Vec<DroppedValue>,
+    ) -> Result<ContactValues<'a>, RecordError> {
+        let (mut values, mut dropped) = (ContactValues::default(), Vec::new());
         for (position, raw) in self.in_order(sent)? {
             let field = &self.schema.fields[position];
-            let value = Scalar::read(raw).and_then(|scalar| scalar.fit(field.field_type, &field.options));
+            let value =
+                ScalarValue::read(raw).and_then(|scalar| scalar.fit(field.field_type, &field.options));
             match value {
                 Some(value) => {
                     check_email(field, &value)?;
                     values.push(&field.key, value);
                 }
                 None if field.semantic.is_some() => {
-                    return Err(Refusal::of_field(IssueCode::InvalidType, &field.key, misfit(field)));
+                    return Err(RecordError::of_field(IssueCode::InvalidType, &field.key, misfit(field)));
                 }
                 None => dropped.push(position),
             }
@@ -287,13 +290,13 @@ impl<'a> Checker<'_, 'a> {
     fn in_order(
         &self,
         sent: Vec<(Cow<'a, str>, &'a RawValue)>,
-    ) -> Result<Vec<(usize, &'a RawValue)>, Refusal> {
+    ) -> Result<Vec<(usize, &'a RawValue)>, RecordError> {
         let mut found = Vec::with_capacity(sent.len());
         let mut next = 0;
         for (key, raw) in sent {
             let position = self.schema.position(&key, next).ok_or_else(|| {
                 let message = format!("The field {} was not declared.", shown(&key));
-                Refusal::of_field(IssueCode::UnknownField, &key, message)
+                RecordError::of_field(IssueCode::UnknownField, &key, message)
             })?;
             found.push((position, raw));
             next = position + 1;
@@ -308,28 +311,28 @@ impl<'a> Checker<'_, 'a> {
         Ok(found)
     }
 
-    fn warning(&self, external_id: &Arc<str>, position: usize) -> Warning {
+    fn warning(&self, external_id: &Arc<str>, position: usize) -> DroppedValue {
         let field = &self.schema.fields[position];
         let texts = || (field.key.as_str().into(), misfit(field).into());
         let (key, message) = self.schema.misfits[position].get_or_init(texts).clone();
         let (index, external_id) = (self.index, external_id.clone());
-        Warning { index, external_id, code: IssueCode::InvalidType, field: key, message }
+        DroppedValue { index, external_id, code: IssueCode::InvalidType, field: key, message }
     }
 }
 
-fn check_email(field: &Field, value: &str) -> Result<(), Refusal> {
-    if field.semantic != Some(Semantic::Email) || value.is_empty() || is_complete_email(value) {
+fn check_email(field: &IntegrationField, value: &str) -> Result<(), RecordError> {
+    if field.semantic != Some(FieldSemantic::Email) || value.is_empty() || is_complete_email(value) {
         return Ok(());
     }
     let message = format!("{} must be a complete e-mail address like ann@example.com.", field.key);
-    Err(Refusal::of_field(IssueCode::InvalidEmail, &field.key, message))
+    Err(RecordError::of_field(IssueCode::InvalidEmail, &field.key, message))
 }
 
 /// Options of a choice field that its error lists: so many, of so many characters together.
 const SHOWN_OPTIONS: usize = 20;
 const SHOWN_OPTIONS_CHARS: usize = 300;
 
-fn misfit(field: &Field) -> String {
+fn misfit(field: &IntegrationField) -> String {
     match field.field_type {
         FieldType::Choice if field.options.is_empty() => {
             format!("{} {}.", field.key, FieldType::Text.expectation())

@@ -5,15 +5,15 @@ use super::*;
 use crate::push::batch::split_batch;
 use crate::push::field::FieldType;
 
-fn field(key: &str, field_type: FieldType, semantic: Option<Semantic>) -> Field {
-    Field { key: key.to_owned(), label: key.to_owned(), field_type, options: Vec::new(), semantic }
+fn field(key: &str, field_type: FieldType, semantic: Option<FieldSemantic>) -> IntegrationField {
+    IntegrationField { key: key.to_owned(), label: key.to_owned(), field_type, options: Vec::new(), semantic }
 }
 
-fn fields() -> Vec<Field> {
+fn fields() -> Vec<IntegrationField> {
     vec![
-        field("first", FieldType::Text, Some(Semantic::FirstName)),
-        field("mail", FieldType::Text, Some(Semantic::Email)),
-        field("zip", FieldType::Number, Some(Semantic::Zip)),
+        field("first", FieldType::Text, Some(FieldSemantic::FirstName)),
+        field("mail", FieldType::Text, Some(FieldSemantic::Email)),
+        field("zip", FieldType::Number, Some(FieldSemantic::Zip)),
         field("score", FieldType::Number, None),
         field("since", FieldType::Date, None),
     ]
@@ -24,7 +24,7 @@ fn answer(records: &[Value]) -> Value {
     let body = json!({ "records": records }).to_string();
     let fields = fields();
     let batch = split_batch(body.as_bytes()).unwrap();
-    serde_json::to_value(check_batch(&batch, &Schema::new(&fields)).answer()).unwrap()
+    serde_json::to_value(check_batch(&batch, &FieldSchema::new(&fields)).answer()).unwrap()
 }
 
 /// The code of the only record's rejection, and its field.
@@ -137,7 +137,7 @@ fn record_too_large_is_measured_on_the_record_as_sent() {
     assert_eq!(code(record(65_537)), "record_too_large");
     let padded = format!(r#"{{"records":[{{"external_id":"a"{}}}]}}"#, " ".repeat(65_536));
     let (batch, fields) = (split_batch(padded.as_bytes()).unwrap(), fields());
-    let checked = check_batch(&batch, &Schema::new(&fields));
+    let checked = check_batch(&batch, &FieldSchema::new(&fields));
     assert_eq!(checked.rejections[0].code, IssueCode::RecordTooLarge);
     assert_eq!(checked.rejected_ids, ["a"], "its contact counts as received");
 }
@@ -220,7 +220,7 @@ proptest! {
         let body = json!({ "records": records }).to_string();
         let fields = fields();
         let batch = split_batch(body.as_bytes()).unwrap();
-        let checked = check_batch(&batch, &Schema::new(&fields));
+        let checked = check_batch(&batch, &FieldSchema::new(&fields));
         let answer = checked.answer();
         prop_assert_eq!(answer.accepted + answer.deleted + answer.rejected, records.len());
         let dry = checked.dry_run_answer();
@@ -239,7 +239,7 @@ proptest! {
         for (index, record) in records.iter().enumerate() {
             let alone = json!({ "records": [record] }).to_string();
             let alone = split_batch(alone.as_bytes()).unwrap();
-            let alone = check_batch(&alone, &Schema::new(&fields));
+            let alone = check_batch(&alone, &FieldSchema::new(&fields));
             let here = checked.rejections.iter().find(|rejection| rejection.index == index);
             if here.is_none_or(|rejection| rejection.code != IssueCode::DuplicateInBatch) {
                 prop_assert_eq!(alone.rejections.first().map(|found| found.code), here.map(|found| found.code));

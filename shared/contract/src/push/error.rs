@@ -12,13 +12,13 @@ pub struct LockedField {
     /// The field's key.
     pub key: String,
     /// Why the column keeps its type.
-    pub why: TypeKept,
+    pub why: TypeLockReason,
 }
 
 /// Why a column keeps its type whatever an integration declares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum TypeKept {
+pub enum TypeLockReason {
     /// The owner has set it.
     Owner,
     /// The conditions of a campaign use the column as it is.
@@ -29,19 +29,20 @@ pub enum TypeKept {
 
 fn locked_sentence(fields: &[LockedField]) -> String {
     let reason = |why| match why {
-        TypeKept::Owner => "The owner has set another type for these columns",
-        TypeKept::Conditions => {
+        TypeLockReason::Owner => "The owner has set another type for these columns",
+        TypeLockReason::Conditions => {
             "The filter conditions of campaigns use these columns with their present type"
         }
-        TypeKept::Formula => "Formulas use these columns with their present type",
+        TypeLockReason::Formula => "Formulas use these columns with their present type",
     };
     let sentence = |why| {
         let keys: Vec<&str> =
             fields.iter().filter(|field| field.why == why).map(|field| field.key.as_str()).collect();
         (!keys.is_empty()).then(|| format!("{}: {}.", reason(why), keys.join(", ")))
     };
-    let sentences =
-        [TypeKept::Owner, TypeKept::Conditions, TypeKept::Formula].into_iter().filter_map(sentence);
+    let sentences = [TypeLockReason::Owner, TypeLockReason::Conditions, TypeLockReason::Formula]
+        .into_iter()
+        .filter_map(sentence);
     sentences.collect::<Vec<_>>().join(" ")
 }
 

@@ -32,7 +32,8 @@ pub enum FieldType {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the names are the columns'")]
-pub enum Semantic {
+#[schemars(rename = "Semantic")]
+pub enum FieldSemantic {
     FirstName,
     LastName,
     #[serde(rename = "address_1")]
@@ -49,7 +50,8 @@ pub enum Semantic {
 
 /// A field as it is declared, stored and read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Field {
+#[schemars(rename = "Field")]
+pub struct IntegrationField {
     /// What records call it; case-sensitive.
     pub key: String,
     /// What people call it; the key unless declared otherwise.
@@ -61,7 +63,7 @@ pub struct Field {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
     /// The contact column that it fills.
-    pub semantic: Option<Semantic>,
+    pub semantic: Option<FieldSemantic>,
 }
 
 impl FieldType {
@@ -106,7 +108,7 @@ impl FromStr for FieldType {
     }
 }
 
-impl Semantic {
+impl FieldSemantic {
     /// Every semantic, in the order of the contract.
     pub const ALL: [Self; 10] = [
         Self::FirstName,
@@ -141,7 +143,7 @@ impl Semantic {
     }
 }
 
-impl FromStr for Semantic {
+impl FromStr for FieldSemantic {
     type Err = ();
 
     fn from_str(name: &str) -> Result<Self, ()> {
@@ -150,7 +152,7 @@ impl FromStr for Semantic {
 }
 
 #[derive(Deserialize)]
-struct Envelope<'a> {
+struct DeclarationEnvelope<'a> {
     #[serde(borrow)]
     fields: Option<&'a RawValue>,
 }
@@ -167,8 +169,8 @@ struct SentField {
 }
 
 /// Reads the body of a declaration. Errors: `invalid_json`, `invalid_request`, `too_many_fields`.
-pub fn read_declaration(body: &[u8]) -> Result<Vec<Field>, PushError> {
-    let envelope: Envelope<'_> = read_object(body)?;
+pub fn read_declaration(body: &[u8]) -> Result<Vec<IntegrationField>, PushError> {
+    let envelope: DeclarationEnvelope<'_> = read_object(body)?;
     let raw = envelope
         .fields
         .filter(|raw| raw.get().starts_with('['))
@@ -189,7 +191,7 @@ pub fn read_declaration(body: &[u8]) -> Result<Vec<Field>, PushError> {
     Ok(fields)
 }
 
-fn read_field(raw: &RawValue) -> Result<Field, String> {
+fn read_field(raw: &RawValue) -> Result<IntegrationField, String> {
     if !raw.get().starts_with('{') {
         return Err("a field must be an object".to_owned());
     }
@@ -213,7 +215,7 @@ fn read_field(raw: &RawValue) -> Result<Field, String> {
         FieldType::Choice => read_options(sent.options.unwrap_or_default())?,
         _ => Vec::new(),
     };
-    Ok(Field { key, label, field_type, options, semantic })
+    Ok(IntegrationField { key, label, field_type, options, semantic })
 }
 
 fn read_options(options: Vec<String>) -> Result<Vec<String>, String> {
@@ -240,7 +242,7 @@ fn refuse_unstorable(what: &str, text: &str, most_chars: usize) -> Result<(), St
 }
 
 /// Two fields of one declaration cannot fill the same column, whether by name or by semantic.
-fn refuse_clashes(fields: &[Field]) -> Result<(), PushError> {
+fn refuse_clashes(fields: &[IntegrationField]) -> Result<(), PushError> {
     let mut names = HashSet::new();
     let mut semantics = HashSet::new();
     for field in fields {
@@ -328,7 +330,7 @@ mod tests {
             assert_eq!(field_type.as_str().parse(), Ok(field_type));
             assert_eq!(serde_json::to_value(field_type).unwrap(), field_type.as_str());
         }
-        for semantic in Semantic::ALL {
+        for semantic in FieldSemantic::ALL {
             assert_eq!(semantic.as_str().parse(), Ok(semantic));
             assert_eq!(serde_json::to_value(semantic).unwrap(), semantic.as_str());
         }

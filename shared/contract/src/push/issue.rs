@@ -46,7 +46,8 @@ pub enum IssueCode {
 /// A refused record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Rejection {
+#[schemars(rename = "Rejection")]
+pub struct RecordRejection {
     /// Position in the batch.
     pub index: usize,
     /// The record's `external_id`, where it can be read.
@@ -62,7 +63,7 @@ pub struct Rejection {
 
 /// A value that was dropped from an accepted record. A batch can have half a million of them: their texts are shared.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Warning {
+pub struct DroppedValue {
     /// Position in the batch.
     pub index: usize,
     /// The record's `external_id`.
@@ -107,7 +108,7 @@ pub struct PushAnswer {
     /// Records that were refused.
     pub rejected: usize,
     /// Each of them.
-    pub rejections: Vec<Rejection>,
+    pub rejections: Vec<RecordRejection>,
     /// Values dropped from accepted records.
     pub warnings: Vec<WarningGroup>,
 }
@@ -123,7 +124,7 @@ pub struct DryRunAnswer {
     /// Records that it would refuse.
     pub rejected: usize,
     /// Each of them.
-    pub rejections: Vec<Rejection>,
+    pub rejections: Vec<RecordRejection>,
     /// Values that it would drop.
     pub warnings: Vec<WarningGroup>,
 }
@@ -163,7 +164,7 @@ impl IssueCode {
 }
 
 /// Groups dropped values by field and code, in the order in which they first occur.
-pub fn group_warnings(warnings: &[Warning]) -> Vec<WarningGroup> {
+pub fn group_warnings(warnings: &[DroppedValue]) -> Vec<WarningGroup> {
     let mut groups: Vec<WarningGroup> = Vec::new();
     let mut places: HashMap<(&str, IssueCode), usize> = HashMap::new();
     for warning in warnings {

@@ -16,20 +16,21 @@ mod value;
 mod values;
 
 pub use crate::idempotency::{IdempotencyKey, RequestHash};
-pub use batch::{Batch, Operation, Record, split_batch};
-pub use check::{AcceptedUpsert, CheckedBatch, Schema, check_batch};
-pub use error::{LockedField, PushError, TypeKept};
-pub use field::{Field, FieldType, Semantic, read_declaration};
+pub use batch::{PushedRecord, RecordBatch, RecordOperation, split_batch};
+pub use check::{AcceptedUpsert, CheckedBatch, FieldSchema, check_batch};
+pub use error::{LockedField, PushError, TypeLockReason};
+pub use field::{FieldSemantic, FieldType, IntegrationField, read_declaration};
 pub use issue::{
-    DryRunAnswer, IssueCode, IssueKind, PushAnswer, Rejection, Warning, WarningGroup, group_warnings,
+    DroppedValue, DryRunAnswer, IssueCode, IssueKind, PushAnswer, RecordRejection, WarningGroup,
+    group_warnings,
 };
 pub use read::{
-    ContactAnswer, ContactIssue, IntegrationAnswer, IntegrationStatus, IntegrationView, Limits, OpenSyncView,
-    RejectionItem, RejectionsAnswer, SchemaAnswer, SyncAnswer, SyncView, SyncsAnswer,
+    ContactAnswer, ContactIssue, IntegrationAnswer, IntegrationLimits, IntegrationStatus, IntegrationView,
+    OpenSyncView, RejectionItem, RejectionsAnswer, SchemaAnswer, SyncAnswer, SyncView, SyncsAnswer,
 };
-pub use standing::{Calls, PUSH_API, Standing};
+pub use standing::{IntegrationReadiness, OperationNames, PUSH_API};
 pub use sync::{
-    BeginAnswer, BeginRequest, CompleteAnswer, CompleteRequest, DeclareAnswer, OpenSync, PushContext,
+    BeginAnswer, BeginSyncRequest, CompleteAnswer, CompleteSyncRequest, DeclareAnswer, OpenSync, PushContext,
     SyncMode, SyncStatus, ValidatedComplete, timestamp,
 };
-pub use values::{Fingerprint, Values};
+pub use values::{ContactFingerprint, ContactValues};

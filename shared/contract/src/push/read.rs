@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::id::{IntegrationId, SyncId};
 use crate::limits::{BODY_BYTES, DECLARED_FIELDS, RECORDS_PER_BATCH};
-use crate::push::field::Field;
+use crate::push::field::IntegrationField;
 use crate::push::issue::{IssueCode, IssueKind};
 use crate::push::sync::{SyncMode, SyncStatus, timestamp};
 
@@ -61,7 +61,8 @@ pub struct OpenSyncView {
 /// What a client must keep to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Limits {
+#[schemars(rename = "Limits")]
+pub struct IntegrationLimits {
     /// Records in a batch.
     pub records_per_batch: usize,
     /// Bytes of a batch.
@@ -81,7 +82,7 @@ pub struct IntegrationAnswer {
     /// Its open sync.
     pub open_sync: Option<OpenSyncView>,
     /// What a client must keep to.
-    pub limits: Limits,
+    pub limits: IntegrationLimits,
     /// What to call next, in a sentence.
     pub next_step: String,
 }
@@ -90,7 +91,7 @@ pub struct IntegrationAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SchemaAnswer {
     /// In the order of their first declaration.
-    pub fields: Vec<Field>,
+    pub fields: Vec<IntegrationField>,
 }
 
 /// A sync.
@@ -228,7 +229,7 @@ pub struct ContactAnswer {
     pub issues: Vec<ContactIssue>,
 }
 
-impl Limits {
+impl IntegrationLimits {
     /// The limits, with the configured expiry.
     pub const fn new(sync_expiry_hours: i64) -> Self {
         Self {

@@ -1,10 +1,10 @@
 //! How far an integration is, and what a client should call next, in a sentence.
 
-use crate::push::{Field, IntegrationStatus, Semantic};
+use crate::push::{FieldSemantic, IntegrationField, IntegrationStatus};
 
 /// What a client calls the operations.
 #[derive(Debug, Clone, Copy)]
-pub struct Calls {
+pub struct OperationNames {
     /// Declaring fields.
     pub declare: &'static str,
     /// Beginning a sync.
@@ -16,21 +16,25 @@ pub struct Calls {
 }
 
 /// The calls of the push API, below its root.
-pub const PUSH_API: Calls =
-    Calls { declare: "POST /schema", begin: "POST /sync", push: "POST /records", complete: "PATCH /sync" };
+pub const PUSH_API: OperationNames = OperationNames {
+    declare: "POST /schema",
+    begin: "POST /sync",
+    push: "POST /records",
+    complete: "PATCH /sync",
+};
 
 /// How far an integration is.
 #[derive(Debug, Clone, Copy)]
-pub struct Standing<'a> {
+pub struct IntegrationReadiness<'a> {
     /// Its declared fields.
-    pub fields: &'a [Field],
+    pub fields: &'a [IntegrationField],
     /// Whether a sync is open.
     pub has_open_sync: bool,
     /// Whether a sync has completed.
     pub has_completed: bool,
 }
 
-impl Standing<'_> {
+impl IntegrationReadiness<'_> {
     /// Whether contacts of the integration can be mailed: the address fields are declared, and a sync has completed.
     pub fn is_set_up(&self) -> bool {
         self.has_completed && self.missing().is_empty()
@@ -50,17 +54,17 @@ impl Standing<'_> {
     /// The semantics that mail needs and no field claims.
     pub fn missing(&self) -> Vec<&'static str> {
         let is_claimed =
-            |semantic: &Semantic| self.fields.iter().any(|field| field.semantic == Some(*semantic));
-        Semantic::NEEDED_TO_MAIL
+            |semantic: &FieldSemantic| self.fields.iter().any(|field| field.semantic == Some(*semantic));
+        FieldSemantic::NEEDED_TO_MAIL
             .into_iter()
             .filter(|semantic| !is_claimed(semantic))
-            .map(Semantic::as_str)
+            .map(FieldSemantic::as_str)
             .collect()
     }
 
     /// The sentence.
-    pub fn next_step(&self, calls: &Calls) -> String {
-        let Calls { declare, begin, push, complete } = calls;
+    pub fn next_step(&self, calls: &OperationNames) -> String {
+        let OperationNames { declare, begin, push, complete } = calls;
         let missing = self.missing();
         if self.fields.is_empty() {
             format!("Declare your fields: {declare}.")
@@ -87,19 +91,19 @@ mod tests {
     use super::*;
     use crate::push::FieldType;
 
-    fn field(semantic: Semantic) -> Field {
+    fn field(semantic: FieldSemantic) -> IntegrationField {
         let (key, label, options) = (semantic.as_str().to_owned(), String::new(), Vec::new());
-        Field { key, label, field_type: FieldType::Text, options, semantic: Some(semantic) }
+        IntegrationField { key, label, field_type: FieldType::Text, options, semantic: Some(semantic) }
     }
 
-    fn standing(fields: &[Field], has_open_sync: bool, has_completed: bool) -> (bool, String) {
-        let standing = Standing { fields, has_open_sync, has_completed };
+    fn standing(fields: &[IntegrationField], has_open_sync: bool, has_completed: bool) -> (bool, String) {
+        let standing = IntegrationReadiness { fields, has_open_sync, has_completed };
         (standing.is_set_up(), standing.next_step(&PUSH_API))
     }
 
     #[test]
     fn setup_is_complete_with_the_address_fields_and_a_completed_sync() {
-        let address = Semantic::NEEDED_TO_MAIL.map(field);
+        let address = FieldSemantic::NEEDED_TO_MAIL.map(field);
         assert!(standing(&address, false, true).0);
         assert!(!standing(&address, false, false).0);
         assert!(!standing(&address[1..], false, true).0);
@@ -107,7 +111,7 @@ mod tests {
 
     #[test]
     fn the_next_step_leads_from_the_declaration_to_the_next_sync() {
-        let address = Semantic::NEEDED_TO_MAIL.map(field);
+        let address = FieldSemantic::NEEDED_TO_MAIL.map(field);
         let steps = [
             (standing(&[], false, false).1, "POST /schema"),
             (standing(&address[..2], false, false).1, "state, zip"),

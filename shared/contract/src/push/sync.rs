@@ -53,14 +53,14 @@ pub type BeginAnswer = OpenSync;
 
 /// Body of a begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BeginRequest {
+pub struct BeginSyncRequest {
     /// `full` unless the body says otherwise.
     pub mode: SyncMode,
 }
 
 /// Body of a complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CompleteRequest {
+pub struct CompleteSyncRequest {
     /// The sync that the client means; the open one when absent.
     pub sync_id: Option<SyncId>,
     /// Goes through with a removal that the guard would stop. An addition.
@@ -193,7 +193,7 @@ fn given(raw: Option<&RawValue>) -> Option<&RawValue> {
     raw.filter(|raw| raw.get() != "null")
 }
 
-impl BeginRequest {
+impl BeginSyncRequest {
     /// Reads a body; an empty one is `{}`. Errors: `invalid_json`, `invalid_request`.
     pub fn read(body: &[u8]) -> Result<Self, PushError> {
         let body: BeginBody<'_> = read_optional_object(body)?;
@@ -211,7 +211,7 @@ impl BeginRequest {
     }
 }
 
-impl CompleteRequest {
+impl CompleteSyncRequest {
     /// Reads a body; an empty one is `{}`. Errors: `invalid_json`, `invalid_request`, `invalid_sync_id`.
     pub fn read(body: &[u8]) -> Result<Self, PushError> {
         let body: CompleteBody<'_> = read_optional_object(body)?;
@@ -264,22 +264,26 @@ mod tests {
     #[test]
     fn begin_is_full_unless_it_says_delta() {
         for body in ["", " ", "{}", r#"{"mode":null}"#, r#"{"mode":"full","more":[1]}"#] {
-            assert_eq!(BeginRequest::read(body.as_bytes()).unwrap().mode, SyncMode::Full, "{body}");
+            assert_eq!(BeginSyncRequest::read(body.as_bytes()).unwrap().mode, SyncMode::Full, "{body}");
         }
-        assert_eq!(BeginRequest::read(br#"{"mode":"delta"}"#).unwrap().mode, SyncMode::Delta);
+        assert_eq!(BeginSyncRequest::read(br#"{"mode":"delta"}"#).unwrap().mode, SyncMode::Delta);
         for body in [r#"{"mode":"FULL"}"#, r#"{"mode":7}"#, "[]", "null", r#"{"mode":{}}"#] {
-            assert_eq!(BeginRequest::read(body.as_bytes()).unwrap_err().code(), "invalid_request", "{body}");
+            assert_eq!(
+                BeginSyncRequest::read(body.as_bytes()).unwrap_err().code(),
+                "invalid_request",
+                "{body}"
+            );
         }
-        assert_eq!(BeginRequest::read(b"{").unwrap_err().code(), "invalid_json");
+        assert_eq!(BeginSyncRequest::read(b"{").unwrap_err().code(), "invalid_json");
     }
 
     #[test]
     fn complete_takes_a_sync_id_and_a_confirmation() {
         let id = SyncId::new();
-        let read = |body: &str| CompleteRequest::read(body.as_bytes());
-        assert_eq!(read("").unwrap(), CompleteRequest { sync_id: None, confirm_removal: false });
+        let read = |body: &str| CompleteSyncRequest::read(body.as_bytes());
+        assert_eq!(read("").unwrap(), CompleteSyncRequest { sync_id: None, confirm_removal: false });
         let body = format!(r#"{{"syncId":"{id}","confirmRemoval":true}}"#);
-        assert_eq!(read(&body).unwrap(), CompleteRequest { sync_id: Some(id), confirm_removal: true });
+        assert_eq!(read(&body).unwrap(), CompleteSyncRequest { sync_id: Some(id), confirm_removal: true });
         for body in [r#"{"syncId":"x"}"#, r#"{"syncId":7}"#, r#"{"syncId":""}"#] {
             assert_eq!(read(body).unwrap_err(), PushError::InvalidSyncId, "{body}");
         }

@@ -11,7 +11,7 @@ use crate::push::field::FieldType;
 
 /// A scalar value as text.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Scalar<'a> {
+pub(crate) enum ScalarValue<'a> {
     /// A string's content, trimmed; blank for null.
     Text(Cow<'a, str>),
     /// A number's own JSON text.
@@ -20,7 +20,7 @@ pub(crate) enum Scalar<'a> {
     YesNo(&'a str),
 }
 
-impl<'a> Scalar<'a> {
+impl<'a> ScalarValue<'a> {
     /// `None` for what is no scalar or cannot be stored: an array, an object, a text with U+0000 or with an escape
     /// that has no meaning.
     pub(crate) fn read(raw: &'a RawValue) -> Option<Self> {
@@ -86,7 +86,7 @@ mod tests {
     fn stored(field_type: FieldType, json: &str) -> Option<String> {
         let raw = RawValue::from_string(json.to_owned()).unwrap();
         let options = ["gold".to_owned(), "1".to_owned()];
-        Scalar::read(&raw)?.fit(field_type, &options).map(Cow::into_owned)
+        ScalarValue::read(&raw)?.fit(field_type, &options).map(Cow::into_owned)
     }
 
     fn takes(field_type: FieldType, accepted: &[&str], refused: &[&str]) {

@@ -6,20 +6,20 @@ use serde::{Serialize, Serializer};
 
 /// Values by field key, as they are stored: each key once, in the order in which fields were declared.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Values<'a>(Vec<(&'a str, Cow<'a, str>)>);
+pub struct ContactValues<'a>(Vec<(&'a str, Cow<'a, str>)>);
 
 /// Tells values from others: equal for the same values of the same keys, different for any others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fingerprint(pub [u8; 16]);
+pub struct ContactFingerprint(pub [u8; 16]);
 
-impl<'a> Values<'a> {
+impl<'a> ContactValues<'a> {
     /// Adds the value of the next field.
     pub(crate) fn push(&mut self, key: &'a str, value: Cow<'a, str>) {
         self.0.push((key, value));
     }
 
     /// Their fingerprint.
-    pub fn fingerprint(&self) -> Fingerprint {
+    pub fn fingerprint(&self) -> ContactFingerprint {
         let mut bytes =
             Vec::with_capacity(self.0.iter().map(|(key, value)| key.len() + value.len() + 2).sum());
         for (key, value) in &self.0 {
@@ -31,11 +31,11 @@ impl<'a> Values<'a> {
         }
         let mut fingerprint = [0; 16];
         fingerprint.copy_from_slice(&blake3::hash(&bytes).as_bytes()[..16]);
-        Fingerprint(fingerprint)
+        ContactFingerprint(fingerprint)
     }
 }
 
-impl Serialize for Values<'_> {
+impl Serialize for ContactValues<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
     }
@@ -47,8 +47,10 @@ mod tests {
 
     use super::*;
 
-    fn values(pairs: &[(String, String)]) -> Values<'_> {
-        Values(pairs.iter().map(|(key, value)| (key.as_str(), Cow::Borrowed(value.as_str()))).collect())
+    fn values(pairs: &[(String, String)]) -> ContactValues<'_> {
+        ContactValues(
+            pairs.iter().map(|(key, value)| (key.as_str(), Cow::Borrowed(value.as_str()))).collect(),
+        )
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::request::InvalidRequest;
+use super::request::SendRequestError;
 
 /// A request that failed as a whole: nothing was mailed, nothing charged. Only
 /// [`SendError::DeadlinePassed`] leaves open whether some recipients were mailed.
@@ -57,11 +57,11 @@ pub enum SendError {
     ValidationUnavailable,
 }
 
-impl From<InvalidRequest> for SendError {
-    fn from(error: InvalidRequest) -> Self {
+impl From<SendRequestError> for SendError {
+    fn from(error: SendRequestError) -> Self {
         match error {
-            InvalidRequest::Shape(message) => Self::InvalidPayload(message),
-            InvalidRequest::TooManyRecipients(_) => Self::PayloadTooLarge(error.to_string()),
+            SendRequestError::Shape(message) => Self::InvalidPayload(message),
+            SendRequestError::TooManyRecipients(_) => Self::PayloadTooLarge(error.to_string()),
         }
     }
 }

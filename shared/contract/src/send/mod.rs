@@ -14,10 +14,11 @@ pub const COST_HEADER: &str = "x-cost-cents";
 pub use context::SendContext;
 pub use error::SendError;
 pub use request::{
-    InvalidRequest, Recipient, SendRequest, api_key_in, check, fingerprint, parse, request_hash,
+    SendRequest, SendRequestError, SentRecipient, api_key_in, check, fingerprint, parse, request_hash,
 };
 pub use response::{
-    Outcome, Postage, Reason, ReturnAddressReason, SendResponse, Summary, Warning, write_response,
+    NotMailedReason, Postage, RecipientOutcome, RecipientWarning, ReturnAddressReason, SendResponse,
+    SendSummary, write_response,
 };
 pub use status::{RequestAnswer, RequestStatus};
 pub use validation::{SendValidation, ValidationSummary, write_validation};

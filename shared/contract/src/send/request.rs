@@ -30,12 +30,12 @@ pub struct SendRequest<'a> {
     /// Whether a recipient without a usable variable image is left out instead of printing the default image.
     pub require_variable_images: bool,
     /// One to [`RECIPIENTS_PER_REQUEST`] recipients.
-    pub recipients: Vec<Recipient<'a>>,
+    pub recipients: Vec<SentRecipient<'a>>,
 }
 
 /// One recipient as sent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Recipient<'a> {
+pub struct SentRecipient<'a> {
     /// The caller's own id, as sent (not trimmed: it is echoed).
     pub reference: Option<Cow<'a, str>>,
     /// Every other field in the order sent: trimmed name, trimmed value. Null values are absent; names are
@@ -52,7 +52,7 @@ impl SendRequest<'_> {
     }
 }
 
-impl Recipient<'_> {
+impl SentRecipient<'_> {
     /// The value of the field with this lower-case name; empty when absent.
     pub fn value(&self, name: &str) -> &str {
         self.fields.iter().find(|(field, _)| field.eq_ignore_ascii_case(name)).map_or("", |(_, value)| value)
@@ -61,7 +61,7 @@ impl Recipient<'_> {
 
 /// A body that is not a send request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidRequest {
+pub enum SendRequestError {
     /// Not JSON, or not of the documented shape (422); the text says where and why.
     #[error("{0}")]
     Shape(String),
@@ -70,7 +70,7 @@ pub enum InvalidRequest {
     TooManyRecipients(usize),
 }
 
-impl InvalidRequest {
+impl SendRequestError {
     fn shape(message: impl Into<String>) -> Self {
         Self::Shape(message.into())
     }
@@ -86,7 +86,7 @@ impl InvalidRequest {
 
 /// The top level, its parts still text. A name given twice is an error of the derived code.
 #[derive(Deserialize)]
-struct Envelope<'a> {
+struct SendEnvelope<'a> {
     #[serde(borrow)]
     campaign_id: Option<&'a RawValue>,
     recipients: Option<&'a RawValue>,
@@ -97,62 +97,62 @@ struct Envelope<'a> {
 
 /// A text that borrows where it can.
 #[derive(Deserialize)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+struct SendText<'a>(#[serde(borrow)] Cow<'a, str>);
 
-impl<'a> Envelope<'a> {
-    fn read(body: &'a [u8]) -> Result<Self, InvalidRequest> {
+impl<'a> SendEnvelope<'a> {
+    fn read(body: &'a [u8]) -> Result<Self, SendRequestError> {
         let text = std::str::from_utf8(body)
-            .map_err(|error| InvalidRequest::shape(format!("The body is not UTF-8: {error}.")))?;
+            .map_err(|error| SendRequestError::shape(format!("The body is not UTF-8: {error}.")))?;
         if text.starts_with('\u{feff}') {
             let message =
                 "The body begins with a byte-order mark, which JSON does not have: send it without.";
-            return Err(InvalidRequest::shape(message));
+            return Err(SendRequestError::shape(message));
         }
         if !text.trim_start().starts_with('{') {
-            return Err(InvalidRequest::shape("The body must be a JSON object."));
+            return Err(SendRequestError::shape("The body must be a JSON object."));
         }
-        serde_json::from_str(text).map_err(|error| InvalidRequest::json(&error))
+        serde_json::from_str(text).map_err(|error| SendRequestError::json(&error))
     }
 
     fn campaign_id(&self) -> Option<CampaignId> {
-        let Text(text) = serde_json::from_str(self.campaign_id?.get()).ok()?;
+        let SendText(text) = serde_json::from_str(self.campaign_id?.get()).ok()?;
         text.parse().ok()
     }
 
-    fn require_variable_images(&self) -> Result<bool, InvalidRequest> {
+    fn require_variable_images(&self) -> Result<bool, SendRequestError> {
         match self.require_variable_images.map(RawValue::get) {
             None | Some("null" | "false") => Ok(false),
             Some("true") => Ok(true),
-            Some(_) => Err(InvalidRequest::shape("require_variable_images must be true or false.")),
+            Some(_) => Err(SendRequestError::shape("require_variable_images must be true or false.")),
         }
     }
 
-    fn field_types(&self) -> Result<FieldTypes<'a>, InvalidRequest> {
+    fn field_types(&self) -> Result<FieldTypes<'a>, SendRequestError> {
         let Some(raw) = self.field_types.filter(|raw| raw.get() != "null") else {
             return Ok(FieldTypes::default());
         };
         let must = "field_types must map field names to text, number, date or yes_no";
         if !raw.get().starts_with('{') {
-            return Err(InvalidRequest::shape(format!("{must}.")));
+            return Err(SendRequestError::shape(format!("{must}.")));
         }
         let mut reader = serde_json::Deserializer::from_str(raw.get());
         reader
             .deserialize_map(FieldTypesVisitor)
-            .map_err(|error| InvalidRequest::shape(format!("{must}: {}.", place_of(&error))))
+            .map_err(|error| SendRequestError::shape(format!("{must}: {}.", place_of(&error))))
     }
 
-    fn each_recipient(&self, mut take: impl FnMut(Recipient<'a>)) -> Result<(), InvalidRequest> {
+    fn each_recipient(&self, mut take: impl FnMut(SentRecipient<'a>)) -> Result<(), SendRequestError> {
         let raw = self
             .recipients
             .filter(|raw| raw.get().starts_with('['))
-            .ok_or_else(|| InvalidRequest::shape("recipients must be an array of recipients."))?;
+            .ok_or_else(|| SendRequestError::shape("recipients must be an array of recipients."))?;
         let count = serde_json::Deserializer::from_str(raw.get())
             .deserialize_seq(RecipientsVisitor(&mut take))
-            .map_err(|error| InvalidRequest::shape(place_of(&error)))?;
+            .map_err(|error| SendRequestError::shape(place_of(&error)))?;
         match count {
-            0 => Err(InvalidRequest::shape("recipients is empty: send at least one recipient.")),
+            0 => Err(SendRequestError::shape("recipients is empty: send at least one recipient.")),
             1..=RECIPIENTS_PER_REQUEST => Ok(()),
-            _ => Err(InvalidRequest::TooManyRecipients(count)),
+            _ => Err(SendRequestError::TooManyRecipients(count)),
         }
     }
 }
@@ -165,9 +165,9 @@ fn place_of(error: &serde_json::Error) -> String {
     text[..end].to_owned()
 }
 
-/// Reads a body. Errors: [`InvalidRequest`], the first one found.
-pub fn parse(body: &[u8]) -> Result<SendRequest<'_>, InvalidRequest> {
-    let envelope = Envelope::read(body)?;
+/// Reads a body. Errors: [`SendRequestError`], the first one found.
+pub fn parse(body: &[u8]) -> Result<SendRequest<'_>, SendRequestError> {
+    let envelope = SendEnvelope::read(body)?;
     let mut recipients = Vec::new();
     let counted = envelope.each_recipient(|recipient| {
         // Past the limit the rest is only counted, for the message.
@@ -188,8 +188,8 @@ pub fn parse(body: &[u8]) -> Result<SendRequest<'_>, InvalidRequest> {
 }
 
 /// Checks a body as [`parse`] does, keeping nothing: memory does not grow with the recipients.
-pub fn check(body: &[u8]) -> Result<(), InvalidRequest> {
-    let envelope = Envelope::read(body)?;
+pub fn check(body: &[u8]) -> Result<(), SendRequestError> {
+    let envelope = SendEnvelope::read(body)?;
     let counted = envelope.each_recipient(drop);
     envelope.field_types()?;
     envelope.require_variable_images()?;
@@ -199,14 +199,14 @@ pub fn check(body: &[u8]) -> Result<(), InvalidRequest> {
 /// The key in the body's `api_key`, for senders that cannot set headers. `None` when the body cannot be
 /// read as JSON or holds no text there; a body whose other parts are malformed still gives its key.
 pub fn api_key_in(body: &[u8]) -> Option<PresentedKey> {
-    let envelope = Envelope::read(body).ok()?;
-    let Text(text) = serde_json::from_str(envelope.api_key?.get()).ok()?;
+    let envelope = SendEnvelope::read(body).ok()?;
+    let SendText(text) = serde_json::from_str(envelope.api_key?.get()).ok()?;
     Some(PresentedKey::new(&text))
 }
 
 /// What makes two requests the same for the replay window: the campaign and the addresses as sent
 /// (trimmed, case-folded, in order), nothing else.
-pub fn fingerprint(campaign: &CampaignId, recipients: &[Recipient<'_>]) -> [u8; 32] {
+pub fn fingerprint(campaign: &CampaignId, recipients: &[SentRecipient<'_>]) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(campaign.as_str().as_bytes());
     for recipient in recipients {
@@ -223,10 +223,10 @@ pub fn fingerprint(campaign: &CampaignId, recipients: &[Recipient<'_>]) -> [u8; 
 /// key in a body is no part of it, so a retry may come with a new one.
 ///
 /// # Errors
-/// [`InvalidRequest`] when the body is no JSON object.
-pub fn request_hash(body: &[u8]) -> Result<RequestHash, InvalidRequest> {
-    let Envelope { campaign_id, recipients, field_types, require_variable_images, .. } =
-        Envelope::read(body)?;
+/// [`SendRequestError`] when the body is no JSON object.
+pub fn request_hash(body: &[u8]) -> Result<RequestHash, SendRequestError> {
+    let SendEnvelope { campaign_id, recipients, field_types, require_variable_images, .. } =
+        SendEnvelope::read(body)?;
     let words = [campaign_id, recipients, field_types, require_variable_images];
     Ok(RequestHash::of_words("send", &words.map(|word| word.map(RawValue::get))))
 }
@@ -250,7 +250,7 @@ impl<'de> Visitor<'de> for FieldTypesVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut seen = HashSet::new();
         let mut read = FieldTypes::default();
-        while let Some(Text(name)) = map.next_key()? {
+        while let Some(SendText(name)) = map.next_key()? {
             let name = field_name(name).map_err(A::Error::custom)?;
             let raw: &RawValue = map.next_value()?;
             let Some(name) = name else {
@@ -280,7 +280,7 @@ fn shortened(text: &str) -> Cow<'_, str> {
 /// Walks the array, hands each recipient on, and returns how many there were.
 struct RecipientsVisitor<'f, F>(&'f mut F);
 
-impl<'de, F: FnMut(Recipient<'de>)> Visitor<'de> for RecipientsVisitor<'_, F> {
+impl<'de, F: FnMut(SentRecipient<'de>)> Visitor<'de> for RecipientsVisitor<'_, F> {
     type Value = usize;
 
     fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -302,7 +302,7 @@ struct RecipientSeed {
 }
 
 impl<'de> DeserializeSeed<'de> for RecipientSeed {
-    type Value = Recipient<'de>;
+    type Value = SentRecipient<'de>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         let raw = <&RawValue>::deserialize(deserializer)?;
@@ -319,16 +319,16 @@ impl<'de> DeserializeSeed<'de> for RecipientSeed {
 struct RecipientVisitor;
 
 impl<'de> Visitor<'de> for RecipientVisitor {
-    type Value = Recipient<'de>;
+    type Value = SentRecipient<'de>;
 
     fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str("a recipient")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut recipient = Recipient::default();
-        let mut seen = Names::default();
-        while let Some(Text(name)) = map.next_key()? {
+        let mut recipient = SentRecipient::default();
+        let mut seen = FieldNameSet::default();
+        while let Some(SendText(name)) = map.next_key()? {
             let name = field_name(name).map_err(A::Error::custom)?;
             let raw: &RawValue = map.next_value()?;
             let Some(name) = name else {
@@ -354,12 +354,12 @@ impl<'de> Visitor<'de> for RecipientVisitor {
 /// The names met so far in one recipient, whatever their case. A few are compared one by one; many go
 /// through a set, so that ten thousand names cost no more than their number.
 #[derive(Default)]
-struct Names {
+struct FieldNameSet {
     few: Vec<String>,
     many: HashSet<String>,
 }
 
-impl Names {
+impl FieldNameSet {
     const FEW: usize = 24;
 
     fn insert(&mut self, name: &str) -> bool {
@@ -406,7 +406,7 @@ fn string(text: &str) -> Result<Cow<'_, str>, &'static str> {
     if !inside.contains('\\') {
         return Ok(Cow::Borrowed(inside));
     }
-    let Text(value) =
+    let SendText(value) =
         serde_json::from_str(text).map_err(|_| "is not a valid text: an escape in it has no meaning")?;
     if value.contains('\0') {
         return Err("holds the character U+0000, which cannot be stored");

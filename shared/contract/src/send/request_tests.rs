@@ -114,7 +114,7 @@ fn a_field_with_a_name_that_is_too_long_is_left_out_and_counted() {
 #[test]
 fn payload_too_large_counts_the_recipients_but_bad_shape_comes_first() {
     let body = |last: &str| format!(r#"{{"recipients":[{}{last}]}}"#, "{},".repeat(5000));
-    assert_eq!(parse(body("{}").as_bytes()).unwrap_err(), InvalidRequest::TooManyRecipients(5001));
+    assert_eq!(parse(body("{}").as_bytes()).unwrap_err(), SendRequestError::TooManyRecipients(5001));
     assert!(refusal(&body("7")).contains("recipients[5000]"));
 }
 

@@ -12,7 +12,8 @@ use crate::limits::RESPONSE_BYTES;
 // Contract: Reasons a recipient was not mailed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Reason {
+#[schemars(rename = "Reason")]
+pub enum NotMailedReason {
     /// The address could not be verified, or a required part is missing.
     InvalidAddress,
     /// The sender removed the recipient from the campaign.
@@ -41,7 +42,7 @@ pub enum Reason {
     RequestCapacityReached,
 }
 
-impl Reason {
+impl NotMailedReason {
     /// Every reason, in the order in which outcomes are decided.
     pub const ALL: [Self; 13] = [
         Self::InvalidAddress,
@@ -107,7 +108,8 @@ impl Postage {
 /// Whether a card was queued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Status {
+#[schemars(rename = "Status")]
+enum MailingStatus {
     /// The card is queued and paid.
     Mailed,
     /// No card; `reason` says why.
@@ -119,7 +121,8 @@ enum Status {
 /// A fallback that a card mails with, a value that was cut or could not be read, or an address that was corrected.
 // Contract: Warning codes; the last three are added.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Warning {
+#[schemars(rename = "Warning")]
+pub struct RecipientWarning {
     /// What fell back.
     #[schemars(extend("enum" = [
         "variable_image_fallback",
@@ -158,16 +161,16 @@ pub enum ReturnAddressReason {
 // other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Result")]
-pub struct Outcome {
+pub struct RecipientOutcome {
     /// The caller's own id, when it was sent.
     reference: Option<String>,
     /// One line: verified when that is possible, else as sent.
     address: String,
     /// Whether a card was queued.
-    status: Status,
+    status: MailingStatus,
     /// Why not, when it was not.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    reason: Option<Reason>,
+    reason: Option<NotMailedReason>,
     /// A sentence for people; programs branch on `status` and `reason`.
     detail: String,
     /// Neighborhood Mail: homes inside the radius.
@@ -187,7 +190,7 @@ pub struct Outcome {
     mail_by_date: Option<NaiveDate>,
     /// Fallbacks that the card prints.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    warnings: Vec<Warning>,
+    warnings: Vec<RecipientWarning>,
     /// Present, and true, when the design's fallback return address prints.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     #[schemars(extend("const" = true))]
@@ -197,7 +200,7 @@ pub struct Outcome {
     return_address_reason: Option<ReturnAddressReason>,
 }
 
-impl Outcome {
+impl RecipientOutcome {
     /// A card was queued. `product_type` is the first step's product.
     pub fn mailed(
         reference: Option<String>,
@@ -209,7 +212,7 @@ impl Outcome {
         Self {
             reference,
             address,
-            status: Status::Mailed,
+            status: MailingStatus::Mailed,
             reason: None,
             detail: format!("The card is queued to print and mails by {mail_by_date}."),
             homes_found: None,
@@ -224,11 +227,16 @@ impl Outcome {
     }
 
     /// No card; `detail` is a sentence for a person.
-    pub fn not_mailed(reference: Option<String>, address: String, reason: Reason, detail: String) -> Self {
+    pub fn not_mailed(
+        reference: Option<String>,
+        address: String,
+        reason: NotMailedReason,
+        detail: String,
+    ) -> Self {
         Self {
             reference,
             address,
-            status: Status::NotMailed,
+            status: MailingStatus::NotMailed,
             reason: Some(reason),
             detail,
             homes_found: None,
@@ -246,7 +254,7 @@ impl Outcome {
     #[must_use]
     pub fn with_fallbacks(
         mut self,
-        warnings: Vec<Warning>,
+        warnings: Vec<RecipientWarning>,
         return_address_reason: Option<ReturnAddressReason>,
     ) -> Self {
         self.warnings = warnings;
@@ -263,7 +271,7 @@ impl Outcome {
         self.homes_mailed = Some(mailed);
         self.product_type = None;
         self.warnings = Vec::new();
-        if let (Status::Mailed, Some(mail_by_date)) = (self.status, self.mail_by_date) {
+        if let (MailingStatus::Mailed, Some(mail_by_date)) = (self.status, self.mail_by_date) {
             let cards = if mailed == 1 { "1 card is".to_owned() } else { format!("{mailed} cards are") };
             self.detail = format!(
                 "{cards} queued to print for {found} homes inside the radius, to mail by {mail_by_date}."
@@ -278,7 +286,7 @@ impl Outcome {
         let declined = Self::not_mailed(
             self.reference,
             self.address,
-            Reason::PaymentFailed,
+            NotMailedReason::PaymentFailed,
             "The payment was declined, so no card of this request was mailed.".to_owned(),
         );
         match self.homes_found {
@@ -290,8 +298,8 @@ impl Outcome {
     /// The same recipient in the answer to a dry run.
     #[must_use]
     pub(super) fn foreseen(mut self) -> Self {
-        if let (Status::Mailed, Some(mail_by_date)) = (self.status, self.mail_by_date) {
-            self.status = Status::WouldMail;
+        if let (MailingStatus::Mailed, Some(mail_by_date)) = (self.status, self.mail_by_date) {
+            self.status = MailingStatus::WouldMail;
             self.detail = match (self.homes_found, self.homes_mailed) {
                 (Some(found), Some(mailed)) => {
                     let cards = if mailed == 1 { "1 card".to_owned() } else { format!("{mailed} cards") };
@@ -302,7 +310,7 @@ impl Outcome {
                 _ => format!("A card would print, to mail by {mail_by_date}."),
             };
         }
-        if self.reason == Some(Reason::PaymentFailed) {
+        if self.reason == Some(NotMailedReason::PaymentFailed) {
             self.detail = "The payment would be declined, so no card would be mailed.".to_owned();
         }
         self
@@ -310,17 +318,17 @@ impl Outcome {
 
     /// Whether a card was queued.
     pub fn is_mailed(&self) -> bool {
-        self.status == Status::Mailed
+        self.status == MailingStatus::Mailed
     }
 
     /// Why not, when it was not.
-    pub fn reason(&self) -> Option<Reason> {
+    pub fn reason(&self) -> Option<NotMailedReason> {
         self.reason
     }
 
     /// Whether it stays in a truncated response: not mailed, or mailed with a fallback.
     fn needs_attention(&self) -> bool {
-        self.status == Status::NotMailed
+        self.status == MailingStatus::NotMailed
             || !self.warnings.is_empty()
             || self.return_address_fallback.is_some()
     }
@@ -329,7 +337,8 @@ impl Outcome {
 /// The `summary` of a response; it counts every recipient, also in a truncated one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Summary {
+#[schemars(rename = "Summary")]
+pub struct SendSummary {
     /// Recipients in the request.
     pub received: usize,
     /// Of these, mailed.
@@ -359,30 +368,34 @@ pub(super) fn is_zero(count: &usize) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SendResponse {
     /// The counts.
-    pub summary: Summary,
+    pub summary: SendSummary,
     /// One outcome for each recipient, in the order sent.
-    pub results: Vec<Outcome>,
+    pub results: Vec<RecipientOutcome>,
 }
 
 impl JsonSchema for SendResponse {
     fn schema_name() -> Cow<'static, str> {
-        Written::schema_name()
+        SendResponseBody::schema_name()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Written::json_schema(generator)
+        SendResponseBody::json_schema(generator)
     }
 }
 
 impl SendResponse {
     /// The answer for these outcomes. The two counts go into the summary as they are.
     pub fn new(
-        results: Vec<Outcome>,
+        results: Vec<RecipientOutcome>,
         unparseable_typed_values: usize,
         computed_fields_ignored: usize,
     ) -> Self {
         let mut response = Self {
-            summary: Summary { unparseable_typed_values, computed_fields_ignored, ..Summary::default() },
+            summary: SendSummary {
+                unparseable_typed_values,
+                computed_fields_ignored,
+                ..SendSummary::default()
+            },
             results,
         };
         response.count();
@@ -425,11 +438,11 @@ impl SendResponse {
 /// What became of a request that was carried out.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "SendResponse")]
-struct Written<'a> {
+struct SendResponseBody<'a> {
     /// Counts every recipient, whatever `results` lists.
-    summary: Summary,
+    summary: SendSummary,
     /// One result for each recipient, in the order sent.
-    results: &'a [&'a Outcome],
+    results: &'a [&'a RecipientOutcome],
     /// Present, and true, when all results would exceed 4 MB (4194304 bytes): then `results` lists only recipients
     /// that were not mailed or were mailed with a fallback, as many as fit, in the order sent.
     #[schemars(extend("const" = true))]
@@ -445,17 +458,17 @@ struct Written<'a> {
 pub fn write_response(response: &SendResponse) -> Result<Vec<u8>, serde_json::Error> {
     let summary = response.summary;
     write_bounded(&response.results, |results, results_truncated| {
-        serde_json::to_vec(&Written { summary, results, results_truncated })
+        serde_json::to_vec(&SendResponseBody { summary, results, results_truncated })
     })
 }
 
 /// Writes all of these outcomes, or when that is too long those that need attention and fit. `write` is given the
 /// outcomes and whether some are left out.
 pub(super) fn write_bounded(
-    outcomes: &[Outcome],
-    write: impl Fn(&[&Outcome], bool) -> serde_json::Result<Vec<u8>>,
+    outcomes: &[RecipientOutcome],
+    write: impl Fn(&[&RecipientOutcome], bool) -> serde_json::Result<Vec<u8>>,
 ) -> serde_json::Result<Vec<u8>> {
-    let all: Vec<&Outcome> = outcomes.iter().collect();
+    let all: Vec<&RecipientOutcome> = outcomes.iter().collect();
     let full = write(&all, false)?;
     if full.len() <= RESPONSE_BYTES {
         return Ok(full);

@@ -1,7 +1,7 @@
 use super::*;
 
-fn mailed(reference: &str) -> Outcome {
-    Outcome::mailed(
+fn mailed(reference: &str) -> RecipientOutcome {
+    RecipientOutcome::mailed(
         Some(reference.to_owned()),
         "1 Main St, Austin, TX 78701".to_owned(),
         "postcard_4x6",
@@ -10,11 +10,11 @@ fn mailed(reference: &str) -> Outcome {
     )
 }
 
-fn refused(reference: &str) -> Outcome {
-    Outcome::not_mailed(
+fn refused(reference: &str) -> RecipientOutcome {
+    RecipientOutcome::not_mailed(
         Some(reference.to_owned()),
         "x".to_owned(),
-        Reason::BudgetExceeded,
+        NotMailedReason::BudgetExceeded,
         "Spent.".to_owned(),
     )
 }
@@ -28,8 +28,13 @@ fn an_outcome_shows_only_the_fields_of_its_status() {
             "product_type": "postcard_4x6", "postage": "standard", "mail_by_date": "2026-11-25"})
     );
     assert_eq!(
-        serde_json::to_value(Outcome::not_mailed(None, "x".into(), Reason::DoNotMail, "Listed.".into()))
-            .unwrap(),
+        serde_json::to_value(RecipientOutcome::not_mailed(
+            None,
+            "x".into(),
+            NotMailedReason::DoNotMail,
+            "Listed.".into()
+        ))
+        .unwrap(),
         serde_json::json!({"reference": null, "address": "x", "status": "not_mailed", "reason": "do_not_mail",
             "detail": "Listed."})
     );
@@ -37,7 +42,7 @@ fn an_outcome_shows_only_the_fields_of_its_status() {
 
 #[test]
 fn a_card_with_fallbacks_says_which() {
-    let warning = Warning {
+    let warning = RecipientWarning {
         code: "variable_image_blank".to_owned(),
         field: "photo".to_owned(),
         detail: "Blank.".to_owned(),
@@ -69,18 +74,19 @@ fn a_center_shows_its_homes_and_no_product_also_when_the_payment_failed() {
 
 #[test]
 fn reasons_are_written_alike_on_the_wire_and_in_the_database() {
-    for reason in Reason::ALL {
+    for reason in NotMailedReason::ALL {
         assert_eq!(serde_json::to_value(reason).unwrap(), reason.as_str());
     }
 }
 
 #[test]
 fn a_decline_turns_the_mailed_and_their_copies_into_payment_failed() {
-    let copy = Outcome::not_mailed(None, "x".into(), Reason::DuplicateRecent, "Twice.".into());
+    let copy =
+        RecipientOutcome::not_mailed(None, "x".into(), NotMailedReason::DuplicateRecent, "Twice.".into());
     let response =
         SendResponse::new(vec![mailed("a"), copy.clone(), copy, refused("d")], 2, 0).declined(&[1]);
     let reasons: Vec<_> = response.results.iter().map(|outcome| outcome.reason().unwrap()).collect();
-    use Reason::{BudgetExceeded, DuplicateRecent, PaymentFailed};
+    use NotMailedReason::{BudgetExceeded, DuplicateRecent, PaymentFailed};
     assert_eq!(reasons, [PaymentFailed, PaymentFailed, DuplicateRecent, BudgetExceeded]);
     assert_eq!((response.summary.mailed, response.summary.not_mailed), (0, 4));
     assert_eq!(response.summary.unparseable_typed_values, 2);

@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
-use super::response::{Outcome, SendResponse, write_bounded};
+use super::response::{RecipientOutcome, SendResponse, write_bounded};
 
 /// What would become of a send: as its response, but nothing in it says that anything was mailed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SendValidation {
     summary: ValidationSummary,
-    results: Vec<Outcome>,
+    results: Vec<RecipientOutcome>,
 }
 
 /// The `summary` of a dry run; it counts every recipient, also in a truncated one.
@@ -43,14 +43,14 @@ pub struct ValidationSummary {
 /// What would become of a request: the answer to a dry run.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "SendValidation")]
-struct Written<'a> {
+struct SendValidationBody<'a> {
     /// Always true.
     #[schemars(extend("const" = true))]
     validated: bool,
     /// Counts every recipient, whatever `results` lists.
     summary: ValidationSummary,
     /// One result for each recipient, in the order sent.
-    results: &'a [&'a Outcome],
+    results: &'a [&'a RecipientOutcome],
     /// As in a send's response.
     #[schemars(extend("const" = true))]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -59,11 +59,11 @@ struct Written<'a> {
 
 impl JsonSchema for SendValidation {
     fn schema_name() -> Cow<'static, str> {
-        Written::schema_name()
+        SendValidationBody::schema_name()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Written::json_schema(generator)
+        SendValidationBody::json_schema(generator)
     }
 }
 
@@ -81,7 +81,7 @@ impl SendValidation {
             long_names_ignored: summary.long_names_ignored,
             birthdays_not_read: summary.birthdays_not_read,
         };
-        Self { summary, results: results.into_iter().map(Outcome::foreseen).collect() }
+        Self { summary, results: results.into_iter().map(RecipientOutcome::foreseen).collect() }
     }
 }
 
@@ -91,7 +91,7 @@ impl SendValidation {
 /// Only what serde_json gives for a value that cannot be written, which these types do not hold.
 pub fn write_validation(validation: &SendValidation) -> Result<Vec<u8>, serde_json::Error> {
     write_bounded(&validation.results, |results, results_truncated| {
-        serde_json::to_vec(&Written {
+        serde_json::to_vec(&SendValidationBody {
             validated: true,
             summary: validation.summary,
             results,
@@ -107,11 +107,17 @@ mod tests {
 
     use super::*;
     use crate::limits::RESPONSE_BYTES;
-    use crate::send::{Postage, Reason};
+    use crate::send::{NotMailedReason, Postage};
 
-    fn mailed(reference: &str) -> Outcome {
+    fn mailed(reference: &str) -> RecipientOutcome {
         let day = NaiveDate::from_ymd_opt(2026, 11, 25).unwrap();
-        Outcome::mailed(Some(reference.to_owned()), "1 Main St".to_owned(), "letter", Postage::Standard, day)
+        RecipientOutcome::mailed(
+            Some(reference.to_owned()),
+            "1 Main St".to_owned(),
+            "letter",
+            Postage::Standard,
+            day,
+        )
     }
 
     fn written(response: SendResponse) -> Value {
@@ -122,7 +128,12 @@ mod tests {
 
     #[test]
     fn a_dry_run_says_nowhere_that_anything_was_mailed() {
-        let listed = Outcome::not_mailed(None, "x".to_owned(), Reason::DoNotMail, "Listed.".to_owned());
+        let listed = RecipientOutcome::not_mailed(
+            None,
+            "x".to_owned(),
+            NotMailedReason::DoNotMail,
+            "Listed.".to_owned(),
+        );
         let center = mailed("center").with_homes(5, 3);
         let answer = written(SendResponse::new(vec![mailed("a"), listed, center], 2, 0));
         assert_eq!(
@@ -153,7 +164,12 @@ mod tests {
     #[test]
     fn a_dry_run_is_truncated_as_a_response_is() {
         let mut results: Vec<_> = (0..5000).map(|_| mailed(&"r".repeat(1200))).collect();
-        results[17] = Outcome::not_mailed(None, "x".to_owned(), Reason::DoNotMail, "Listed.".to_owned());
+        results[17] = RecipientOutcome::not_mailed(
+            None,
+            "x".to_owned(),
+            NotMailedReason::DoNotMail,
+            "Listed.".to_owned(),
+        );
         let answer = written(SendResponse::new(results, 0, 0));
         assert_eq!(answer["results_truncated"], true);
         assert_eq!(answer["results"].as_array().unwrap().len(), 1);

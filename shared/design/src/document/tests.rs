@@ -22,12 +22,12 @@ fn with(pointer: &str, value: Value) -> Value {
 }
 
 fn problem(pointer: &str, value: Value) -> String {
-    Document::parse(&with(pointer, value)).unwrap_err().to_string()
+    PrintableDesign::parse(&with(pointer, value)).unwrap_err().to_string()
 }
 
 #[test]
 fn the_example_can_print() {
-    let document = Document::parse(&example()).unwrap();
+    let document = PrintableDesign::parse(&example()).unwrap();
     assert_eq!(document.product(), Product::Postcard4x6);
     assert_eq!(document.surface(Side::Front).elements.len(), 4);
     assert_eq!(document.surface(Side::Back).elements.len(), 2);
@@ -61,7 +61,7 @@ fn an_unknown_setting_is_answered_with_all_that_there_are() {
 
 #[test]
 fn a_document_may_name_its_schema_for_editors() {
-    assert!(Document::parse(&with("/$schema", json!("../schema.json"))).is_ok());
+    assert!(PrintableDesign::parse(&with("/$schema", json!("../schema.json"))).is_ok());
 }
 
 #[test]
@@ -70,11 +70,11 @@ fn a_return_address_without_fields_prints_whole() {
     let mut address = json!({"name": "Main Office", "address_1": "500 Congress Ave", "address_2": "Suite 200",
         "city": "Austin", "state": "TX", "zip": "78701-1234"});
     value["return_address"]["address"] = address.clone();
-    assert!(Document::parse(&value).is_ok());
+    assert!(PrintableDesign::parse(&value).is_ok());
     address["name"] = "N".repeat(60).into();
     value["return_address"]["address"] = address;
     assert_eq!(
-        Document::parse(&value).unwrap_err().to_string(),
+        PrintableDesign::parse(&value).unwrap_err().to_string(),
         "On the back, the return address cannot print: it is too long for its place."
     );
 }
@@ -83,14 +83,14 @@ fn a_return_address_without_fields_prints_whole() {
 fn every_product_can_be_blank() {
     for product in Product::ALL {
         let value = json!({ "product": product, "front": {}, "back": {} });
-        assert_eq!(Document::parse(&value).unwrap().product(), product);
+        assert_eq!(PrintableDesign::parse(&value).unwrap().product(), product);
     }
 }
 
 #[test]
 fn case_does_not_make_another_field() {
     let document =
-        Document::parse(&with("/back/elements/0/text", json!("{{FIRST_NAME}} {{Offer}}"))).unwrap();
+        PrintableDesign::parse(&with("/back/elements/0/text", json!("{{FIRST_NAME}} {{Offer}}"))).unwrap();
     let fields = document.fields();
     assert!(fields.contains(&"first_name") && !fields.contains(&"FIRST_NAME"), "{fields:?}");
     assert!(fields.contains(&"Offer"), "{fields:?}");
@@ -194,7 +194,7 @@ fn a_postcards_picture_side_and_a_letters_second_page_are_free() {
     let design = |product: Product, side: &str| {
         let mut value = json!({ "product": product, "front": {}, "back": {} });
         value[side]["elements"] = json!([full]);
-        Document::parse(&value)
+        PrintableDesign::parse(&value)
     };
     assert!(design(Product::Postcard4x6, "front").is_ok());
     assert!(
@@ -207,9 +207,9 @@ fn a_postcards_picture_side_and_a_letters_second_page_are_free() {
 #[test]
 fn without_a_return_address_its_corner_is_free() {
     let mut value = with("/back/elements/0/area/y", json!(20));
-    assert!(Document::parse(&value).is_err());
+    assert!(PrintableDesign::parse(&value).is_err());
     value.as_object_mut().unwrap().remove("return_address");
-    assert!(Document::parse(&value).is_ok());
+    assert!(PrintableDesign::parse(&value).is_ok());
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn a_surface_has_a_bounded_number_of_elements() {
     };
     let design = |count: usize| {
         let elements: Vec<_> = (0..count).map(shape).collect();
-        Document::parse(&json!({ "product": "letter", "front": { "elements": elements }, "back": {} }))
+        PrintableDesign::parse(&json!({ "product": "letter", "front": { "elements": elements }, "back": {} }))
     };
     assert!(design(ELEMENTS_PER_SURFACE).is_ok());
     assert_eq!(
@@ -262,7 +262,7 @@ proptest! {
     fn whatever_a_setting_holds_the_answer_is_a_document_or_one_sentence(place in any::<Index>(), value in any_value()) {
         let mut found = Vec::new();
         places(&example(), "", &mut found);
-        if let Err(problem) = Document::parse(&with(&found[place.index(found.len())], value)) {
+        if let Err(problem) = PrintableDesign::parse(&with(&found[place.index(found.len())], value)) {
             let message = problem.to_string();
             prop_assert!(message.contains(" cannot print: ") && message.ends_with('.'), "{}", message);
             prop_assert!(message.chars().count() < 600, "{}", message);

@@ -11,19 +11,19 @@
 
 use std::collections::HashSet;
 
-use crate::element::{Content, Element};
-use crate::finding::Warning;
-use crate::outline::Outline;
-use crate::plan::{Kind, Plan, SetText, picture, set, size};
+use crate::element::{DesignElement, ElementContent};
+use crate::finding::LayoutWarning;
+use crate::outline::ElementOutline;
+use crate::plan::{ElementPlanKind, FittedText, LayoutPlan, picture, set, size};
 use crate::product::Side;
-use crate::recipient::Recipient;
+use crate::recipient::RecipientValues;
 use crate::text::Typesetter;
 
-impl Plan {
+impl LayoutPlan {
     /// Finds, for each text with fields, what it is to stay clear of.
     pub(super) fn find_neighbours(&mut self, typesetter: &mut Typesetter) {
         for side in Side::ALL {
-            let drawn: Vec<Outline> =
+            let drawn: Vec<ElementOutline> =
                 self.elements(side).map(|(part, element)| drawn(typesetter, &part.kind, element)).collect();
             let neighbours: Vec<Vec<usize>> =
                 (0..drawn.len()).map(|index| self.neighbours(side, index, &drawn)).collect();
@@ -32,21 +32,21 @@ impl Plan {
                 Side::Back => &mut self.back,
             };
             for (part, neighbours) in parts.iter_mut().zip(neighbours) {
-                if let Kind::Text { clear_of, .. } = &mut part.kind {
+                if let ElementPlanKind::Text { clear_of, .. } = &mut part.kind {
                     *clear_of = neighbours;
                 }
             }
         }
     }
 
-    fn neighbours(&self, side: Side, index: usize, drawn: &[Outline]) -> Vec<usize> {
+    fn neighbours(&self, side: Side, index: usize, drawn: &[ElementOutline]) -> Vec<usize> {
         let elements = &self.document.surface(side).elements;
         let frame = elements[index].frame;
         let others = (0..elements.len()).filter(|other| *other != index);
         let meet = others.filter(|other| elements[*other].frame.meets(frame));
         let apart = meet.filter(|other| {
             let is_background = *other < index
-                && matches!(elements[*other].content, Content::Image(_) | Content::Shape(_))
+                && matches!(elements[*other].content, ElementContent::Image(_) | ElementContent::Shape(_))
                 && elements[*other].frame.holds(frame);
             !is_background && !drawn[index].meets(&drawn[*other])
         });
@@ -57,10 +57,10 @@ impl Plan {
     /// of once.
     pub(super) fn overlap(
         &self,
-        text: &SetText<'_>,
-        texts: &[SetText<'_>],
-        recipient: &impl Recipient,
-    ) -> Option<Warning> {
+        text: &FittedText<'_>,
+        texts: &[FittedText<'_>],
+        recipient: &impl RecipientValues,
+    ) -> Option<LayoutWarning> {
         if text.clear_of.is_empty() {
             return None;
         }
@@ -73,13 +73,13 @@ impl Plan {
         let mut others = text.clear_of.iter().filter(|other| !told.contains(other));
         let met = others.find(|other| own.meets(&self.printed(text.side, **other, texts, recipient)))?;
         let parts = self.parts(text.side);
-        Some(Warning::overlap(&parts[text.index].id, &parts[*met].id))
+        Some(LayoutWarning::overlap(&parts[text.index].id, &parts[*met].id))
     }
 
-    fn outline(&self, text: &SetText<'_>) -> Outline {
-        let Some(analysis) = &text.analysis else { return Outline::default() };
+    fn outline(&self, text: &FittedText<'_>) -> ElementOutline {
+        let Some(analysis) = &text.analysis else { return ElementOutline::default() };
         let placed = text.setting.place(analysis, size(text.setting, text.fit));
-        Outline::of_text(self.element(text.side, text.index).frame, &placed.outline)
+        ElementOutline::of_text(self.element(text.side, text.index).frame, &placed.outline)
     }
 
     /// What an element covers on a recipient's card.
@@ -87,35 +87,37 @@ impl Plan {
         &self,
         side: Side,
         index: usize,
-        texts: &[SetText<'_>],
-        recipient: &impl Recipient,
-    ) -> Outline {
+        texts: &[FittedText<'_>],
+        recipient: &impl RecipientValues,
+    ) -> ElementOutline {
         let element = self.element(side, index);
         match (&self.parts(side)[index].kind, &element.content) {
-            (Kind::Fixed { outline, .. }, _) => outline.clone(),
-            (Kind::Picture, Content::Image(image)) if picture::drawing(image, recipient).is_none() => {
-                Outline::default()
+            (ElementPlanKind::Fixed { outline, .. }, _) => outline.clone(),
+            (ElementPlanKind::Picture, ElementContent::Image(image))
+                if picture::drawing(image, recipient).is_none() =>
+            {
+                ElementOutline::default()
             }
-            (Kind::Text { .. }, _) => texts
+            (ElementPlanKind::Text { .. }, _) => texts
                 .iter()
                 .find(|text| (text.side, text.index) == (side, index))
                 .map(|text| self.outline(text))
                 .unwrap_or_default(),
-            _ => Outline::of(element),
+            _ => ElementOutline::of(element),
         }
     }
 }
 
 /// What an element covers in the design as it is drawn.
-fn drawn(typesetter: &mut Typesetter, kind: &Kind, element: &Element) -> Outline {
+fn drawn(typesetter: &mut Typesetter, kind: &ElementPlanKind, element: &DesignElement) -> ElementOutline {
     match (kind, &element.content) {
-        (Kind::Fixed { outline, .. }, _) => outline.clone(),
-        (Kind::Text { setting, .. }, Content::Text(text)) => {
+        (ElementPlanKind::Fixed { outline, .. }, _) => outline.clone(),
+        (ElementPlanKind::Text { setting, .. }, ElementContent::Text(text)) => {
             let (analysis, fit) = set(typesetter, setting, &text.text.as_drawn());
             let placed =
                 analysis.map(|analysis| setting.place(&analysis, size(setting, fit))).unwrap_or_default();
-            Outline::of_text(element.frame, &placed.outline)
+            ElementOutline::of_text(element.frame, &placed.outline)
         }
-        _ => Outline::of(element),
+        _ => ElementOutline::of(element),
     }
 }

@@ -1,13 +1,13 @@
 //! Pictures that differ by recipient.
 
-use crate::element::{Image, ImageSource};
-use crate::finding::{Refusal, Warning};
-use crate::link::SecureLink;
-use crate::page::Drawing;
-use crate::recipient::Recipient;
+use crate::element::{ImageElement, ImageSource};
+use crate::finding::{LayoutError, LayoutWarning};
+use crate::link::HttpsLink;
+use crate::page::ItemDrawing;
+use crate::recipient::RecipientValues;
 
 /// Which picture prints.
-enum Choice<'a> {
+enum PictureChoice<'a> {
     /// The recipient's, or that of a design with only one.
     Wanted(&'a str),
     /// The design's default.
@@ -17,44 +17,45 @@ enum Choice<'a> {
 }
 
 /// What prints, or nothing.
-pub(crate) fn drawing(image: &Image, recipient: &impl Recipient) -> Option<Drawing> {
+pub(crate) fn drawing(image: &ImageElement, recipient: &impl RecipientValues) -> Option<ItemDrawing> {
     match choose(image, recipient) {
-        Choice::Wanted(link) | Choice::Default(link) => {
-            Some(Drawing::Picture { link: link.into(), fit: image.fit })
+        PictureChoice::Wanted(link) | PictureChoice::Default(link) => {
+            Some(ItemDrawing::Picture { link: link.into(), fit: image.fit })
         }
-        Choice::Blank => None,
+        PictureChoice::Blank => None,
     }
 }
 
 /// That the recipient's picture does not print.
-pub(crate) fn warning(image: &Image, recipient: &impl Recipient) -> Option<Warning> {
+pub(crate) fn warning(image: &ImageElement, recipient: &impl RecipientValues) -> Option<LayoutWarning> {
     let ImageSource::Variable { field, .. } = &image.source else { return None };
     let has_link = link(field, recipient).is_some();
     match choose(image, recipient) {
-        Choice::Wanted(_) => None,
-        Choice::Default(_) => Some(Warning::image_fallback(field, has_link)),
-        Choice::Blank => Some(Warning::image_blank(field, has_link)),
+        PictureChoice::Wanted(_) => None,
+        PictureChoice::Default(_) => Some(LayoutWarning::image_fallback(field, has_link)),
+        PictureChoice::Blank => Some(LayoutWarning::image_blank(field, has_link)),
     }
 }
 
 /// That the recipient's picture cannot be used, whatever would print instead.
-pub(crate) fn missing(image: &Image, recipient: &impl Recipient) -> Option<Refusal> {
+pub(crate) fn missing(image: &ImageElement, recipient: &impl RecipientValues) -> Option<LayoutError> {
     let ImageSource::Variable { field, .. } = &image.source else { return None };
-    let is_missing = !matches!(choose(image, recipient), Choice::Wanted(_));
-    is_missing.then(|| Refusal::image_missing(field, link(field, recipient).is_some()))
+    let is_missing = !matches!(choose(image, recipient), PictureChoice::Wanted(_));
+    is_missing.then(|| LayoutError::image_missing(field, link(field, recipient).is_some()))
 }
 
-fn choose<'a>(image: &'a Image, recipient: &'a impl Recipient) -> Choice<'a> {
+fn choose<'a>(image: &'a ImageElement, recipient: &'a impl RecipientValues) -> PictureChoice<'a> {
     match &image.source {
-        ImageSource::Fixed { link } => Choice::Wanted(link.as_str()),
+        ImageSource::Fixed { link } => PictureChoice::Wanted(link.as_str()),
         ImageSource::Variable { field, default } => {
-            let own = link(field, recipient).filter(|link| recipient.has_picture(link)).map(Choice::Wanted);
-            let default = default.as_ref().map(SecureLink::as_str).filter(|link| recipient.has_picture(link));
-            own.or(default.map(Choice::Default)).unwrap_or(Choice::Blank)
+            let own =
+                link(field, recipient).filter(|link| recipient.has_picture(link)).map(PictureChoice::Wanted);
+            let default = default.as_ref().map(HttpsLink::as_str).filter(|link| recipient.has_picture(link));
+            own.or(default.map(PictureChoice::Default)).unwrap_or(PictureChoice::Blank)
         }
     }
 }
 
-fn link<'a>(field: &str, recipient: &'a impl Recipient) -> Option<&'a str> {
+fn link<'a>(field: &str, recipient: &'a impl RecipientValues) -> Option<&'a str> {
     recipient.value(field).filter(|link| !link.trim().is_empty())
 }

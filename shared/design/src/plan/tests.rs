@@ -4,15 +4,15 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::finding::{RefusalReason, WarningCode};
+use crate::finding::{LayoutErrorReason, LayoutWarningCode};
 
 #[derive(Default)]
-struct Person {
+struct PlanRecipient {
     values: HashMap<&'static str, String>,
     requires_pictures: bool,
 }
 
-impl Recipient for Person {
+impl RecipientValues for PlanRecipient {
     fn value(&self, field: &str) -> Option<&str> {
         self.values.get(field).map(String::as_str)
     }
@@ -26,15 +26,15 @@ impl Recipient for Person {
     }
 }
 
-fn person<const N: usize>(values: [(&'static str, &str); N]) -> Person {
+fn person<const N: usize>(values: [(&'static str, &str); N]) -> PlanRecipient {
     let values = values.into_iter().map(|(field, value)| (field, value.to_owned())).collect();
-    Person { values, requires_pictures: false }
+    PlanRecipient { values, requires_pictures: false }
 }
 
 /// A 6x9 postcard with these elements on its picture side.
-fn plan(elements: Value) -> Plan {
+fn plan(elements: Value) -> LayoutPlan {
     let document = json!({ "product": "postcard_6x9", "front": { "elements": elements }, "back": {} });
-    Plan::new(Document::parse(&document).unwrap())
+    LayoutPlan::new(PrintableDesign::parse(&document).unwrap())
 }
 
 fn area(x: f64, y: f64, width: f64, height: f64) -> Value {
@@ -55,17 +55,17 @@ fn code(destination: &str) -> Value {
         "fallback_link": "https://example.com" })
 }
 
-fn decide(plan: &Plan, person: &Person) -> Decision {
+fn decide(plan: &LayoutPlan, person: &PlanRecipient) -> LayoutDecision {
     plan.decide(&mut Typesetter::new(), person)
 }
 
-fn codes(decision: &Decision) -> Vec<(WarningCode, &str)> {
+fn codes(decision: &LayoutDecision) -> Vec<(LayoutWarningCode, &str)> {
     let warnings = decision.as_ref().unwrap();
     warnings.iter().map(|warning| (warning.code, warning.field.as_str())).collect()
 }
 
-fn refusal(decision: Decision) -> (RefusalReason, String, String) {
-    let Refusal { reason, field, detail } = decision.unwrap_err();
+fn refusal(decision: LayoutDecision) -> (LayoutErrorReason, String, String) {
+    let LayoutError { reason, field, detail } = decision.unwrap_err();
     (reason, field, detail)
 }
 
@@ -80,7 +80,7 @@ fn a_card_without_trouble_has_no_warning() {
 fn characters_that_no_font_prints_are_named_with_their_box() {
     let plan = plan(json!([text("name", area(20.0, 20.0, 300.0, 60.0), "Dear {{first_name}}")]));
     let (reason, field, detail) = refusal(decide(&plan, &person([("first_name", "Ann 🎉日")])));
-    assert_eq!((reason, field.as_str()), (RefusalReason::UnsupportedCharacters, "name"));
+    assert_eq!((reason, field.as_str()), (LayoutErrorReason::UnsupportedCharacters, "name"));
     assert_eq!(
         detail,
         "The font Inter cannot print \"🎉\" (U+1F389) and \"日\" (U+65E5) in the text box \"name\"."
@@ -95,7 +95,7 @@ fn characters_that_no_font_prints_are_named_with_their_box() {
 fn text_that_does_not_fit_at_its_smallest_size_is_refused() {
     let plan = plan(json!([text("name", area(20.0, 20.0, 100.0, 40.0), "{{first_name}}")]));
     let (reason, field, detail) = refusal(decide(&plan, &person([("first_name", &"long ".repeat(30))])));
-    assert_eq!((reason, field.as_str()), (RefusalReason::TextOverflow, "name"));
+    assert_eq!((reason, field.as_str()), (LayoutErrorReason::TextOverflow, "name"));
     assert_eq!(
         detail,
         "The text does not fit the text box \"name\", even at its smallest size of 10 points."
@@ -109,13 +109,13 @@ fn the_texts_of_a_card_have_a_bounded_length_together() {
     // What is longer than both sides hold is not even looked at.
     let endless = "🎉".repeat(CARD_CHARS + 1);
     let (reason, field, detail) = refusal(decide(&plan, &person([("first", &endless)])));
-    assert_eq!((reason, field.as_str()), (RefusalReason::TextOverflow, "first"));
+    assert_eq!((reason, field.as_str()), (LayoutErrorReason::TextOverflow, "first"));
     assert!(detail.contains("10000 characters"), "{detail}");
     // Space at the end of a line takes no room.
     let blank = " ".repeat(CARD_CHARS - 3);
     let (reason, field, _) =
         refusal(decide(&plan, &person([("first", &format!("a{blank}")), ("second", "four")])));
-    assert_eq!((reason, field.as_str()), (RefusalReason::TextOverflow, "second"));
+    assert_eq!((reason, field.as_str()), (LayoutErrorReason::TextOverflow, "second"));
 }
 
 #[test]
@@ -128,16 +128,16 @@ fn the_first_reason_of_the_contract_counts_whatever_the_order_of_the_elements() 
     let long = "long ".repeat(30);
     let mut person = person([("wide", long.as_str()), ("odd", "🎉")]);
     person.requires_pictures = true;
-    assert_eq!(refusal(decide(&plan, &person)).0, RefusalReason::UnsupportedCharacters);
+    assert_eq!(refusal(decide(&plan, &person)).0, LayoutErrorReason::UnsupportedCharacters);
     person.values.remove("odd");
-    assert_eq!(refusal(decide(&plan, &person)).0, RefusalReason::TextOverflow);
+    assert_eq!(refusal(decide(&plan, &person)).0, LayoutErrorReason::TextOverflow);
     person.values.remove("wide");
-    assert_eq!(refusal(decide(&plan, &person)).0, RefusalReason::VariableImageMissing);
+    assert_eq!(refusal(decide(&plan, &person)).0, LayoutErrorReason::VariableImageMissing);
 }
 
 #[test]
 fn a_picture_that_cannot_be_used_gives_way_to_the_default_or_a_blank() {
-    use WarningCode::{VariableImageBlank, VariableImageFallback};
+    use LayoutWarningCode::{VariableImageBlank, VariableImageFallback};
     let good = ("photo_link", "https://good.example/1.png");
     let bad = ("photo_link", "https://bad.example/1.png");
     for (default, values, expected, printed) in [
@@ -169,7 +169,7 @@ fn a_picture_that_cannot_be_used_gives_way_to_the_default_or_a_blank() {
             .items
             .iter()
             .filter_map(|item| match &item.drawing {
-                Drawing::Picture { link, .. } => Some(&**link),
+                ItemDrawing::Picture { link, .. } => Some(&**link),
                 _ => None,
             })
             .collect();
@@ -186,10 +186,10 @@ fn a_code_whose_link_needs_an_empty_field_leads_to_the_fallback() {
     let full = person([("page", "a"), ("customer", "1")]);
     assert_eq!(decide(&plan, &full), Ok(vec![]));
     let decision = decide(&plan, &person([("page", "a")]));
-    assert_eq!(codes(&decision), [(WarningCode::QrFallbackLink, "customer")]);
+    assert_eq!(codes(&decision), [(LayoutWarningCode::QrFallbackLink, "customer")]);
     let plan = self::plan(json!([code("{{page}}")]));
     let decision = decide(&plan, &person([("page", "javascript:alert(1)")]));
-    assert_eq!(codes(&decision), [(WarningCode::QrFallbackLink, "page")]);
+    assert_eq!(codes(&decision), [(LayoutWarningCode::QrFallbackLink, "page")]);
     assert!(decision.unwrap()[0].detail.contains("is not a web link"));
 }
 
@@ -201,9 +201,9 @@ fn a_text_too_long_for_its_curve_is_warned_of_and_printed_smaller() {
     assert_eq!(decide(&plan, &person([("city", "Austin")])), Ok(vec![]));
     let long = person([("city", "Rancho Santa Margarita, California")]);
     let decision = decide(&plan, &long);
-    assert_eq!(codes(&decision), [(WarningCode::TextCurveTooLong, "seal")]);
+    assert_eq!(codes(&decision), [(LayoutWarningCode::TextCurveTooLong, "seal")]);
     let [front, _] = plan.pages(&mut Typesetter::new(), &long);
-    let Drawing::Text(runs) = &front.items[0].drawing else { panic!("it is a text") };
+    let ItemDrawing::Text(runs) = &front.items[0].drawing else { panic!("it is a text") };
     assert!(runs[0].size < 10.0);
 }
 
@@ -212,7 +212,7 @@ fn a_script_without_spaces_is_warned_of_when_its_lines_are_broken() {
     let plan = plan(json!([text("note", area(20.0, 20.0, 120.0, 60.0), "{{note}}")]));
     assert_eq!(decide(&plan, &person([("note", "ສະບາຍ")])), Ok(vec![]));
     let decision = decide(&plan, &person([("note", "ສະບາຍດີຕອນເຊົ້າທຸກຄົນ")]));
-    assert_eq!(codes(&decision), [(WarningCode::TextUnmeasurable, "note")]);
+    assert_eq!(codes(&decision), [(LayoutWarningCode::TextUnmeasurable, "note")]);
 }
 
 /// Whether the text in an area on the left meets what is beside it, for a short name and a long one.
@@ -227,7 +227,7 @@ fn meets(below: Value, above: Value) -> [bool; 2] {
         decision
             .unwrap()
             .iter()
-            .any(|warning| warning.code == WarningCode::TextOverlap && warning.field == "name")
+            .any(|warning| warning.code == LayoutWarningCode::TextOverlap && warning.field == "name")
     })
 }
 
@@ -276,7 +276,7 @@ fn two_texts_that_meet_are_told_of_once() {
         text("right", area(100.0, 20.0, 200.0, 30.0), "{{right|ok}}"),
     ]));
     let decision = decide(&plan, &person([("left", "Maximiliana Bo"), ("right", "Bartholomew")]));
-    assert_eq!(codes(&decision), [(WarningCode::TextOverlap, "left")]);
+    assert_eq!(codes(&decision), [(LayoutWarningCode::TextOverlap, "left")]);
 }
 
 #[test]
@@ -285,9 +285,9 @@ fn a_picture_that_prints_nothing_is_met_by_nothing() {
         "source": { "variable": { "field": "photo_link" } } });
     let plan = plan(json!([text("name", area(20.0, 20.0, 200.0, 30.0), "{{first_name}}"), photo]));
     let mut person = person([("first_name", "Maximiliana Bo"), ("photo_link", "https://good.example/1")]);
-    assert_eq!(codes(&decide(&plan, &person)), [(WarningCode::TextOverlap, "name")]);
+    assert_eq!(codes(&decide(&plan, &person)), [(LayoutWarningCode::TextOverlap, "name")]);
     person.values.remove("photo_link");
-    assert_eq!(codes(&decide(&plan, &person)), [(WarningCode::VariableImageBlank, "photo_link")]);
+    assert_eq!(codes(&decide(&plan, &person)), [(LayoutWarningCode::VariableImageBlank, "photo_link")]);
 }
 
 #[test]
@@ -300,7 +300,7 @@ fn pages_hold_what_prints_in_order_and_say_what_differs() {
         text("empty", area(100.0, 100.0, 200.0, 30.0), "{{empty}}"),
         code("https://example.com"),
     ]));
-    let items = |person: &Person| -> Vec<(String, bool)> {
+    let items = |person: &PlanRecipient| -> Vec<(String, bool)> {
         let [front, back] = plan.pages(&mut Typesetter::new(), person);
         assert!(back.items.is_empty() && back.side == Side::Back && front.side == Side::Front);
         front.items.iter().map(|item| (item.element.to_string(), item.varies)).collect()
@@ -317,7 +317,7 @@ fn pages_hold_what_prints_in_order_and_say_what_differs() {
 fn a_refused_card_is_laid_out_as_far_as_it_goes() {
     let plan = plan(json!([text("name", area(20.0, 20.0, 100.0, 40.0), "{{first_name}}")]));
     let [front, _] = plan.pages(&mut Typesetter::new(), &person([("first_name", &"long 🎉 ".repeat(30))]));
-    let Drawing::Text(runs) = &front.items[0].drawing else { panic!("it is a text") };
+    let ItemDrawing::Text(runs) = &front.items[0].drawing else { panic!("it is a text") };
     assert!(runs.iter().all(|run| run.size == 10.0 && run.glyphs.iter().all(|glyph| glyph.id != 0)));
 }
 
@@ -345,7 +345,7 @@ proptest! {
         let decision = decide(&plan, &person);
         prop_assert_eq!(&decision, &decide(&plan, &person));
         let [front, _] = plan.pages(&mut Typesetter::new(), &person);
-        let is_code = |item: &Item| matches!(item.drawing, Drawing::Code { .. });
+        let is_code = |item: &PageItem| matches!(item.drawing, ItemDrawing::Code { .. });
         prop_assert!(front.items.iter().any(is_code));
         if let Err(refusal) = decision {
             prop_assert!(refusal.detail.ends_with('.') && refusal.detail.len() < 600, "{}", refusal.detail);

@@ -12,37 +12,37 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::font::Font;
 use crate::text::coverage::{font_of, font_of_all};
 use crate::text::typesetter::{Typesetter, script};
-use crate::text::word::Word;
+use crate::text::word::ShapedWord;
 
 /// A text that is ready to be set at any size.
 #[derive(Debug)]
-pub(crate) struct Analysis {
+pub(crate) struct TextAnalysis {
     /// The font asked for, whose lines give the distances.
     pub(crate) font: Font,
     /// Shaped words and spaces, in reading order.
-    pub(crate) atoms: Vec<Atom>,
+    pub(crate) atoms: Vec<ShapedRun>,
     /// What stays together on a line, in reading order.
-    pub(crate) pieces: Vec<Piece>,
+    pub(crate) pieces: Vec<LineSegment>,
     /// Characters that no font prints, each once, in order.
     pub(crate) unsupported: Vec<String>,
     /// Whether it has words whose ends only a dictionary knows, so that lines may end between any two letters.
     pub(crate) needs_dictionary: bool,
     /// The longest of what sticks out, anywhere. Ems.
-    pub(crate) overhang: Overhang,
+    pub(crate) overhang: InkOverhang,
 }
 
 /// A shaped part of a text with one direction.
 #[derive(Debug)]
-pub(crate) struct Atom {
+pub(crate) struct ShapedRun {
     /// The letters.
-    pub(crate) word: Arc<Word>,
+    pub(crate) word: Arc<ShapedWord>,
     /// Odd when it runs from right to left.
     pub(crate) level: Level,
 }
 
 /// Atoms between two places where a line may end, and the space after them.
 #[derive(Debug)]
-pub(crate) struct Piece {
+pub(crate) struct LineSegment {
     /// Without the space.
     pub(crate) atoms: Range<usize>,
     /// Ems, without the space.
@@ -59,12 +59,12 @@ pub(crate) struct Piece {
 
 /// What letters must have in common to be shaped together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Voice {
+struct ShapingProperties {
     level: Level,
     script: Script,
 }
 
-impl Voice {
+impl ShapingProperties {
     fn latin(level: Level) -> Self {
         Self { level, script: Script::Latin }
     }
@@ -79,12 +79,12 @@ impl Voice {
 
 /// How far ink reaches beyond the lines of the font. Ems, 0 at least.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Overhang {
+pub(crate) struct InkOverhang {
     pub(crate) above: f64,
     pub(crate) below: f64,
 }
 
-impl Analysis {
+impl TextAnalysis {
     /// Takes a text apart and shapes it.
     pub(crate) fn of(typesetter: &mut Typesetter, text: &str, font: Font) -> Self {
         let mut analysis = Self {
@@ -93,7 +93,7 @@ impl Analysis {
             pieces: Vec::new(),
             unsupported: Vec::new(),
             needs_dictionary: false,
-            overhang: Overhang::default(),
+            overhang: InkOverhang::default(),
         };
         for paragraph in plain(text).split('\n') {
             analysis.add_paragraph(typesetter, paragraph);
@@ -108,7 +108,7 @@ impl Analysis {
     }
 
     /// The atoms of some pieces from left to right, without the space at their end.
-    pub(crate) fn visual(&self, pieces: Range<usize>) -> Vec<&Atom> {
+    pub(crate) fn visual(&self, pieces: Range<usize>) -> Vec<&ShapedRun> {
         let pieces = &self.pieces[pieces];
         let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else { return Vec::new() };
         let atoms = &self.atoms[first.atoms.start..last.atoms.end.max(first.atoms.start)];
@@ -120,7 +120,7 @@ impl Analysis {
     }
 
     fn add_paragraph(&mut self, typesetter: &mut Typesetter, text: &str) {
-        let directions = Directions::of(text);
+        let directions = BidiLevels::of(text);
         let mut start = 0;
         for end in line_ends(text) {
             self.needs_dictionary |= is_within_dictionary_word(text, end);
@@ -140,7 +140,7 @@ impl Analysis {
         typesetter: &mut Typesetter,
         text: &str,
         range: Range<usize>,
-        directions: &Directions,
+        directions: &BidiLevels,
     ) {
         let whole = &text[range.clone()];
         let letters_end = range.start + whole.trim_end_matches(is_space).len();
@@ -148,7 +148,7 @@ impl Analysis {
         self.add_letters(typesetter, text, range.start..letters_end, directions);
         let atoms = first..self.atoms.len();
         if letters_end < range.end {
-            let voice = Voice::latin(directions.at(letters_end));
+            let voice = ShapingProperties::latin(directions.at(letters_end));
             self.add_atom(typesetter, &text[letters_end..range.end], self.font, voice);
         }
         let words = || self.atoms[atoms.clone()].iter().map(|atom| &atom.word);
@@ -157,7 +157,7 @@ impl Analysis {
             .map(|word| word.overhang())
             .fold((0.0, 0.0), |most: (f64, f64), one| (most.0.max(one.0), most.1.max(one.1)));
         let space = self.atoms[atoms.end..].iter().map(|atom| atom.word.advance).sum();
-        self.pieces.push(Piece {
+        self.pieces.push(LineSegment {
             atoms,
             advance,
             space,
@@ -173,7 +173,7 @@ impl Analysis {
         typesetter: &mut Typesetter,
         text: &str,
         range: Range<usize>,
-        directions: &Directions,
+        directions: &BidiLevels,
     ) {
         let letters = &text[range.clone()];
         if letters.is_empty() {
@@ -181,13 +181,13 @@ impl Analysis {
         }
         let is_plain = directions.is_plain() && letters.bytes().all(|byte| byte.is_ascii_graphic());
         if is_plain && has_ascii(self.font) {
-            return self.add_atom(typesetter, letters, self.font, Voice::latin(Level::ltr()));
+            return self.add_atom(typesetter, letters, self.font, ShapingProperties::latin(Level::ltr()));
         }
         let mut start = range.start;
-        let mut voice: Option<Voice> = None;
+        let mut voice: Option<ShapingProperties> = None;
         for (offset, character) in letters.grapheme_indices(true) {
             let at = range.start + offset;
-            let own = Voice { level: directions.at(at), script: script_of(character) };
+            let own = ShapingProperties { level: directions.at(at), script: script_of(character) };
             let known = *voice.get_or_insert(own);
             voice = known.joined(own).or_else(|| {
                 self.add_part(typesetter, &text[start..at], known);
@@ -202,7 +202,7 @@ impl Analysis {
 
     /// Shapes letters of one direction and script with the first font that has all of them: a word in two fonts is
     /// ugly. When there is none, each letter has the first font that has it.
-    fn add_part(&mut self, typesetter: &mut Typesetter, text: &str, voice: Voice) {
+    fn add_part(&mut self, typesetter: &mut Typesetter, text: &str, voice: ShapingProperties) {
         if let Some(font) = font_of_all(self.font, text) {
             return self.add_atom(typesetter, text, font, voice);
         }
@@ -223,14 +223,14 @@ impl Analysis {
         }
     }
 
-    fn add_atom(&mut self, typesetter: &mut Typesetter, text: &str, font: Font, voice: Voice) {
+    fn add_atom(&mut self, typesetter: &mut Typesetter, text: &str, font: Font, voice: ShapingProperties) {
         // Digits and signs by themselves go with the letters around them as a rule, which are Latin.
         let kind = if is_neutral(voice.script) { Script::Latin } else { voice.script };
         let word = typesetter.word(font, script(kind), voice.level.is_rtl(), text);
         if !word.is_complete {
             self.refuse(text);
         }
-        self.atoms.push(Atom { word, level: voice.level });
+        self.atoms.push(ShapedRun { word, level: voice.level });
     }
 
     fn refuse(&mut self, character: &str) {
@@ -240,7 +240,7 @@ impl Analysis {
     }
 
     fn measure_overhang(&mut self) {
-        let face = super::Face::of(self.font);
+        let face = super::ShapingFace::of(self.font);
         for ink in self.atoms.iter().map(|atom| atom.word.ink) {
             self.overhang.above = self.overhang.above.max(-ink.top - face.ascent);
             self.overhang.below = self.overhang.below.max(ink.bottom - face.descent);
@@ -249,13 +249,13 @@ impl Analysis {
 }
 
 /// The directions of a paragraph's characters.
-struct Directions {
+struct BidiLevels {
     base: Level,
     /// By byte; empty when all of it runs from left to right.
     levels: Vec<Level>,
 }
 
-impl Directions {
+impl BidiLevels {
     fn of(text: &str) -> Self {
         if text.chars().all(is_left_to_right) {
             return Self { base: Level::ltr(), levels: Vec::new() };

@@ -1,19 +1,19 @@
 //! Text along a part of a circle.
 
-use crate::element::{Arc, Bend};
-use crate::geometry::Point;
-use crate::style::Alignment;
-use crate::text::Face;
-use crate::text::analysis::Analysis;
-use crate::text::fit::{Setting, TOLERANCE};
-use crate::text::word::{Ink, Word, WordGlyph};
+use crate::element::{ArcBend, TextArc};
+use crate::geometry::PagePoint;
+use crate::style::HorizontalAlignment;
+use crate::text::ShapingFace;
+use crate::text::analysis::TextAnalysis;
+use crate::text::fit::{TOLERANCE, TextPlacement};
+use crate::text::word::{InkBounds, ShapedWord, WordGlyph};
 
 /// A circle's part that a line of text stands on: within it everything of the letters lies inside the arc of the
 /// design.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Curve {
-    bend: Bend,
-    middle: Point,
+pub(crate) struct BaselineCurve {
+    bend: ArcBend,
+    middle: PagePoint,
     /// Of the baseline; above 0.
     radius: f64,
     /// Along the baseline from the curve's middle to where the text begins; negative to the left.
@@ -22,7 +22,7 @@ pub(crate) struct Curve {
 
 /// Letters that are turned together, such as one with its accents.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Cluster<'a> {
+pub(crate) struct GlyphCluster<'a> {
     pub(crate) glyphs: &'a [WordGlyph],
     /// Ems from the word's origin.
     pub(crate) pen: f64,
@@ -32,21 +32,26 @@ pub(crate) struct Cluster<'a> {
 
 /// A place on a curve.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Spot {
+pub(crate) struct CurvePosition {
     /// On the baseline.
-    pub(crate) at: Point,
+    pub(crate) at: PagePoint,
     /// Degrees clockwise.
     pub(crate) rotation: f64,
 }
 
-impl Curve {
+impl BaselineCurve {
     /// The curve for a text at a size; `None` when the letters are too large for the circle.
-    pub(crate) fn of(setting: &Setting, arc: Arc, analysis: &Analysis, size: f64) -> Option<Self> {
+    pub(crate) fn of(
+        setting: &TextPlacement,
+        arc: TextArc,
+        analysis: &TextAnalysis,
+        size: f64,
+    ) -> Option<Self> {
         let area = setting.area;
-        let line = Line::of(analysis);
+        let line = BentLineExtent::of(analysis);
         let reach = match arc.bend {
-            Bend::Up => Face::of(analysis.font).ascent + analysis.overhang.above,
-            Bend::Down => Face::of(analysis.font).descent + analysis.overhang.below,
+            ArcBend::Up => ShapingFace::of(analysis.font).ascent + analysis.overhang.above,
+            ArcBend::Down => ShapingFace::of(analysis.font).descent + analysis.overhang.below,
         };
         // The corners of a letter stand out more than its middle.
         let half = line.widest_half * size;
@@ -55,8 +60,8 @@ impl Curve {
             return None;
         }
         let middle_y = match arc.bend {
-            Bend::Up => area.y + arc.radius,
-            Bend::Down => area.y + area.height - arc.radius,
+            ArcBend::Up => area.y + arc.radius,
+            ArcBend::Down => area.y + area.height - arc.radius,
         };
         let mut curve =
             Self { bend: arc.bend, middle: (area.x + area.width / 2.0, middle_y), radius, start: 0.0 };
@@ -66,61 +71,63 @@ impl Curve {
             return None;
         }
         let before = match setting.style.alignment {
-            Alignment::Left => 0.0,
-            Alignment::Center => slack / 2.0,
-            Alignment::Right => slack,
+            HorizontalAlignment::Left => 0.0,
+            HorizontalAlignment::Center => slack / 2.0,
+            HorizontalAlignment::Right => slack,
         };
         curve.start = before - room / 2.0 + line.overhang.0 * size;
         Some(curve)
     }
 
     /// Points along the baseline between the ends of the arc.
-    fn length(&self, setting: &Setting, arc: Arc) -> f64 {
+    fn length(&self, setting: &TextPlacement, arc: TextArc) -> f64 {
         arc.length(setting.area.width) / arc.radius * self.radius
     }
 
     /// The place so many points after the beginning of the text.
-    pub(crate) fn spot(&self, along: f64) -> Spot {
+    pub(crate) fn spot(&self, along: f64) -> CurvePosition {
         let angle = (self.start + along) / self.radius;
         let (sine, cosine) = angle.sin_cos();
         let (x, y) = self.middle;
         match self.bend {
-            Bend::Up => {
-                Spot { at: (x + self.radius * sine, y - self.radius * cosine), rotation: angle.to_degrees() }
-            }
-            Bend::Down => {
-                Spot { at: (x + self.radius * sine, y + self.radius * cosine), rotation: -angle.to_degrees() }
-            }
+            ArcBend::Up => CurvePosition {
+                at: (x + self.radius * sine, y - self.radius * cosine),
+                rotation: angle.to_degrees(),
+            },
+            ArcBend::Down => CurvePosition {
+                at: (x + self.radius * sine, y + self.radius * cosine),
+                rotation: -angle.to_degrees(),
+            },
         }
     }
 }
 
-impl Spot {
+impl CurvePosition {
     /// A point given from the spot, the text's direction to the right.
-    pub(crate) fn point(self, (right, down): Point) -> Point {
+    pub(crate) fn point(self, (right, down): PagePoint) -> PagePoint {
         let (sine, cosine) = self.rotation.to_radians().sin_cos();
         (self.at.0 + right * cosine - down * sine, self.at.1 + right * sine + down * cosine)
     }
 
     /// The corners of ink given from the spot.
-    pub(crate) fn corners(self, ink: Ink) -> [Point; 4] {
+    pub(crate) fn corners(self, ink: InkBounds) -> [PagePoint; 4] {
         [(ink.left, ink.top), (ink.right, ink.top), (ink.right, ink.bottom), (ink.left, ink.bottom)]
             .map(|corner| self.point(corner))
     }
 }
 
-impl Cluster<'_> {
+impl GlyphCluster<'_> {
     /// Its ink at a size, from the middle of its part of the baseline. Points.
-    pub(crate) fn ink(&self, size: f64) -> Ink {
+    pub(crate) fn ink(&self, size: f64) -> InkBounds {
         let middle = self.pen + self.advance / 2.0;
-        let ink = self.glyphs.iter().fold(Ink::NONE, |ink, glyph| ink.and(glyph.ink));
+        let ink = self.glyphs.iter().fold(InkBounds::NONE, |ink, glyph| ink.and(glyph.ink));
         ink.placed(size, (-middle * size, 0.0))
     }
 }
 
 /// A word's clusters from left to right.
-pub(crate) fn clusters(word: &Word) -> impl Iterator<Item = Cluster<'_>> {
-    word.glyphs.chunk_by(|left, right| left.characters == right.characters).map(|glyphs| Cluster {
+pub(crate) fn clusters(word: &ShapedWord) -> impl Iterator<Item = GlyphCluster<'_>> {
+    word.glyphs.chunk_by(|left, right| left.characters == right.characters).map(|glyphs| GlyphCluster {
         glyphs,
         pen: glyphs.first().map_or(0.0, |glyph| glyph.pen),
         advance: glyphs.iter().map(|glyph| glyph.advance).sum(),
@@ -129,15 +136,15 @@ pub(crate) fn clusters(word: &Word) -> impl Iterator<Item = Cluster<'_>> {
 
 /// What counts of a line that is bent. Ems.
 #[derive(Debug, Clone, Copy, Default)]
-struct Line {
+struct BentLineExtent {
     advance: f64,
     overhang: (f64, f64),
     /// Of the widest letter, to one side of its middle.
     widest_half: f64,
 }
 
-impl Line {
-    fn of(analysis: &Analysis) -> Self {
+impl BentLineExtent {
+    fn of(analysis: &TextAnalysis) -> Self {
         let mut line = Self::default();
         for piece in &analysis.pieces {
             line.advance += piece.advance + if piece.ends_paragraph { 0.0 } else { piece.space };
@@ -156,8 +163,8 @@ impl Line {
 }
 
 /// Whether all letters lie in the area at a size.
-pub(crate) fn fit(setting: &Setting, arc: Arc, analysis: &Analysis, size: f64) -> bool {
-    let Some(curve) = Curve::of(setting, arc, analysis, size) else { return false };
+pub(crate) fn fit(setting: &TextPlacement, arc: TextArc, analysis: &TextAnalysis, size: f64) -> bool {
+    let Some(curve) = BaselineCurve::of(setting, arc, analysis, size) else { return false };
     let area = setting.area.grown(TOLERANCE);
     let mut along = 0.0;
     analysis.visual(0..analysis.pieces.len()).iter().all(|atom| {

@@ -5,7 +5,7 @@ use unicode_properties::{EmojiStatus, GeneralCategory, UnicodeEmoji, UnicodeGene
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::font::Font;
-use crate::text::Face;
+use crate::text::ShapingFace;
 
 /// Asks for the picture of a character.
 const EMOJI_SELECTOR: char = '\u{fe0f}';
@@ -68,7 +68,7 @@ fn has_meaning(character: char) -> bool {
 
 /// Whether the font has every part of the character, apart or composed.
 fn covers(font: Font, character: &str) -> bool {
-    let charmap = Face::of(font).shaping.charmap();
+    let charmap = ShapingFace::of(font).shaping.charmap();
     let has = |part: char| is_invisible(part) || part.is_whitespace() || charmap.map_unicode(part).is_some();
     character.chars().all(has) || character.nfc().all(has)
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use crate::font::Font;
 
 /// A font that is read.
-pub(crate) struct Face {
+pub(crate) struct ShapingFace {
     /// What shaping works with. It reads the tables as they are needed and keeps what it finds.
     pub(crate) shaping: harfrust::Font,
     /// Font units of an em.
@@ -16,10 +16,10 @@ pub(crate) struct Face {
     pub(crate) descent: f64,
 }
 
-static FACES: LazyLock<Vec<Face>> =
-    LazyLock::new(|| Font::ALL.iter().map(|font| Face::read(*font)).collect());
+static FACES: LazyLock<Vec<ShapingFace>> =
+    LazyLock::new(|| Font::ALL.iter().map(|font| ShapingFace::read(*font)).collect());
 
-impl Face {
+impl ShapingFace {
     /// The font.
     pub(crate) fn of(font: Font) -> &'static Self {
         &FACES[font as usize]

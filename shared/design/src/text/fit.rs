@@ -1,9 +1,9 @@
 //! The size at which a text fits its area.
 
-use crate::element::{Arc, TextBox};
-use crate::geometry::Area;
+use crate::element::{TextArc, TextBox};
+use crate::geometry::PageRect;
 use crate::limits::SIZE_STEP;
-use crate::text::analysis::Analysis;
+use crate::text::analysis::TextAnalysis;
 use crate::text::typesetter::{BlockStyle, Typesetter};
 use crate::text::{arc, lines};
 
@@ -15,18 +15,18 @@ const HALVINGS: u32 = 20;
 
 /// Where a text goes, and how.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Setting {
+pub(crate) struct TextPlacement {
     /// How.
     pub(crate) style: BlockStyle,
     /// Where.
-    pub(crate) area: Area,
+    pub(crate) area: PageRect,
     /// Along which curve, if any.
-    pub(crate) arc: Option<Arc>,
+    pub(crate) arc: Option<TextArc>,
 }
 
 /// Whether lines may end at spaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wrapping {
+pub(crate) enum LineWrapping {
     /// They may.
     AtSpaces,
     /// Only where a paragraph ends.
@@ -35,7 +35,7 @@ pub(crate) enum Wrapping {
 
 /// The size that was found, in points.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Fit {
+pub(crate) enum FittedSize {
     /// The largest at which the text lies in its area.
     At(f64),
     /// Smaller than the smallest wanted: at which a text lies on its curve that is too long for it.
@@ -44,35 +44,37 @@ pub(crate) enum Fit {
     Nowhere,
 }
 
-impl Setting {
+impl TextPlacement {
     /// Of a text box in its area.
-    pub(crate) fn new(text: &TextBox, area: Area) -> Self {
+    pub(crate) fn new(text: &TextBox, area: PageRect) -> Self {
         Self { style: text.into(), area, arc: text.arc }
     }
 
     /// Of straight lines.
-    pub(crate) fn block(style: &BlockStyle, area: Area) -> Self {
+    pub(crate) fn block(style: &BlockStyle, area: PageRect) -> Self {
         Self { style: *style, area, arc: None }
     }
 
     /// Takes a text apart. Along a curve there is one line.
-    pub(crate) fn analyse(&self, typesetter: &mut Typesetter, text: &str) -> Analysis {
+    pub(crate) fn analyse(&self, typesetter: &mut Typesetter, text: &str) -> TextAnalysis {
         match self.arc {
-            Some(_) => Analysis::of_line(typesetter, text, self.style.font),
-            None => Analysis::of(typesetter, text, self.style.font),
+            Some(_) => TextAnalysis::of_line(typesetter, text, self.style.font),
+            None => TextAnalysis::of(typesetter, text, self.style.font),
         }
     }
 
     /// Finds the size.
-    pub(crate) fn fit(&self, analysis: &Analysis, wrapping: Wrapping) -> Fit {
+    pub(crate) fn fit(&self, analysis: &TextAnalysis, wrapping: LineWrapping) -> FittedSize {
         let Some(arc) = self.arc else {
             let found = self.largest(|size| lines::fit(self, analysis, size, wrapping));
-            return found.map_or(Fit::Nowhere, Fit::At);
+            return found.map_or(FittedSize::Nowhere, FittedSize::At);
         };
         let fits = |size| arc::fit(self, arc, analysis, size);
         match self.largest(fits) {
-            Some(size) => Fit::At(size),
-            None => halved(self.style.smallest_size, fits).map_or(Fit::Nowhere, Fit::BelowSmallest),
+            Some(size) => FittedSize::At(size),
+            None => {
+                halved(self.style.smallest_size, fits).map_or(FittedSize::Nowhere, FittedSize::BelowSmallest)
+            }
         }
     }
 

@@ -2,34 +2,34 @@
 
 use std::ops::Range;
 
-use crate::text::Face;
-use crate::text::analysis::{Analysis, Piece};
-use crate::text::fit::{Setting, TOLERANCE, Wrapping};
+use crate::text::ShapingFace;
+use crate::text::analysis::{LineSegment, TextAnalysis};
+use crate::text::fit::{LineWrapping, TOLERANCE, TextPlacement};
 
 /// Breaks a text into lines, of each of which `line` gets the pieces. Says whether all of them fit the width.
 ///
 /// A line takes all the pieces that fit it, so that at a smaller size no line begins earlier: what fits at a size
 /// fits at each smaller one. A piece that is too wide by itself is a line.
 pub(crate) fn break_lines(
-    pieces: &[Piece],
+    pieces: &[LineSegment],
     width: f64,
     size: f64,
-    wrapping: Wrapping,
+    wrapping: LineWrapping,
     mut line: impl FnMut(Range<usize>),
 ) -> bool {
-    let is_within = |reach: Reach| reach.width() * size <= width + TOLERANCE;
-    let (mut start, mut reach, mut fits) = (0, Reach::default(), true);
+    let is_within = |reach: LineExtent| reach.width() * size <= width + TOLERANCE;
+    let (mut start, mut reach, mut fits) = (0, LineExtent::default(), true);
     for (index, piece) in pieces.iter().enumerate() {
         reach.add(piece);
-        if index > start && wrapping == Wrapping::AtSpaces && !is_within(reach) {
+        if index > start && wrapping == LineWrapping::AtSpaces && !is_within(reach) {
             line(start..index);
-            (start, reach) = (index, Reach::default());
+            (start, reach) = (index, LineExtent::default());
             reach.add(piece);
         }
         fits &= is_within(reach);
         if piece.ends_paragraph {
             line(start..index + 1);
-            (start, reach) = (index + 1, Reach::default());
+            (start, reach) = (index + 1, LineExtent::default());
         }
     }
     fits
@@ -37,14 +37,14 @@ pub(crate) fn break_lines(
 
 /// How much room the pieces of a line take, in whatever order they stand. Ems.
 #[derive(Debug, Clone, Copy, Default)]
-struct Reach {
+struct LineExtent {
     advance: f64,
     space: f64,
     overhang: (f64, f64),
 }
 
-impl Reach {
-    fn add(&mut self, piece: &Piece) {
+impl LineExtent {
+    fn add(&mut self, piece: &LineSegment) {
         self.advance += self.space + piece.advance;
         self.space = piece.space;
         self.overhang = (self.overhang.0.max(piece.overhang.0), self.overhang.1.max(piece.overhang.1));
@@ -56,13 +56,18 @@ impl Reach {
 }
 
 /// Points from the top of the first to the bottom of the last line, without ink that sticks out.
-pub(crate) fn height(setting: &Setting, lines: usize, size: f64) -> f64 {
+pub(crate) fn height(setting: &TextPlacement, lines: usize, size: f64) -> f64 {
     let between = setting.style.line_height * lines.saturating_sub(1) as f64;
-    (Face::of(setting.style.font).height() + between) * size
+    (ShapingFace::of(setting.style.font).height() + between) * size
 }
 
 /// Whether all lines lie in the area at a size, with all that sticks out of them.
-pub(crate) fn fit(setting: &Setting, analysis: &Analysis, size: f64, wrapping: Wrapping) -> bool {
+pub(crate) fn fit(
+    setting: &TextPlacement,
+    analysis: &TextAnalysis,
+    size: f64,
+    wrapping: LineWrapping,
+) -> bool {
     let mut lines = 0;
     let fits = break_lines(&analysis.pieces, setting.area.width, size, wrapping, |_| lines += 1);
     let overhang = (analysis.overhang.above + analysis.overhang.below) * size;

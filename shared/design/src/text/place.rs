@@ -1,38 +1,38 @@
 //! The places of glyphs, once the size is known.
 
-use crate::geometry::Point;
+use crate::geometry::PagePoint;
 use crate::page::{Glyph, GlyphRun};
-use crate::style::{Alignment, VerticalAlignment};
-use crate::text::Face;
-use crate::text::analysis::{Analysis, Atom};
-use crate::text::arc::{Curve, Spot, clusters};
-use crate::text::fit::{Setting, Wrapping};
+use crate::style::{HorizontalAlignment, VerticalAlignment};
+use crate::text::ShapingFace;
+use crate::text::analysis::{ShapedRun, TextAnalysis};
+use crate::text::arc::{BaselineCurve, CurvePosition, clusters};
+use crate::text::fit::{LineWrapping, TextPlacement};
 use crate::text::lines::{break_lines, height};
-use crate::text::word::Ink;
+use crate::text::word::InkBounds;
 
 /// A text that is set.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Placed {
+pub(crate) struct PlacedText {
     /// Its letters.
     pub(crate) runs: Vec<GlyphRun>,
     /// What it covers, by lines, or by letters along a curve: the corners of rectangles, before the text's area is
     /// turned.
-    pub(crate) outline: Vec<[Point; 4]>,
+    pub(crate) outline: Vec<[PagePoint; 4]>,
 }
 
-impl Setting {
+impl TextPlacement {
     /// Sets a text at a size.
-    pub(crate) fn place(&self, analysis: &Analysis, size: f64) -> Placed {
-        match self.arc.map(|arc| Curve::of(self, arc, analysis, size)) {
+    pub(crate) fn place(&self, analysis: &TextAnalysis, size: f64) -> PlacedText {
+        match self.arc.map(|arc| BaselineCurve::of(self, arc, analysis, size)) {
             Some(Some(curve)) => self.place_on(&curve, analysis, size),
-            Some(None) => Placed::default(),
+            Some(None) => PlacedText::default(),
             None => self.place_lines(analysis, size),
         }
     }
 
-    fn place_on(&self, curve: &Curve, analysis: &Analysis, size: f64) -> Placed {
+    fn place_on(&self, curve: &BaselineCurve, analysis: &TextAnalysis, size: f64) -> PlacedText {
         let atoms = analysis.visual(0..analysis.pieces.len());
-        let mut placed = Placed::default();
+        let mut placed = PlacedText::default();
         let mut along = 0.0;
         for atom in &atoms {
             for cluster in clusters(&atom.word) {
@@ -46,53 +46,53 @@ impl Setting {
         }
         placed.runs = self.runs(&atoms, size, |along, middle| {
             let spot = curve.spot(along + middle);
-            Spot { at: spot.point((-middle, 0.0)), rotation: spot.rotation }
+            CurvePosition { at: spot.point((-middle, 0.0)), rotation: spot.rotation }
         });
         placed
     }
 
-    fn place_lines(&self, analysis: &Analysis, size: f64) -> Placed {
+    fn place_lines(&self, analysis: &TextAnalysis, size: f64) -> PlacedText {
         let mut lines = Vec::new();
-        break_lines(&analysis.pieces, self.area.width, size, Wrapping::AtSpaces, |line| lines.push(line));
-        let lines: Vec<Vec<&Atom>> = lines.into_iter().map(|line| analysis.visual(line)).collect();
-        let inks: Vec<Ink> = lines.iter().map(|line| line_ink(line)).collect();
+        break_lines(&analysis.pieces, self.area.width, size, LineWrapping::AtSpaces, |line| lines.push(line));
+        let lines: Vec<Vec<&ShapedRun>> = lines.into_iter().map(|line| analysis.visual(line)).collect();
+        let inks: Vec<InkBounds> = lines.iter().map(|line| line_ink(line)).collect();
         let first = self.first_baseline(&inks, size);
-        let mut placed = Placed::default();
+        let mut placed = PlacedText::default();
         for (index, (line, ink)) in lines.iter().zip(inks).enumerate() {
             let baseline = first + self.style.line_height * size * index as f64;
             let at = (self.line_start(line, ink, size), baseline);
             if !ink.is_none() {
-                let spot = Spot { at: (0.0, 0.0), rotation: 0.0 };
+                let spot = CurvePosition { at: (0.0, 0.0), rotation: 0.0 };
                 placed.outline.push(spot.corners(ink.placed(size, at)));
             }
-            let place = |along: f64, _| Spot { at: (at.0 + along, at.1), rotation: 0.0 };
+            let place = |along: f64, _| CurvePosition { at: (at.0 + along, at.1), rotation: 0.0 };
             placed.runs.append(&mut self.runs(line, size, place));
         }
         placed
     }
 
     /// Where the first line stands, so that the text is aligned and no ink leaves the area if it fits.
-    fn first_baseline(&self, inks: &[Ink], size: f64) -> f64 {
+    fn first_baseline(&self, inks: &[InkBounds], size: f64) -> f64 {
         let slack = self.area.height - height(self, inks.len(), size);
         let before = match self.style.vertical_alignment {
             VerticalAlignment::Top => 0.0,
             VerticalAlignment::Middle => slack / 2.0,
             VerticalAlignment::Bottom => slack,
         };
-        let baseline = self.area.y + before + Face::of(self.style.font).ascent * size;
-        let ink = inks.iter().enumerate().fold(Ink::NONE, |all, (index, ink)| {
+        let baseline = self.area.y + before + ShapingFace::of(self.style.font).ascent * size;
+        let ink = inks.iter().enumerate().fold(InkBounds::NONE, |all, (index, ink)| {
             all.and(ink.placed(size, (0.0, self.style.line_height * size * index as f64)))
         });
         let end = self.area.y + self.area.height;
         moved_within(baseline, (ink.top, ink.bottom), (self.area.y, end))
     }
 
-    fn line_start(&self, line: &[&Atom], ink: Ink, size: f64) -> f64 {
+    fn line_start(&self, line: &[&ShapedRun], ink: InkBounds, size: f64) -> f64 {
         let advance: f64 = line.iter().map(|atom| atom.word.advance * size).sum();
         let before = match self.style.alignment {
-            Alignment::Left => 0.0,
-            Alignment::Center => (self.area.width - advance) / 2.0,
-            Alignment::Right => self.area.width - advance,
+            HorizontalAlignment::Left => 0.0,
+            HorizontalAlignment::Center => (self.area.width - advance) / 2.0,
+            HorizontalAlignment::Right => self.area.width - advance,
         };
         let end = self.area.x + self.area.width;
         moved_within(self.area.x + before, (ink.left * size, ink.right * size), (self.area.x, end))
@@ -100,10 +100,16 @@ impl Setting {
 
     /// Glyphs of one line by font and direction. `place` gives the place of what is so far along the line, of a
     /// cluster whose middle is so far from there.
-    fn runs(&self, line: &[&Atom], size: f64, place: impl Fn(f64, f64) -> Spot) -> Vec<GlyphRun> {
+    fn runs(
+        &self,
+        line: &[&ShapedRun],
+        size: f64,
+        place: impl Fn(f64, f64) -> CurvePosition,
+    ) -> Vec<GlyphRun> {
         let mut along = 0.0;
-        let together =
-            |left: &&Atom, right: &&Atom| left.word.font == right.word.font && left.level == right.level;
+        let together = |left: &&ShapedRun, right: &&ShapedRun| {
+            left.word.font == right.word.font && left.level == right.level
+        };
         let runs = line.chunk_by(together).filter_map(|atoms| {
             let mut run = GlyphRun {
                 font: atoms[0].word.font,
@@ -130,9 +136,9 @@ impl Setting {
 /// Adds the glyphs of a word that begins after so many bytes of the run, and so far along its line.
 fn add_glyphs(
     run: &mut GlyphRun,
-    atom: &Atom,
+    atom: &ShapedRun,
     (bytes, along): (usize, f64),
-    place: impl Fn(f64, f64) -> Spot,
+    place: impl Fn(f64, f64) -> CurvePosition,
 ) {
     let size = run.size;
     for cluster in clusters(&atom.word) {
@@ -153,7 +159,7 @@ fn add_glyphs(
 }
 
 /// Atoms that stand side by side in one direction, as they are read.
-fn reading_order<'a>(atoms: &'a [&'a Atom]) -> Box<dyn Iterator<Item = &'a Atom> + 'a> {
+fn reading_order<'a>(atoms: &'a [&'a ShapedRun]) -> Box<dyn Iterator<Item = &'a ShapedRun> + 'a> {
     match atoms.first().is_some_and(|atom| atom.level.is_rtl()) {
         true => Box::new(atoms.iter().rev().copied()),
         false => Box::new(atoms.iter().copied()),
@@ -161,9 +167,9 @@ fn reading_order<'a>(atoms: &'a [&'a Atom]) -> Box<dyn Iterator<Item = &'a Atom>
 }
 
 /// The ink of a line, from its beginning. Ems.
-fn line_ink(line: &[&Atom]) -> Ink {
+fn line_ink(line: &[&ShapedRun]) -> InkBounds {
     let mut along = 0.0;
-    line.iter().fold(Ink::NONE, |ink, atom| {
+    line.iter().fold(InkBounds::NONE, |ink, atom| {
         let own = atom.word.ink.placed(1.0, (along, 0.0));
         along += atom.word.advance;
         ink.and(own)

@@ -1,27 +1,27 @@
 use proptest::prelude::*;
 
-use super::analysis::Analysis;
-use super::fit::{Fit, Setting, Wrapping};
+use super::analysis::TextAnalysis;
+use super::fit::{FittedSize, LineWrapping, TextPlacement};
 use super::typesetter::{BlockStyle, Typesetter, script};
-use super::word::{Ink, Word};
-use super::{Face, arc, lines};
-use crate::element::{Arc, Bend};
+use super::word::{InkBounds, ShapedWord};
+use super::{ShapingFace, arc, lines};
+use crate::element::{ArcBend, TextArc};
 use crate::font::Font;
-use crate::geometry::Area;
+use crate::geometry::PageRect;
 use crate::page::{Glyph, GlyphRun};
-use crate::style::{Alignment, Colour, VerticalAlignment};
+use crate::style::{Colour, HorizontalAlignment, VerticalAlignment};
 
 const STYLE: BlockStyle = BlockStyle {
     font: Font::Inter,
     size: 12.0,
     smallest_size: 12.0,
     line_height: 1.2,
-    alignment: Alignment::Left,
+    alignment: HorizontalAlignment::Left,
     vertical_alignment: VerticalAlignment::Top,
     colour: Colour::BLACK,
 };
 
-const AREA: Area = Area::new(10.0, 20.0, 200.0, 100.0);
+const AREA: PageRect = PageRect::new(10.0, 20.0, 200.0, 100.0);
 
 fn set(style: BlockStyle, text: &str) -> Vec<GlyphRun> {
     let lines: Vec<&str> = text.split('\n').collect();
@@ -30,8 +30,8 @@ fn set(style: BlockStyle, text: &str) -> Vec<GlyphRun> {
     block.runs
 }
 
-fn analysis(font: Font, text: &str) -> Analysis {
-    Analysis::of(&mut Typesetter::new(), text, font)
+fn analysis(font: Font, text: &str) -> TextAnalysis {
+    TextAnalysis::of(&mut Typesetter::new(), text, font)
 }
 
 fn unsupported(text: &str) -> Vec<String> {
@@ -40,7 +40,7 @@ fn unsupported(text: &str) -> Vec<String> {
 
 /// The ink of a glyph where it is placed, told by the font itself.
 fn corners(run: &GlyphRun, glyph: &Glyph) -> Option<[(f64, f64); 4]> {
-    let face = Face::of(run.font);
+    let face = ShapingFace::of(run.font);
     let shaper = harfrust::ShaperFont::new(&face.shaping);
     let extents = shaper.glyph_extents(harfrust::GlyphId::new(glyph.id.into()))?;
     let left = face.ems(extents.x_bearing) * run.size;
@@ -55,7 +55,7 @@ fn corners(run: &GlyphRun, glyph: &Glyph) -> Option<[(f64, f64); 4]> {
     })
 }
 
-fn is_inside(runs: &[GlyphRun], area: Area) -> bool {
+fn is_inside(runs: &[GlyphRun], area: PageRect) -> bool {
     let area = area.grown(0.001);
     let mut corners =
         runs.iter().flat_map(|run| run.glyphs.iter().filter_map(|glyph| corners(run, glyph))).flatten();
@@ -171,7 +171,7 @@ fn a_run_of_several_words_says_them_as_they_are_read() {
 fn lines_end_at_spaces_and_hyphens_and_where_the_text_says() {
     let lines = |text: &str| -> Vec<String> {
         let style = BlockStyle { smallest_size: 12.0, ..STYLE };
-        let setting = Setting::block(&style, Area::new(0.0, 0.0, 60.0, 100.0));
+        let setting = TextPlacement::block(&style, PageRect::new(0.0, 0.0, 60.0, 100.0));
         let placed = setting.place(&setting.analyse(&mut Typesetter::new(), text), style.size);
         placed.runs.iter().map(|run| run.text.clone()).collect()
     };
@@ -195,28 +195,28 @@ fn alignment_says_where_lines_and_text_stand() {
         let width: f64 = run.glyphs.iter().map(|glyph| glyph.advance).sum();
         (run.glyphs[0].x, run.glyphs[0].x + width, run.glyphs[0].y)
     };
-    let line = Face::of(Font::Inter);
-    let (left, _, top) = place(Alignment::Left, VerticalAlignment::Top);
+    let line = ShapingFace::of(Font::Inter);
+    let (left, _, top) = place(HorizontalAlignment::Left, VerticalAlignment::Top);
     assert!((left - 10.0).abs() < 1e-9 && (top - (20.0 + line.ascent * 12.0)).abs() < 1e-9);
-    let (from, to, middle) = place(Alignment::Center, VerticalAlignment::Middle);
+    let (from, to, middle) = place(HorizontalAlignment::Center, VerticalAlignment::Middle);
     assert!((from - 10.0 - (210.0 - to)).abs() < 1e-9);
     assert!((middle - (70.0 + (line.ascent - line.descent) * 6.0)).abs() < 1e-9);
-    let (_, right, bottom) = place(Alignment::Right, VerticalAlignment::Bottom);
+    let (_, right, bottom) = place(HorizontalAlignment::Right, VerticalAlignment::Bottom);
     assert!((right - 210.0).abs() < 1e-9 && (bottom - (120.0 - line.descent * 12.0)).abs() < 1e-9);
 }
 
 #[test]
 fn the_size_is_the_largest_that_fits_half_a_point_apart() {
     let style = BlockStyle { size: 40.0, smallest_size: 6.2, ..STYLE };
-    let setting = Setting::block(&style, AREA);
+    let setting = TextPlacement::block(&style, AREA);
     let text = analysis(Font::Inter, "The quick brown fox jumps over the lazy dog, and again.");
-    let Fit::At(size) = setting.fit(&text, Wrapping::AtSpaces) else { panic!("it fits") };
+    let FittedSize::At(size) = setting.fit(&text, LineWrapping::AtSpaces) else { panic!("it fits") };
     assert!((size * 2.0).fract() == 0.0 && size > 6.2 && size < 40.0, "{size}");
-    assert!(lines::fit(&setting, &text, size, Wrapping::AtSpaces));
-    assert!(!lines::fit(&setting, &text, size + 0.5, Wrapping::AtSpaces));
+    assert!(lines::fit(&setting, &text, size, LineWrapping::AtSpaces));
+    assert!(!lines::fit(&setting, &text, size + 0.5, LineWrapping::AtSpaces));
     let long = analysis(Font::Inter, &"word ".repeat(280));
-    assert!(!lines::fit(&setting, &long, 6.5, Wrapping::AtSpaces));
-    assert_eq!(setting.fit(&long, Wrapping::AtSpaces), Fit::Nowhere);
+    assert!(!lines::fit(&setting, &long, 6.5, LineWrapping::AtSpaces));
+    assert_eq!(setting.fit(&long, LineWrapping::AtSpaces), FittedSize::Nowhere);
 }
 
 #[test]
@@ -252,7 +252,7 @@ proptest! {
         let mut typesetter = Typesetter::new();
         let line = typesetter.line(&text, Font::DejaVuSans, width);
         let set = typesetter.block(&[&line], &BlockStyle { font: Font::DejaVuSans, size: 10.0, smallest_size: 10.0, ..STYLE },
-            Area::new(0.0, 0.0, width * 10.0 + 1e-3, 1000.0));
+            PageRect::new(0.0, 0.0, width * 10.0 + 1e-3, 1000.0));
         prop_assert!(set.fits && set.unsupported.is_empty(), "{:?} of {:?}", line, text);
         prop_assert!(!line.contains('\n'));
     }
@@ -260,11 +260,12 @@ proptest! {
 
 #[test]
 fn letters_stand_upright_on_their_curve() {
-    for (bend, upper_end) in [(Bend::Up, false), (Bend::Down, true)] {
-        let style = BlockStyle { size: 10.0, smallest_size: 10.0, alignment: Alignment::Center, ..STYLE };
-        let setting = Setting { style, area: AREA, arc: Some(Arc { bend, radius: 150.0 }) };
+    for (bend, upper_end) in [(ArcBend::Up, false), (ArcBend::Down, true)] {
+        let style =
+            BlockStyle { size: 10.0, smallest_size: 10.0, alignment: HorizontalAlignment::Center, ..STYLE };
+        let setting = TextPlacement { style, area: AREA, arc: Some(TextArc { bend, radius: 150.0 }) };
         let text = analysis(Font::Inter, "round and round");
-        assert_eq!(setting.fit(&text, Wrapping::AtSpaces), Fit::At(10.0));
+        assert_eq!(setting.fit(&text, LineWrapping::AtSpaces), FittedSize::At(10.0));
         let runs = setting.place(&text, 10.0).runs;
         let glyphs: Vec<&Glyph> = runs.iter().flat_map(|run| &run.glyphs).collect();
         let (first, middle, last) = (glyphs[0], glyphs[glyphs.len() / 2], glyphs[glyphs.len() - 1]);
@@ -278,9 +279,12 @@ fn letters_stand_upright_on_their_curve() {
 #[test]
 fn a_text_too_long_for_its_curve_is_made_to_fit_it() {
     let style = BlockStyle { size: 20.0, smallest_size: 18.0, ..STYLE };
-    let setting = Setting { style, area: AREA, arc: Some(Arc { bend: Bend::Up, radius: 110.0 }) };
+    let setting =
+        TextPlacement { style, area: AREA, arc: Some(TextArc { bend: ArcBend::Up, radius: 110.0 }) };
     let text = analysis(Font::Inter, "much too long for a curve of this length at this size");
-    let Fit::BelowSmallest(size) = setting.fit(&text, Wrapping::AtSpaces) else { panic!("it is too long") };
+    let FittedSize::BelowSmallest(size) = setting.fit(&text, LineWrapping::AtSpaces) else {
+        panic!("it is too long")
+    };
     assert!(size < 18.0 && size > 5.0, "{size}");
     assert!(is_inside(&setting.place(&text, size).runs, AREA));
 }
@@ -298,27 +302,31 @@ fn any_text() -> impl Strategy<Value = String> {
     ]
 }
 
-fn any_setting() -> impl Strategy<Value = Setting> {
-    let alignment = prop_oneof![Just(Alignment::Left), Just(Alignment::Center), Just(Alignment::Right)];
+fn any_setting() -> impl Strategy<Value = TextPlacement> {
+    let alignment = prop_oneof![
+        Just(HorizontalAlignment::Left),
+        Just(HorizontalAlignment::Center),
+        Just(HorizontalAlignment::Right)
+    ];
     let vertical = prop_oneof![
         Just(VerticalAlignment::Top),
         Just(VerticalAlignment::Middle),
         Just(VerticalAlignment::Bottom)
     ];
-    let arc = prop::option::of((prop_oneof![Just(Bend::Up), Just(Bend::Down)], 0.5..3.0f64));
+    let arc = prop::option::of((prop_oneof![Just(ArcBend::Up), Just(ArcBend::Down)], 0.5..3.0f64));
     let sizes = (4.0..60.0f64, 0.1..1.0f64);
     let area = (-9.0..100.0f64, -9.0..100.0f64, 20.0..400.0f64, 10.0..200.0f64);
     (prop::sample::select(Font::ALL), sizes, 0.5..2.0f64, alignment, vertical, area, arc).prop_map(
         |(font, (size, part), line_height, alignment, vertical_alignment, (x, y, width, height), arc)| {
             let smallest_size = (size * part).max(4.0).min(size);
-            let arc = arc.map(|(bend, part)| Arc { bend, radius: width * part });
+            let arc = arc.map(|(bend, part)| TextArc { bend, radius: width * part });
             // As the check of a document demands.
-            let line = Face::of(font).height() * smallest_size;
+            let line = ShapingFace::of(font).height() * smallest_size;
             let arc = arc.filter(|arc| arc.rise(width) + line <= height && arc.radius > line);
             let colour = Colour::BLACK;
             let style =
                 BlockStyle { font, size, smallest_size, line_height, alignment, vertical_alignment, colour };
-            Setting { style, area: Area::new(x, y, width, height), arc }
+            TextPlacement { style, area: PageRect::new(x, y, width, height), arc }
         },
     )
 }
@@ -329,16 +337,16 @@ proptest! {
     #[test]
     fn text_that_is_said_to_fit_lies_inside_its_box(text in any_text(), setting in any_setting()) {
         let analysis = setting.analyse(&mut Typesetter::new(), &text);
-        let size = match setting.fit(&analysis, Wrapping::AtSpaces) {
-            Fit::At(size) => {
+        let size = match setting.fit(&analysis, LineWrapping::AtSpaces) {
+            FittedSize::At(size) => {
                 prop_assert!(size <= setting.style.size && size >= setting.style.smallest_size);
                 size
             }
-            Fit::BelowSmallest(size) => {
+            FittedSize::BelowSmallest(size) => {
                 prop_assert!(size < setting.style.smallest_size && setting.arc.is_some());
                 size
             }
-            Fit::Nowhere => {
+            FittedSize::Nowhere => {
                 // It can be placed all the same.
                 setting.place(&analysis, setting.style.smallest_size);
                 return Ok(());
@@ -358,7 +366,7 @@ proptest! {
         let analysis = setting.analyse(&mut Typesetter::new(), &text);
         let fits = |size: f64| match setting.arc {
             Some(arc) => arc::fit(&setting, arc, &analysis, size),
-            None => lines::fit(&setting, &analysis, size, Wrapping::AtSpaces),
+            None => lines::fit(&setting, &analysis, size, LineWrapping::AtSpaces),
         };
         let sizes: Vec<bool> = (8..160).map(|halves| fits(f64::from(halves) / 2.0)).collect();
         prop_assert!(sizes.is_sorted_by(|smaller, larger| smaller >= larger), "{:?}", sizes);
@@ -370,7 +378,7 @@ proptest! {
         for text in &texts {
             let used = setting.analyse(&mut typesetter, text);
             let fresh = setting.analyse(&mut Typesetter::new(), text);
-            prop_assert_eq!(setting.fit(&used, Wrapping::AtSpaces), setting.fit(&fresh, Wrapping::AtSpaces));
+            prop_assert_eq!(setting.fit(&used, LineWrapping::AtSpaces), setting.fit(&fresh, LineWrapping::AtSpaces));
             prop_assert_eq!(setting.place(&used, 8.0), setting.place(&fresh, 8.0));
         }
     }
@@ -393,13 +401,13 @@ proptest! {
     #[test]
     fn words_one_by_one_have_the_letters_of_a_whole_line(text in "[A-Za-wy-zÀ-ÖØ-öø-ÿ0-9]{1,9}[,.]?( [A-Za-wy-zÀ-ÖØ-öø-ÿ0-9]{1,9}[,.]?){0,4}", font in prop::sample::select(Font::ALL)) {
         let mut typesetter = Typesetter::new();
-        let apart = Analysis::of(&mut typesetter, &text, font);
+        let apart = TextAnalysis::of(&mut typesetter, &text, font);
         // Handwriting has several forms of a letter, so that neighbours differ: within a word, with us. Inter moves
         // brackets and dashes up for a capital, even one beyond a space, and makes an `x` between digits a times sign.
         let is_handwriting = matches!(font, Font::Caveat | Font::CaveatBold);
         prop_assume!(!is_handwriting && apart.atoms.iter().all(|atom| atom.word.font == font));
         let whole = typesetter.word(font, script(unicode_script::Script::Latin), false, &text);
-        let ids = |word: &Word| -> Vec<u16> { word.glyphs.iter().map(|glyph| glyph.id).collect() };
+        let ids = |word: &ShapedWord| -> Vec<u16> { word.glyphs.iter().map(|glyph| glyph.id).collect() };
         let apart_ids: Vec<u16> = apart.atoms.iter().flat_map(|atom| ids(&atom.word)).collect();
         prop_assert_eq!(apart_ids, ids(&whole));
         // Some fonts set a space beside certain letters a little narrower or wider.
@@ -412,7 +420,7 @@ proptest! {
     fn ink_of_a_word_is_that_of_its_glyphs(text in "[A-Za-zéÅ]{1,12}", font in prop::sample::select(Font::ALL)) {
         let analysis = analysis(font, &text);
         for atom in &analysis.atoms {
-            let ink = atom.word.glyphs.iter().fold(Ink::NONE, |ink, glyph| ink.and(glyph.ink));
+            let ink = atom.word.glyphs.iter().fold(InkBounds::NONE, |ink, glyph| ink.and(glyph.ink));
             prop_assert_eq!(ink, atom.word.ink);
         }
     }

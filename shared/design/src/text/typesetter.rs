@@ -8,32 +8,32 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::element::TextBox;
 use crate::font::Font;
-use crate::geometry::Area;
+use crate::geometry::PageRect;
 use crate::limits::{LINE_CHARS, WORDS_KEPT};
 use crate::page::GlyphRun;
-use crate::style::{Alignment, Colour, VerticalAlignment};
-use crate::text::analysis::Analysis;
-use crate::text::fit::{Fit, Setting, Wrapping};
-use crate::text::word::Word;
-use crate::text::{Face, lines};
+use crate::style::{Colour, HorizontalAlignment, VerticalAlignment};
+use crate::text::analysis::TextAnalysis;
+use crate::text::fit::{FittedSize, LineWrapping, TextPlacement};
+use crate::text::word::ShapedWord;
+use crate::text::{ShapingFace, lines};
 
 /// Shapes words and keeps them. Each thread that sets text has one for itself; what is decided does not depend on
 /// what it has seen before. At most [`WORDS_KEPT`] words are kept.
 pub struct Typesetter {
     shapers: HashMap<Font, ShaperFont<'static, 'static>>,
-    voices: Vec<Voice>,
+    voices: Vec<ShapingCache>,
     words_kept: usize,
     /// Room to shape in.
     buffer: Buffer,
 }
 
 /// The words shaped with one font in one script and direction.
-struct Voice {
+struct ShapingCache {
     font: Font,
     script: Script,
     direction: Direction,
     plan: ShapePlan,
-    words: HashMap<Box<str>, Arc<Word>>,
+    words: HashMap<Box<str>, Arc<ShapedWord>>,
 }
 
 /// How lines of a given text are set, such as those of an address.
@@ -48,7 +48,7 @@ pub struct BlockStyle {
     /// From line to line, as a multiple of the size.
     pub line_height: f64,
     /// From left to right.
-    pub alignment: Alignment,
+    pub alignment: HorizontalAlignment,
     /// From top to bottom.
     pub vertical_alignment: VerticalAlignment,
     /// Of the letters.
@@ -57,7 +57,7 @@ pub struct BlockStyle {
 
 /// Lines that are set.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Block {
+pub struct TextBlock {
     /// The letters, in points from the origin of the area's coordinates.
     pub runs: Vec<GlyphRun>,
     /// Points of the size that was chosen.
@@ -83,25 +83,26 @@ impl Typesetter {
     /// Sets lines of text that are not the design's, such as an address, into an area: one below the other,
     /// without breaking any while they fit at a size down to the smallest. White space of all kinds is one space: a line
     /// never becomes two by what stands in it.
-    pub fn block<L: AsRef<str>>(&mut self, lines: &[L], style: &BlockStyle, area: Area) -> Block {
+    pub fn block<L: AsRef<str>>(&mut self, lines: &[L], style: &BlockStyle, area: PageRect) -> TextBlock {
         let lines: Vec<String> = lines.iter().map(|line| one_spaced(line.as_ref())).collect();
-        let setting = Setting::block(style, area);
-        let analysis = Analysis::of(self, &lines.join("\n"), style.font);
-        let fit = [Wrapping::Never, Wrapping::AtSpaces].into_iter().find_map(|wrapping| {
-            match setting.fit(&analysis, wrapping) {
-                Fit::At(size) => Some(size),
-                Fit::BelowSmallest(_) | Fit::Nowhere => None,
-            }
-        });
+        let setting = TextPlacement::block(style, area);
+        let analysis = TextAnalysis::of(self, &lines.join("\n"), style.font);
+        let fit =
+            [LineWrapping::Never, LineWrapping::AtSpaces].into_iter().find_map(|wrapping| {
+                match setting.fit(&analysis, wrapping) {
+                    FittedSize::At(size) => Some(size),
+                    FittedSize::BelowSmallest(_) | FittedSize::Nowhere => None,
+                }
+            });
         if let Some(size) = fit {
             let runs = setting.place(&analysis, size).runs;
-            return Block { runs, size, fits: true, unsupported: analysis.unsupported };
+            return TextBlock { runs, size, fits: true, unsupported: analysis.unsupported };
         }
         let size = style.smallest_size;
         let cut: Vec<String> =
             lines.iter().map(|line| self.line(line, style.font, area.width / size)).collect();
-        let runs = setting.place(&Analysis::of(self, &cut.join("\n"), style.font), size).runs;
-        Block { runs, size, fits: false, unsupported: analysis.unsupported }
+        let runs = setting.place(&TextAnalysis::of(self, &cut.join("\n"), style.font), size).runs;
+        TextBlock { runs, size, fits: false, unsupported: analysis.unsupported }
     }
 
     /// A text as one line that is no wider than `width`, in ems: without characters that no font prints, with single
@@ -112,8 +113,8 @@ impl Typesetter {
         let ends: Vec<usize> =
             line.grapheme_indices(true).map(|(at, _)| at).skip(1).chain([line.len()]).collect();
         let mut fits = |end: usize| {
-            let pieces = Analysis::of_line(self, &line[..end], font).pieces;
-            lines::break_lines(&pieces, width, 1.0, Wrapping::Never, |_| {})
+            let pieces = TextAnalysis::of_line(self, &line[..end], font).pieces;
+            lines::break_lines(&pieces, width, 1.0, LineWrapping::Never, |_| {})
         };
         if line.is_empty() || fits(line.len()) {
             return line;
@@ -129,7 +130,7 @@ impl Typesetter {
         loop {
             // Letters that a character stood between may make another one that no font prints.
             let length = line.len();
-            for unsupported in Analysis::of_line(self, &line, font).unsupported {
+            for unsupported in TextAnalysis::of_line(self, &line, font).unsupported {
                 line = line.replace(&unsupported, "");
             }
             line = one_spaced(&line);
@@ -146,7 +147,7 @@ impl Typesetter {
         script: Script,
         is_right_to_left: bool,
         text: &str,
-    ) -> Arc<Word> {
+    ) -> Arc<ShapedWord> {
         let direction = if is_right_to_left { Direction::RightToLeft } else { Direction::LeftToRight };
         let index = self.voice(font, script, direction);
         if let Some(word) = self.voices[index].words.get(text) {
@@ -169,22 +170,23 @@ impl Typesetter {
             .iter()
             .position(|voice| voice.font == font && voice.script == script && voice.direction == direction);
         known.unwrap_or_else(|| {
-            let plan = ShapePlan::new(&Face::of(font).shaping, direction, Some(script), None, &[]);
-            self.voices.push(Voice { font, script, direction, plan, words: HashMap::new() });
+            let plan = ShapePlan::new(&ShapingFace::of(font).shaping, direction, Some(script), None, &[]);
+            self.voices.push(ShapingCache { font, script, direction, plan, words: HashMap::new() });
             self.voices.len() - 1
         })
     }
 
-    fn shape(&mut self, voice: usize, text: &str) -> Word {
-        let Voice { font, script, direction, plan, .. } = &self.voices[voice];
-        let shaper = self.shapers.entry(*font).or_insert_with(|| ShaperFont::new(&Face::of(*font).shaping));
+    fn shape(&mut self, voice: usize, text: &str) -> ShapedWord {
+        let ShapingCache { font, script, direction, plan, .. } = &self.voices[voice];
+        let shaper =
+            self.shapers.entry(*font).or_insert_with(|| ShaperFont::new(&ShapingFace::of(*font).shaping));
         self.buffer.clear();
         self.buffer.push_str(text);
         self.buffer.set_direction(*direction);
         self.buffer.set_script(Some(*script));
         let shaped = harfrust::shape(shaper, &mut self.buffer, ShapeOptions::new().plan(Some(plan)));
         debug_assert!(shaped.is_ok(), "the plan is of the buffer's script and direction");
-        Word::read(*font, text, shaper, &self.buffer)
+        ShapedWord::read(*font, text, shaper, &self.buffer)
     }
 }
 

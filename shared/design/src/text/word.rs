@@ -5,11 +5,11 @@ use std::ops::Range;
 use harfrust::{Buffer, ShaperFont};
 
 use crate::font::Font;
-use crate::text::Face;
+use crate::text::ShapingFace;
 
 /// A shaped word. Lengths are ems; y is down.
 #[derive(Debug)]
-pub(crate) struct Word {
+pub(crate) struct ShapedWord {
     /// The font.
     pub(crate) font: Font,
     /// What it says.
@@ -19,7 +19,7 @@ pub(crate) struct Word {
     /// From its origin to that of the next word.
     pub(crate) advance: f64,
     /// What is black.
-    pub(crate) ink: Ink,
+    pub(crate) ink: InkBounds,
     /// Whether every character has a glyph.
     pub(crate) is_complete: bool,
 }
@@ -38,19 +38,19 @@ pub(crate) struct WordGlyph {
     /// The bytes of the word it stands for.
     pub(crate) characters: Range<u32>,
     /// What of it is black, from the word's origin.
-    pub(crate) ink: Ink,
+    pub(crate) ink: InkBounds,
 }
 
-/// The smallest upright rectangle around what is black. Without any it is [`Ink::NONE`].
+/// The smallest upright rectangle around what is black. Without any it is [`InkBounds::NONE`].
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Ink {
+pub(crate) struct InkBounds {
     pub(crate) left: f64,
     pub(crate) top: f64,
     pub(crate) right: f64,
     pub(crate) bottom: f64,
 }
 
-impl Ink {
+impl InkBounds {
     pub(crate) const NONE: Self =
         Self { left: f64::INFINITY, top: f64::INFINITY, right: f64::NEG_INFINITY, bottom: f64::NEG_INFINITY };
 
@@ -79,13 +79,13 @@ impl Ink {
     }
 }
 
-impl Word {
+impl ShapedWord {
     /// Reads what shaping left in the buffer.
     pub(crate) fn read(font: Font, text: &str, shaper: &ShaperFont<'_, '_>, buffer: &Buffer) -> Self {
-        let face = Face::of(font);
+        let face = ShapingFace::of(font);
         let clusters: Vec<u32> = buffer.glyph_infos().iter().map(|info| info.cluster).collect();
         let mut glyphs = Vec::with_capacity(clusters.len());
-        let (mut pen, mut ink, mut is_complete) = (0.0, Ink::NONE, true);
+        let (mut pen, mut ink, mut is_complete) = (0.0, InkBounds::NONE, true);
         for (index, (info, position)) in buffer.glyph_infos().iter().zip(buffer.glyph_positions()).enumerate()
         {
             let offset = (face.ems(position.x_offset), -face.ems(position.y_offset));
@@ -114,14 +114,14 @@ impl Word {
     }
 }
 
-fn glyph_ink(face: &Face, shaper: &ShaperFont<'_, '_>, id: u32) -> Ink {
-    let Some(extents) = shaper.glyph_extents(harfrust::GlyphId::new(id)) else { return Ink::NONE };
+fn glyph_ink(face: &ShapingFace, shaper: &ShaperFont<'_, '_>, id: u32) -> InkBounds {
+    let Some(extents) = shaper.glyph_extents(harfrust::GlyphId::new(id)) else { return InkBounds::NONE };
     if extents.width == 0 || extents.height == 0 {
-        return Ink::NONE;
+        return InkBounds::NONE;
     }
     let (left, top) = (face.ems(extents.x_bearing), -face.ems(extents.y_bearing));
     let (width, height) = (face.ems(extents.width), -face.ems(extents.height));
-    Ink { left, top, right: left + width, bottom: top + height }
+    InkBounds { left, top, right: left + width, bottom: top + height }
 }
 
 /// Where the cluster of a glyph ends: at the next one in the text, which is to its right when text runs from left

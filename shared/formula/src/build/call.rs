@@ -1,16 +1,16 @@
 //! Functions and what their arguments must be.
 
-use audience::{BuiltIn, value};
+use audience::{BuiltInColumn, value};
 use cel::common::ast::{CallExpr, IdedExpr};
 
-use super::blank::{self, Overlooked};
-use super::{Builder, Built};
-use crate::function::{self, Definition, Gives, Parameter};
+use super::blank::{self, IgnoredBlank};
+use super::{TreeBuilder, TypedNode};
+use crate::function::{self, FunctionDefinition, FunctionReturn, ParameterKind};
 use crate::limits::MAX_PATTERNS;
 use crate::nearest::nearest;
-use crate::node::Node;
-use crate::problem::{Problem, Span};
-use crate::value::{Cell, Type};
+use crate::node::ExpressionNode;
+use crate::problem::{FormulaDiagnostic, SourceSpan};
+use crate::value::{CellValue, ValueType};
 
 /// What spreadsheets have and formulas do not, what to write instead when one name does, and why.
 const STRANGERS: [(&str, &str, &str); 28] = [
@@ -64,11 +64,11 @@ const STRANGERS: [(&str, &str, &str); 28] = [
 const PARTS: &str = "A part of a text is TEXTBEFORE(text, separator) or TEXTAFTER(text, separator), by a pattern \
                      REGEXEXTRACT(text, pattern), and by its place MID(text, start, count).";
 
-impl Builder<'_> {
+impl TreeBuilder<'_> {
     /// A call, also one written behind its first argument: `first_name.startsWith("A")`.
-    pub(super) fn function(&mut self, call: &CallExpr) -> Built {
+    pub(super) fn function(&mut self, call: &CallExpr) -> TypedNode {
         let Some(token) = self.syntax.token(&call.func_name) else {
-            return self.refuse(Span::at(0).problem("This has no meaning in a formula."));
+            return self.refuse(SourceSpan::at(0).problem("This has no meaning in a formula."));
         };
         let (name, place) = (token.source.clone(), token.span);
         let written = call.target.iter().map(AsRef::as_ref).chain(&call.args);
@@ -82,32 +82,32 @@ impl Builder<'_> {
             return self.refuse(problem);
         }
         let count = arguments.len();
-        if matches!((definition.takes.parameter)(0, count), Parameter::Ordered) {
+        if matches!((definition.takes.parameter)(0, count), ParameterKind::Ordered) {
             self.read_dates(&mut arguments);
         }
         let of = self.result_type(definition, &arguments);
-        let first = arguments.first().map_or(Type::Blank, |first| first.of);
+        let first = arguments.first().map_or(ValueType::Blank, |first| first.of);
         let fitted = arguments.into_iter().enumerate();
         let nodes = fitted
             .map(|(at, argument)| {
                 let parameter = (definition.takes.parameter)(at, count);
                 match parameter {
-                    Parameter::Format => self.format(first, argument),
-                    Parameter::Case => self.element(argument, first),
+                    ParameterKind::Format => self.format(first, argument),
+                    ParameterKind::Case => self.element(argument, first),
                     parameter => self.argument(definition, parameter, of, argument),
                 }
             })
-            .collect::<Vec<Node>>();
-        self.overlooked.extend(Overlooked::in_call(definition.help.name, &nodes, span));
+            .collect::<Vec<ExpressionNode>>();
+        self.overlooked.extend(IgnoredBlank::in_call(definition.help.name, &nodes, span));
         self.warn_of_groups(definition, &nodes, span);
-        Built { node: Node::Call(definition, nodes), of, span }
+        TypedNode { node: ExpressionNode::Call(definition, nodes), of, span }
     }
 
     /// The arguments of a function. Those of IF and IFS are looked at where their condition holds.
-    fn arguments<'e>(&mut self, name: &str, written: impl Iterator<Item = &'e IdedExpr>) -> Vec<Built> {
+    fn arguments<'e>(&mut self, name: &str, written: impl Iterator<Item = &'e IdedExpr>) -> Vec<TypedNode> {
         let is_choice = ["IF", "IFS"].iter().any(|choice| choice.eq_ignore_ascii_case(name));
         let written: Vec<_> = written.collect();
-        let mut built: Vec<Built> = Vec::with_capacity(written.len());
+        let mut built: Vec<TypedNode> = Vec::with_capacity(written.len());
         // What is known where none of the conditions so far holds.
         let mut known_else = Vec::new();
         for (at, argument) in written.iter().enumerate() {
@@ -124,44 +124,56 @@ impl Builder<'_> {
         built
     }
 
-    fn result_type(&self, definition: &Definition, arguments: &[Built]) -> Type {
+    fn result_type(&self, definition: &FunctionDefinition, arguments: &[TypedNode]) -> ValueType {
         match definition.gives {
-            Gives::Always(of) => of,
-            Gives::Argument(is_result) => arguments
+            FunctionReturn::Always(of) => of,
+            FunctionReturn::Argument(is_result) => arguments
                 .iter()
                 .enumerate()
                 .filter(|(at, _)| is_result(*at, arguments.len()))
-                .fold(Type::Blank, |of, (_, argument)| of.or(argument.of)),
+                .fold(ValueType::Blank, |of, (_, argument)| of.or(argument.of)),
         }
     }
 
-    fn argument(&mut self, definition: &Definition, parameter: Parameter, of: Type, argument: Built) -> Node {
+    fn argument(
+        &mut self,
+        definition: &FunctionDefinition,
+        parameter: ParameterKind,
+        of: ValueType,
+        argument: TypedNode,
+    ) -> ExpressionNode {
         match parameter {
-            Parameter::Any | Parameter::Text | Parameter::Format | Parameter::Case => argument.node,
-            Parameter::Joined => match argument.node {
-                Node::Constant(Cell::YesNo(_)) => {
+            ParameterKind::Any | ParameterKind::Text | ParameterKind::Format | ParameterKind::Case => {
+                argument.node
+            }
+            ParameterKind::Joined => match argument.node {
+                ExpressionNode::Constant(CellValue::YesNo(_)) => {
                     let message = "TEXTJOIN leaves blanks out by itself and takes no TRUE or FALSE: TEXTJOIN(separator, value, ...).";
                     self.refuse(argument.span.problem(message)).node
                 }
                 node => node,
             },
-            Parameter::Number => self.number(argument),
-            Parameter::Date => self.date(argument),
-            Parameter::MonthAndDay => self.month_and_day(argument),
-            Parameter::YesNo => self.condition(argument),
-            Parameter::Ordered if matches!(of, Type::Number | Type::Date | Type::Blank) => argument.node,
-            Parameter::Ordered => {
+            ParameterKind::Number => self.number(argument),
+            ParameterKind::Date => self.date(argument),
+            ParameterKind::MonthAndDay => self.month_and_day(argument),
+            ParameterKind::YesNo => self.condition(argument),
+            ParameterKind::Ordered
+                if matches!(of, ValueType::Number | ValueType::Date | ValueType::Blank) =>
+            {
+                argument.node
+            }
+            ParameterKind::Ordered => {
                 let name = definition.help.name;
                 let message = match argument.of {
-                    Type::Number | Type::Date | Type::Blank => {
+                    ValueType::Number | ValueType::Date | ValueType::Blank => {
                         format!("{name} takes numbers, or dates, but not both.")
                     }
                     other => format!("{name} takes numbers or dates, and this is {}.", other.in_words()),
                 };
                 self.refuse(argument.span.problem(message)).node
             }
-            Parameter::Pattern => self.pattern(argument),
-            Parameter::OneOf(choices) => match argument.node.constant_text() {
+            ParameterKind::Pattern => self.pattern(argument),
+            ParameterKind::OneOf(choices) => match argument.node.constant_text() {
                 Some(text) if choices.iter().any(|choice| choice.eq_ignore_ascii_case(text)) => argument.node,
                 _ => {
                     let message = format!("This must be one of \"{}\".", choices.join("\", \""));
@@ -172,39 +184,46 @@ impl Builder<'_> {
     }
 
     /// A date, or the column of birthdays, which often have no year.
-    fn month_and_day(&mut self, argument: Built) -> Node {
+    fn month_and_day(&mut self, argument: TypedNode) -> ExpressionNode {
         if is_birthday(&argument.node) { argument.node } else { self.date(argument) }
     }
 
     /// A new text that names groups in another way, or groups that there are not.
-    fn warn_of_groups(&mut self, definition: &Definition, nodes: &[Node], span: Span) {
+    fn warn_of_groups(
+        &mut self,
+        definition: &FunctionDefinition,
+        nodes: &[ExpressionNode],
+        span: SourceSpan,
+    ) {
         if definition.help.name != "REGEXREPLACE" {
             return;
         }
-        let [_, Node::Pattern(pattern), new] = nodes else { return };
+        let [_, ExpressionNode::Pattern(pattern), new] = nodes else { return };
         if let Some(message) = function::group_warning(pattern, new) {
             self.warn(span.problem(message));
         }
     }
 
     /// Beside a date a text that stands in the formula is read as one.
-    fn read_dates(&mut self, arguments: &mut [Built]) {
-        if arguments.iter().all(|argument| argument.of != Type::Date) {
+    fn read_dates(&mut self, arguments: &mut [TypedNode]) {
+        if arguments.iter().all(|argument| argument.of != ValueType::Date) {
             return;
         }
         for argument in arguments {
             if let Some(date) = argument.node.constant_text().and_then(value::read_date) {
-                (argument.node, argument.of) = (Node::date(date), Type::Date);
+                (argument.node, argument.of) = (ExpressionNode::date(date), ValueType::Date);
             }
         }
     }
 
     /// The format that a value of a type is written in.
-    fn format(&mut self, of: Type, argument: Built) -> Node {
+    fn format(&mut self, of: ValueType, argument: TypedNode) -> ExpressionNode {
         let refused = match of {
-            Type::Text => Some("A text has no format; VALUE reads a number from it and DATEVALUE a date."),
-            Type::YesNo => Some("Yes and no have no format; IF(condition, text, other) chooses a text."),
-            Type::Number | Type::Date | Type::Blank => None,
+            ValueType::Text => {
+                Some("A text has no format; VALUE reads a number from it and DATEVALUE a date.")
+            }
+            ValueType::YesNo => Some("Yes and no have no format; IF(condition, text, other) chooses a text."),
+            ValueType::Number | ValueType::Date | ValueType::Blank => None,
         };
         if let Some(message) = refused {
             return self.refuse(argument.span.problem(message)).node;
@@ -221,7 +240,7 @@ impl Builder<'_> {
                     .take(format.chars().count())
                     .eq(format.chars());
                 let span = match is_plain {
-                    true => Span { offset: argument.span.offset + 1 + fault.at, length: 1 },
+                    true => SourceSpan { offset: argument.span.offset + 1 + fault.at, length: 1 },
                     false => argument.span,
                 };
                 self.refuse(span.problem(fault.message)).node
@@ -229,7 +248,7 @@ impl Builder<'_> {
         }
     }
 
-    fn pattern(&mut self, argument: Built) -> Node {
+    fn pattern(&mut self, argument: TypedNode) -> ExpressionNode {
         self.patterns += 1;
         if self.patterns > MAX_PATTERNS {
             let message = format!("A formula has at most {MAX_PATTERNS} regular expressions.");
@@ -240,33 +259,33 @@ impl Builder<'_> {
             return self.refuse(argument.span.problem(message)).node;
         };
         match function::compile_pattern(source) {
-            Ok(pattern) => Node::Pattern(Box::new(pattern)),
+            Ok(pattern) => ExpressionNode::Pattern(Box::new(pattern)),
             Err(message) => self.refuse(argument.span.problem(message)).node,
         }
     }
 
-    pub(super) fn number(&mut self, one: Built) -> Node {
-        self.fit(one, Type::Number)
+    pub(super) fn number(&mut self, one: TypedNode) -> ExpressionNode {
+        self.fit(one, ValueType::Number)
     }
 
-    pub(super) fn date(&mut self, one: Built) -> Node {
-        self.fit(one, Type::Date)
+    pub(super) fn date(&mut self, one: TypedNode) -> ExpressionNode {
+        self.fit(one, ValueType::Date)
     }
 
-    pub(super) fn condition(&mut self, one: Built) -> Node {
-        self.fit(one, Type::YesNo)
+    pub(super) fn condition(&mut self, one: TypedNode) -> ExpressionNode {
+        self.fit(one, ValueType::YesNo)
     }
 
     /// The expression as one of the wanted type. A text that stands in the formula is read as a date, or as yes or
     /// no; other texts are read by a function, so that nobody compares "9" with "10" by chance.
-    pub(super) fn fit(&mut self, one: Built, wanted: Type) -> Node {
-        if one.of == wanted || one.of == Type::Blank {
+    pub(super) fn fit(&mut self, one: TypedNode, wanted: ValueType) -> ExpressionNode {
+        if one.of == wanted || one.of == ValueType::Blank {
             return one.node;
         }
         if let Some(text) = one.node.constant_text() {
             let read = match wanted {
-                Type::Date => value::read_date(text).map(Node::date),
-                Type::YesNo => value::read_yes_no(text).map(Node::yes_no),
+                ValueType::Date => value::read_date(text).map(ExpressionNode::date),
+                ValueType::YesNo => value::read_yes_no(text).map(ExpressionNode::yes_no),
                 _ => None,
             };
             if let Some(node) = read {
@@ -277,51 +296,51 @@ impl Builder<'_> {
         self.refuse(problem).node
     }
 
-    fn misfit(&self, one: &Built, wanted: Type) -> Problem {
+    fn misfit(&self, one: &TypedNode, wanted: ValueType) -> FormulaDiagnostic {
         let written = self.written(one.span);
         let constant = one.node.constant_text();
         let needed = match wanted {
-            Type::YesNo => "A condition is needed here",
-            Type::Number => "A number is needed here",
+            ValueType::YesNo => "A condition is needed here",
+            ValueType::Number => "A number is needed here",
             _ => "A date is needed here",
         };
         let refused = |why: &str| one.span.problem(format!("{needed}, and this is {why}."));
         match (one.of, wanted) {
-            (Type::Text, Type::Number) => match constant.and_then(value::read_number) {
+            (ValueType::Text, ValueType::Number) => match constant.and_then(value::read_number) {
                 Some(number) => refused("text; numbers stand without quotes").suggesting(number.to_string()),
                 None if constant.is_some() => refused("text"),
                 None => refused("text; VALUE reads a number from it").suggesting(format!("VALUE({written})")),
             },
-            (Type::Text, Type::Date) if is_birthday(&one.node) => one.span.problem(
+            (ValueType::Text, ValueType::Date) if is_birthday(&one.node) => one.span.problem(
                 "A date is needed here, and a birthday often has no year, such as 7/4. MONTH(birthday) and DAY(birthday) read \
                  every one; DATEVALUE(birthday) reads those with a year and is blank for the others.",
             ),
-            (Type::Text, Type::Date) if constant.is_none() => {
+            (ValueType::Text, ValueType::Date) if constant.is_none() => {
                 refused("text; DATEVALUE reads a date from it").suggesting(format!("DATEVALUE({written})"))
             }
-            (Type::Text, Type::Date) => refused("text that is no date; one is written \"2026-01-31\""),
-            (Type::Text, Type::YesNo) if constant.is_some() => {
+            (ValueType::Text, ValueType::Date) => refused("text that is no date; one is written \"2026-01-31\""),
+            (ValueType::Text, ValueType::YesNo) if constant.is_some() => {
                 refused("text that reads neither as yes nor as no; write TRUE or FALSE")
             }
-            (Type::Number, Type::Date) if value::read_date(&written).is_some() => {
+            (ValueType::Number, ValueType::Date) if value::read_date(&written).is_some() => {
                 one.span.problem("A date stands in quotes.").suggesting(format!("\"{written}\""))
             }
-            (Type::Text, Type::YesNo) => {
+            (ValueType::Text, ValueType::YesNo) => {
                 refused("text; compare it with something").suggesting(format!("{written} != \"\""))
             }
-            (Type::Number, Type::YesNo) => {
+            (ValueType::Number, ValueType::YesNo) => {
                 refused("a number; compare it with something").suggesting(format!("{written} != 0"))
             }
-            (Type::Date, Type::YesNo) => {
+            (ValueType::Date, ValueType::YesNo) => {
                 refused("a date; compare it with something").suggesting(format!("!ISBLANK({written})"))
             }
-            (Type::YesNo, Type::Number) => refused("yes or no").suggesting(format!("IF({written}, 1, 0)")),
-            (Type::Date, Type::Number) => refused("a date; YEAR, DAYS or DATEDIF make a number of it"),
+            (ValueType::YesNo, ValueType::Number) => refused("yes or no").suggesting(format!("IF({written}, 1, 0)")),
+            (ValueType::Date, ValueType::Number) => refused("a date; YEAR, DAYS or DATEDIF make a number of it"),
             (of, _) => refused(of.in_words()),
         }
     }
 
-    fn unknown_function(&self, name: &str, place: Span) -> Problem {
+    fn unknown_function(&self, name: &str, place: SourceSpan) -> FormulaDiagnostic {
         let upper = name.to_uppercase();
         if let Some((_, instead, message)) = STRANGERS.iter().find(|(stranger, ..)| *stranger == upper) {
             let problem = place.problem(*message);
@@ -337,11 +356,11 @@ impl Builder<'_> {
 }
 
 /// Whether this is the column of birthdays.
-fn is_birthday(node: &Node) -> bool {
-    matches!(node, Node::Column(column) if column.key == BuiltIn::Birthday.key())
+fn is_birthday(node: &ExpressionNode) -> bool {
+    matches!(node, ExpressionNode::Column(column) if column.key == BuiltInColumn::Birthday.key())
 }
 
-fn miscounted(definition: &Definition, count: usize, place: Span) -> Option<Problem> {
+fn miscounted(definition: &FunctionDefinition, count: usize, place: SourceSpan) -> Option<FormulaDiagnostic> {
     let (takes, signature) = (&definition.takes, definition.help.signature);
     let what = if count < takes.least {
         "More arguments are needed"

@@ -3,15 +3,15 @@
 use audience::Birthday;
 use chrono::{Datelike, Months, NaiveDate};
 
-use super::{Definition, Gives, Parameter, Takes, text};
+use super::{FunctionDefinition, FunctionParameters, FunctionReturn, ParameterKind, text};
 use crate::FunctionHelp;
-use crate::machine::{Answer, Halt, Machine, calendar_date, error};
-use crate::node::Node;
-use crate::value::{Cell, Type};
+use crate::machine::{EvaluationError, EvaluationResult, FormulaEvaluator, calendar_date, error};
+use crate::node::ExpressionNode;
+use crate::value::{CellValue, ValueType};
 
 const CATEGORY: &str = "date";
-const DATE: Gives = Gives::Always(Type::Date);
-const NUMBER: Gives = Gives::Always(Type::Number);
+const DATE: FunctionReturn = FunctionReturn::Always(ValueType::Date);
+const NUMBER: FunctionReturn = FunctionReturn::Always(ValueType::Number);
 /// What DATEDIF counts: whole years, months, days; days beyond whole months, months and days beyond whole years.
 const UNITS: [&str; 6] = ["Y", "M", "D", "MD", "YM", "YD"];
 
@@ -22,30 +22,30 @@ const fn help(
     FunctionHelp { name, category: CATEGORY, signature, description, example, result }
 }
 
-const ONE_DATE: Takes = Takes::exactly(1, |_, _| Parameter::Date);
+const ONE_DATE: FunctionParameters = FunctionParameters::exactly(1, |_, _| ParameterKind::Date);
 /// A date, or a birthday.
-const MONTH_AND_DAY: Takes = Takes::exactly(1, |_, _| Parameter::MonthAndDay);
+const MONTH_AND_DAY: FunctionParameters = FunctionParameters::exactly(1, |_, _| ParameterKind::MonthAndDay);
 /// A date and a number of months.
-const DATE_AND_MONTHS: Takes =
-    Takes::exactly(2, |at, _| if at == 0 { Parameter::Date } else { Parameter::Number });
+const DATE_AND_MONTHS: FunctionParameters =
+    FunctionParameters::exactly(2, |at, _| if at == 0 { ParameterKind::Date } else { ParameterKind::Number });
 
-pub(super) static FUNCTIONS: [Definition; 11] = [
-    Definition {
+pub(super) static FUNCTIONS: [FunctionDefinition; 11] = [
+    FunctionDefinition {
         help: help(["TODAY", "TODAY()", "The day in the team's time zone."], ["TODAY()", "2026-01-31"]),
-        takes: Takes::exactly(0, |_, _| Parameter::Any),
+        takes: FunctionParameters::exactly(0, |_, _| ParameterKind::Any),
         gives: DATE,
-        run: |machine, _| Ok(Cell::Date(machine.today())),
+        run: |machine, _| Ok(CellValue::Date(machine.today())),
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             ["DATE", "DATE(year, month, day)", "The date of this year, month and day."],
             ["DATE(2026, 7, 4)", "2026-07-04"],
         ),
-        takes: Takes::exactly(3, |_, _| Parameter::Number),
+        takes: FunctionParameters::exactly(3, |_, _| ParameterKind::Number),
         gives: DATE,
         run: from_parts,
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             [
                 "DATEVALUE",
@@ -54,35 +54,35 @@ pub(super) static FUNCTIONS: [Definition; 11] = [
             ],
             ["DATEVALUE(\"7/4/2026\")", "2026-07-04"],
         ),
-        takes: Takes::exactly(1, |_, _| Parameter::Text),
+        takes: FunctionParameters::exactly(1, |_, _| ParameterKind::Text),
         gives: DATE,
         run: from_text,
     },
-    Definition {
+    FunctionDefinition {
         help: help(["YEAR", "YEAR(date)", "The year of a date."], ["YEAR(\"2026-07-04\")", "2026"]),
         takes: ONE_DATE,
         gives: NUMBER,
-        run: |machine, arguments| Ok(Cell::Number(machine.date(&arguments[0])?.year().into())),
+        run: |machine, arguments| Ok(CellValue::Number(machine.date(&arguments[0])?.year().into())),
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             ["MONTH", "MONTH(date)", "The month of a date, or of the column birthday, 1 to 12."],
             ["MONTH(\"2026-07-04\")", "7"],
         ),
         takes: MONTH_AND_DAY,
         gives: NUMBER,
-        run: |machine, arguments| Ok(Cell::Number(month_and_day(machine, &arguments[0])?.0.into())),
+        run: |machine, arguments| Ok(CellValue::Number(month_and_day(machine, &arguments[0])?.0.into())),
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             ["DAY", "DAY(date)", "The day of the month of a date, or of the column birthday."],
             ["DAY(\"2026-07-04\")", "4"],
         ),
         takes: MONTH_AND_DAY,
         gives: NUMBER,
-        run: |machine, arguments| Ok(Cell::Number(month_and_day(machine, &arguments[0])?.1.into())),
+        run: |machine, arguments| Ok(CellValue::Number(month_and_day(machine, &arguments[0])?.1.into())),
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             ["WEEKDAY", "WEEKDAY(date)", "The day of the week of a date: 1 is Sunday, 7 is Saturday."],
             ["WEEKDAY(\"2026-07-04\")", "7"],
@@ -90,22 +90,22 @@ pub(super) static FUNCTIONS: [Definition; 11] = [
         takes: ONE_DATE,
         gives: NUMBER,
         run: |machine, arguments| {
-            Ok(Cell::Number(machine.date(&arguments[0])?.weekday().number_from_sunday().into()))
+            Ok(CellValue::Number(machine.date(&arguments[0])?.weekday().number_from_sunday().into()))
         },
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             ["DAYS", "DAYS(end, start)", "Days from the start to the end; also written end - start."],
             ["DAYS(\"2026-07-04\", \"2026-07-01\")", "3"],
         ),
-        takes: Takes::exactly(2, |_, _| Parameter::Date),
+        takes: FunctionParameters::exactly(2, |_, _| ParameterKind::Date),
         gives: NUMBER,
         run: |machine, arguments| {
             let (end, start) = (machine.date(&arguments[0])?, machine.date(&arguments[1])?);
-            Ok(Cell::Number((end - start).num_days() as f64))
+            Ok(CellValue::Number((end - start).num_days() as f64))
         },
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             [
                 "DATEDIF",
@@ -114,11 +114,13 @@ pub(super) static FUNCTIONS: [Definition; 11] = [
             ],
             ["DATEDIF(\"2019-07-04\", TODAY(), \"Y\")", "6"],
         ),
-        takes: Takes::exactly(3, |at, _| if at < 2 { Parameter::Date } else { Parameter::OneOf(&UNITS) }),
+        takes: FunctionParameters::exactly(3, |at, _| {
+            if at < 2 { ParameterKind::Date } else { ParameterKind::OneOf(&UNITS) }
+        }),
         gives: NUMBER,
         run: difference,
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             [
                 "EDATE",
@@ -134,7 +136,7 @@ pub(super) static FUNCTIONS: [Definition; 11] = [
             calendar_date(months_later(date, months))
         },
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             [
                 "EOMONTH",
@@ -159,7 +161,10 @@ fn months_later(date: NaiveDate, months: i32) -> Option<NaiveDate> {
     if months < 0 { date.checked_sub_months(count) } else { date.checked_add_months(count) }
 }
 
-fn from_parts<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
+fn from_parts<'a>(
+    machine: &mut FormulaEvaluator<'a>,
+    arguments: &'a [ExpressionNode],
+) -> EvaluationResult<'a> {
     let (year, month, day) =
         (machine.whole(&arguments[0])?, machine.whole(&arguments[1])?, machine.whole(&arguments[2])?);
     let small = |number: i32| u32::try_from(number).ok();
@@ -169,10 +174,13 @@ fn from_parts<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a
 }
 
 /// Month and day of a date, or of a birthday with a year or without.
-fn month_and_day<'a>(machine: &mut Machine<'a>, node: &'a Node) -> Answer<'a, (u32, u32)> {
+fn month_and_day<'a>(
+    machine: &mut FormulaEvaluator<'a>,
+    node: &'a ExpressionNode,
+) -> EvaluationResult<'a, (u32, u32)> {
     match machine.value(node)? {
-        Cell::Date(date) => Ok((date.month(), date.day())),
-        Cell::Text(written) => match Birthday::parse(&written) {
+        CellValue::Date(date) => Ok((date.month(), date.day())),
+        CellValue::Text(written) => match Birthday::parse(&written) {
             Some(birthday) => Ok((birthday.month(), birthday.day())),
             None => error(format!("“{}” is not a birthday", text::shown(&written))),
         },
@@ -180,11 +188,14 @@ fn month_and_day<'a>(machine: &mut Machine<'a>, node: &'a Node) -> Answer<'a, (u
     }
 }
 
-fn from_text<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
+fn from_text<'a>(
+    machine: &mut FormulaEvaluator<'a>,
+    arguments: &'a [ExpressionNode],
+) -> EvaluationResult<'a> {
     let written = text::searched(machine, &arguments[0])?;
     match audience::value::read_date(&written) {
-        Some(date) => Ok(Cell::Date(date)),
-        None if written.trim().is_empty() => Err(Halt::Nothing("the text to be read is blank")),
+        Some(date) => Ok(CellValue::Date(date)),
+        None if written.trim().is_empty() => Err(EvaluationError::Nothing("the text to be read is blank")),
         None if Birthday::parse(&written).is_some() => {
             error(format!("“{}” has no year; of a birthday MONTH and DAY read it", text::shown(&written)))
         }
@@ -192,7 +203,10 @@ fn from_text<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a>
     }
 }
 
-fn difference<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
+fn difference<'a>(
+    machine: &mut FormulaEvaluator<'a>,
+    arguments: &'a [ExpressionNode],
+) -> EvaluationResult<'a> {
     let (start, end) = (machine.date(&arguments[0])?, machine.date(&arguments[1])?);
     let unit = machine.text(&arguments[2])?;
     if end < start {
@@ -208,7 +222,7 @@ fn difference<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a
         "YM" => i64::from(months % 12),
         _ => days_since(months - months % 12),
     };
-    Ok(Cell::Number(count as f64))
+    Ok(CellValue::Number(count as f64))
 }
 
 /// Whole months from one date to another that is not earlier.

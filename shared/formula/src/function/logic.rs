@@ -1,15 +1,15 @@
 //! Conditions, choices and blanks.
 
-use super::{ANY_NUMBER, Definition, Gives, Parameter, Takes};
+use super::{ANY_NUMBER, FunctionDefinition, FunctionParameters, FunctionReturn, ParameterKind};
 use crate::FunctionHelp;
-use crate::machine::{Answer, Halt, Machine, order};
-use crate::node::Node;
-use crate::value::{Cell, Type};
+use crate::machine::{EvaluationError, EvaluationResult, FormulaEvaluator, order};
+use crate::node::ExpressionNode;
+use crate::value::{CellValue, ValueType};
 
 const CATEGORY: &str = "logic";
 
-pub(super) static FUNCTIONS: [Definition; 9] = [
-    Definition {
+pub(super) static FUNCTIONS: [FunctionDefinition; 9] = [
+    FunctionDefinition {
         help: FunctionHelp {
             name: "IF",
             category: CATEGORY,
@@ -18,11 +18,13 @@ pub(super) static FUNCTIONS: [Definition; 9] = [
             example: "IF(3 > 2, \"more\", \"less\")",
             result: "more",
         },
-        takes: Takes::between(2, 3, |at, _| if at == 0 { Parameter::YesNo } else { Parameter::Any }),
-        gives: Gives::Argument(|at, _| at > 0),
+        takes: FunctionParameters::between(2, 3, |at, _| {
+            if at == 0 { ParameterKind::YesNo } else { ParameterKind::Any }
+        }),
+        gives: FunctionReturn::Argument(|at, _| at > 0),
         run: choose,
     },
-    Definition {
+    FunctionDefinition {
         help: FunctionHelp {
             name: "IFS",
             category: CATEGORY,
@@ -31,13 +33,13 @@ pub(super) static FUNCTIONS: [Definition; 9] = [
             example: "IFS(7 > 9, \"gold\", 7 > 5, \"silver\", \"bronze\")",
             result: "silver",
         },
-        takes: Takes::between(2, ANY_NUMBER, |at, count| {
-            if at % 2 == 0 && at + 1 < count { Parameter::YesNo } else { Parameter::Any }
+        takes: FunctionParameters::between(2, ANY_NUMBER, |at, count| {
+            if at % 2 == 0 && at + 1 < count { ParameterKind::YesNo } else { ParameterKind::Any }
         }),
-        gives: Gives::Argument(|at, count| at % 2 == 1 || at + 1 == count),
+        gives: FunctionReturn::Argument(|at, count| at % 2 == 1 || at + 1 == count),
         run: first_case,
     },
-    Definition {
+    FunctionDefinition {
         help: FunctionHelp {
             name: "SWITCH",
             category: CATEGORY,
@@ -46,13 +48,13 @@ pub(super) static FUNCTIONS: [Definition; 9] = [
             example: "SWITCH(\"TX\", \"CA\", \"California\", \"TX\", \"Texas\", \"elsewhere\")",
             result: "Texas",
         },
-        takes: Takes::between(3, ANY_NUMBER, |at, count| {
-            if at % 2 == 1 && at + 1 < count { Parameter::Case } else { Parameter::Any }
+        takes: FunctionParameters::between(3, ANY_NUMBER, |at, count| {
+            if at % 2 == 1 && at + 1 < count { ParameterKind::Case } else { ParameterKind::Any }
         }),
-        gives: Gives::Argument(|at, count| at >= 2 && (at % 2 == 0 || at + 1 == count)),
+        gives: FunctionReturn::Argument(|at, count| at >= 2 && (at % 2 == 0 || at + 1 == count)),
         run: switch,
     },
-    Definition {
+    FunctionDefinition {
         help: FunctionHelp {
             name: "AND",
             category: CATEGORY,
@@ -61,11 +63,11 @@ pub(super) static FUNCTIONS: [Definition; 9] = [
             example: "AND(2 > 1, 3 > 2)",
             result: "yes",
         },
-        takes: Takes::between(1, ANY_NUMBER, |_, _| Parameter::YesNo),
-        gives: Gives::Always(Type::YesNo),
+        takes: FunctionParameters::between(1, ANY_NUMBER, |_, _| ParameterKind::YesNo),
+        gives: FunctionReturn::Always(ValueType::YesNo),
         run: |machine, arguments| machine.first_that_is(false, arguments),
     },
-    Definition {
+    FunctionDefinition {
         help: FunctionHelp {
             name: "OR",
             category: CATEGORY,
@@ -74,11 +76,11 @@ pub(super) static FUNCTIONS: [Definition; 9] = [
             example: "OR(2 > 1, 2 > 3)",
             result: "yes",
         },
-        takes: Takes::between(1, ANY_NUMBER, |_, _| Parameter::YesNo),
-        gives: Gives::Always(Type::YesNo),
+        takes: FunctionParameters::between(1, ANY_NUMBER, |_, _| ParameterKind::YesNo),
+        gives: FunctionReturn::Always(ValueType::YesNo),
         run: |machine, arguments| machine.first_that_is(true, arguments),
     },
-    Definition {
+    FunctionDefinition {
         help: FunctionHelp {
             name: "NOT",
             category: CATEGORY,
@@ -87,11 +89,11 @@ pub(super) static FUNCTIONS: [Definition; 9] = [
             example: "NOT(2 > 3)",
             result: "yes",
         },
-        takes: Takes::exactly(1, |_, _| Parameter::YesNo),
-        gives: Gives::Always(Type::YesNo),
-        run: |machine, arguments| Ok(Cell::YesNo(!machine.yes(&arguments[0])?)),
+        takes: FunctionParameters::exactly(1, |_, _| ParameterKind::YesNo),
+        gives: FunctionReturn::Always(ValueType::YesNo),
+        run: |machine, arguments| Ok(CellValue::YesNo(!machine.yes(&arguments[0])?)),
     },
-    Definition {
+    FunctionDefinition {
         help: FunctionHelp {
             name: "ISBLANK",
             category: CATEGORY,
@@ -100,11 +102,11 @@ pub(super) static FUNCTIONS: [Definition; 9] = [
             example: "ISBLANK(\"\")",
             result: "yes",
         },
-        takes: Takes::exactly(1, |_, _| Parameter::Any),
-        gives: Gives::Always(Type::YesNo),
-        run: |machine, arguments| Ok(Cell::YesNo(machine.blankable(&arguments[0])?.is_none())),
+        takes: FunctionParameters::exactly(1, |_, _| ParameterKind::Any),
+        gives: FunctionReturn::Always(ValueType::YesNo),
+        run: |machine, arguments| Ok(CellValue::YesNo(machine.blankable(&arguments[0])?.is_none())),
     },
-    Definition {
+    FunctionDefinition {
         help: FunctionHelp {
             name: "IFBLANK",
             category: CATEGORY,
@@ -113,11 +115,11 @@ pub(super) static FUNCTIONS: [Definition; 9] = [
             example: "IFBLANK(\"\", \"friend\")",
             result: "friend",
         },
-        takes: Takes::between(2, ANY_NUMBER, |_, _| Parameter::Any),
-        gives: Gives::Argument(|_, _| true),
+        takes: FunctionParameters::between(2, ANY_NUMBER, |_, _| ParameterKind::Any),
+        gives: FunctionReturn::Argument(|_, _| true),
         run: first_value,
     },
-    Definition {
+    FunctionDefinition {
         help: FunctionHelp {
             name: "IFERROR",
             category: CATEGORY,
@@ -126,16 +128,16 @@ pub(super) static FUNCTIONS: [Definition; 9] = [
             example: "IFERROR(1 / 0, 0)",
             result: "0",
         },
-        takes: Takes::exactly(2, |_, _| Parameter::Any),
-        gives: Gives::Argument(|_, _| true),
+        takes: FunctionParameters::exactly(2, |_, _| ParameterKind::Any),
+        gives: FunctionReturn::Argument(|_, _| true),
         run: |machine, arguments| match machine.value(&arguments[0]) {
-            Err(Halt::Error(_)) => machine.value(&arguments[1]),
+            Err(EvaluationError::Error(_)) => machine.value(&arguments[1]),
             answer => answer,
         },
     },
 ];
 
-fn choose<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
+fn choose<'a>(machine: &mut FormulaEvaluator<'a>, arguments: &'a [ExpressionNode]) -> EvaluationResult<'a> {
     if machine.yes(&arguments[0])? {
         return machine.value(&arguments[1]);
     }
@@ -143,9 +145,13 @@ fn choose<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
 }
 
 /// No condition holds, no case is equal, and nothing stands for that.
-const NO_OTHERWISE: Halt<'static> = Halt::Nothing("no condition or case holds, and there is no other value");
+const NO_OTHERWISE: EvaluationError<'static> =
+    EvaluationError::Nothing("no condition or case holds, and there is no other value");
 
-fn first_case<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
+fn first_case<'a>(
+    machine: &mut FormulaEvaluator<'a>,
+    arguments: &'a [ExpressionNode],
+) -> EvaluationResult<'a> {
     for case in arguments.chunks(2) {
         match case {
             [condition, value] => {
@@ -159,7 +165,7 @@ fn first_case<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a
     Err(NO_OTHERWISE)
 }
 
-fn switch<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
+fn switch<'a>(machine: &mut FormulaEvaluator<'a>, arguments: &'a [ExpressionNode]) -> EvaluationResult<'a> {
     let value = machine.blankable(&arguments[0])?;
     for case in arguments[1..].chunks(2) {
         match case {
@@ -179,7 +185,10 @@ fn switch<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
     Err(NO_OTHERWISE)
 }
 
-fn first_value<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
+fn first_value<'a>(
+    machine: &mut FormulaEvaluator<'a>,
+    arguments: &'a [ExpressionNode],
+) -> EvaluationResult<'a> {
     let (last, others) = arguments.split_last().ok_or(NO_OTHERWISE)?;
     for argument in others {
         match machine.blankable(argument) {

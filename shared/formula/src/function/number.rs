@@ -2,14 +2,14 @@
 
 use std::cmp::Ordering;
 
-use super::{ANY_NUMBER, Definition, Gives, Parameter, Takes};
+use super::{ANY_NUMBER, FunctionDefinition, FunctionParameters, FunctionReturn, ParameterKind};
 use crate::FunctionHelp;
-use crate::machine::{Answer, Halt, Machine, error, finite, order};
-use crate::node::Node;
-use crate::value::{Cell, Type, remainder, round_to, settled, tidy};
+use crate::machine::{EvaluationError, EvaluationResult, FormulaEvaluator, error, finite, order};
+use crate::node::ExpressionNode;
+use crate::value::{CellValue, ValueType, remainder, round_to, settled, tidy};
 
 const CATEGORY: &str = "number";
-const GIVES: Gives = Gives::Always(Type::Number);
+const GIVES: FunctionReturn = FunctionReturn::Always(ValueType::Number);
 
 const fn help(
     [name, signature, description]: [&'static str; 3],
@@ -18,17 +18,17 @@ const fn help(
     FunctionHelp { name, category: CATEGORY, signature, description, example, result }
 }
 
-const fn numbers(least: usize, most: usize) -> Takes {
-    Takes::between(least, most, |_, _| Parameter::Number)
+const fn numbers(least: usize, most: usize) -> FunctionParameters {
+    FunctionParameters::between(least, most, |_, _| ParameterKind::Number)
 }
 
-const ALL_BLANK: Halt<'static> = Halt::Nothing("all values are blank");
+const ALL_BLANK: EvaluationError<'static> = EvaluationError::Nothing("all values are blank");
 
 /// Numbers, or dates.
-const ORDERED: Takes = Takes::between(1, ANY_NUMBER, |_, _| Parameter::Ordered);
+const ORDERED: FunctionParameters = FunctionParameters::between(1, ANY_NUMBER, |_, _| ParameterKind::Ordered);
 
-pub(super) static FUNCTIONS: [Definition; 14] = [
-    Definition {
+pub(super) static FUNCTIONS: [FunctionDefinition; 14] = [
+    FunctionDefinition {
         help: help(
             [
                 "ROUND",
@@ -41,7 +41,7 @@ pub(super) static FUNCTIONS: [Definition; 14] = [
         gives: GIVES,
         run: |machine, arguments| rounded(machine, arguments, f64::round),
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             ["ROUNDUP", "ROUNDUP(number, [digits])", "The number rounded away from zero."],
             ["ROUNDUP(2.341, 2)", "2.35"],
@@ -52,7 +52,7 @@ pub(super) static FUNCTIONS: [Definition; 14] = [
             rounded(machine, arguments, |number| if number < 0.0 { number.floor() } else { number.ceil() })
         },
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             ["ROUNDDOWN", "ROUNDDOWN(number, [digits])", "The number rounded towards zero."],
             ["ROUNDDOWN(2.349, 2)", "2.34"],
@@ -61,7 +61,7 @@ pub(super) static FUNCTIONS: [Definition; 14] = [
         gives: GIVES,
         run: |machine, arguments| rounded(machine, arguments, f64::trunc),
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             ["INT", "INT(number)", "The greatest whole number that is not above the number."],
             ["INT(-2.5)", "-3"],
@@ -70,7 +70,7 @@ pub(super) static FUNCTIONS: [Definition; 14] = [
         gives: GIVES,
         run: |machine, arguments| finite(tidy(machine.number(&arguments[0])?).floor()),
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             [
                 "CEILING",
@@ -83,7 +83,7 @@ pub(super) static FUNCTIONS: [Definition; 14] = [
         gives: GIVES,
         run: |machine, arguments| stepped(machine, arguments, f64::ceil),
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             [
                 "FLOOR",
@@ -96,7 +96,7 @@ pub(super) static FUNCTIONS: [Definition; 14] = [
         gives: GIVES,
         run: |machine, arguments| stepped(machine, arguments, f64::floor),
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             ["MOD", "MOD(number, divisor)", "What is left of the number, with the sign of the divisor."],
             ["MOD(-7, 3)", "2"],
@@ -113,13 +113,13 @@ pub(super) static FUNCTIONS: [Definition; 14] = [
             finite(if is_of_other_sign { rest + divisor } else { rest })
         },
     },
-    Definition {
+    FunctionDefinition {
         help: help(["ABS", "ABS(number)", "The number without its sign."], ["ABS(-5)", "5"]),
         takes: numbers(1, 1),
         gives: GIVES,
         run: |machine, arguments| finite(machine.number(&arguments[0])?.abs()),
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             ["POWER", "POWER(base, exponent)", "The base to the power of the exponent."],
             ["POWER(2, 10)", "1024"],
@@ -135,7 +135,7 @@ pub(super) static FUNCTIONS: [Definition; 14] = [
             }
         },
     },
-    Definition {
+    FunctionDefinition {
         help: help(["SQRT", "SQRT(number)", "The square root."], ["SQRT(81)", "9"]),
         takes: numbers(1, 1),
         gives: GIVES,
@@ -144,7 +144,7 @@ pub(super) static FUNCTIONS: [Definition; 14] = [
             number => finite(number.sqrt()),
         },
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             ["SUM", "SUM(number, [number, ...])", "The sum; blanks are passed over."],
             ["SUM(1, 2, 3.5)", "6.5"],
@@ -156,7 +156,7 @@ pub(super) static FUNCTIONS: [Definition; 14] = [
             finite(sum)
         },
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             ["AVERAGE", "AVERAGE(number, [number, ...])", "The mean; blanks are passed over."],
             ["AVERAGE(2, 4, 9)", "5"],
@@ -168,7 +168,7 @@ pub(super) static FUNCTIONS: [Definition; 14] = [
             (sum, count) => finite(sum / f64::from(count)),
         },
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             [
                 "MIN",
@@ -178,10 +178,10 @@ pub(super) static FUNCTIONS: [Definition; 14] = [
             ["MIN(3, 1, 2)", "1"],
         ),
         takes: ORDERED,
-        gives: Gives::Argument(|_, _| true),
+        gives: FunctionReturn::Argument(|_, _| true),
         run: |machine, arguments| foremost(machine, arguments, Ordering::Less),
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             [
                 "MAX",
@@ -191,12 +191,16 @@ pub(super) static FUNCTIONS: [Definition; 14] = [
             ["MAX(3, 1, 2)", "3"],
         ),
         takes: ORDERED,
-        gives: Gives::Argument(|_, _| true),
+        gives: FunctionReturn::Argument(|_, _| true),
         run: |machine, arguments| foremost(machine, arguments, Ordering::Greater),
     },
 ];
 
-fn rounded<'a>(machine: &mut Machine<'a>, arguments: &'a [Node], round: fn(f64) -> f64) -> Answer<'a> {
+fn rounded<'a>(
+    machine: &mut FormulaEvaluator<'a>,
+    arguments: &'a [ExpressionNode],
+    round: fn(f64) -> f64,
+) -> EvaluationResult<'a> {
     // Beyond these a number has no digits to round.
     const MOST_DIGITS: i32 = 300;
     let number = machine.number(&arguments[0])?;
@@ -207,7 +211,11 @@ fn rounded<'a>(machine: &mut Machine<'a>, arguments: &'a [Node], round: fn(f64) 
     finite(round_to(number, digits, round))
 }
 
-fn stepped<'a>(machine: &mut Machine<'a>, arguments: &'a [Node], round: fn(f64) -> f64) -> Answer<'a> {
+fn stepped<'a>(
+    machine: &mut FormulaEvaluator<'a>,
+    arguments: &'a [ExpressionNode],
+    round: fn(f64) -> f64,
+) -> EvaluationResult<'a> {
     let number = machine.number(&arguments[0])?;
     let step = match arguments.get(1) {
         Some(node) => machine.number(node)?.abs(),
@@ -217,10 +225,13 @@ fn stepped<'a>(machine: &mut Machine<'a>, arguments: &'a [Node], round: fn(f64) 
 }
 
 /// The sum of the arguments that are not blank, and how many these are.
-fn total<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a, (f64, u32)> {
+fn total<'a>(
+    machine: &mut FormulaEvaluator<'a>,
+    arguments: &'a [ExpressionNode],
+) -> EvaluationResult<'a, (f64, u32)> {
     let (mut sum, mut largest, mut count) = (0.0, 0.0_f64, 0);
     for node in arguments {
-        if let Some(Cell::Number(number)) = machine.blankable(node)? {
+        if let Some(CellValue::Number(number)) = machine.blankable(node)? {
             sum += number;
             largest = largest.max(number.abs());
             count += 1;
@@ -230,8 +241,12 @@ fn total<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a, (f6
 }
 
 /// The argument that stands so to all others; blank when all are.
-fn foremost<'a>(machine: &mut Machine<'a>, arguments: &'a [Node], wanted: Ordering) -> Answer<'a> {
-    let mut best: Option<Cell<'a>> = None;
+fn foremost<'a>(
+    machine: &mut FormulaEvaluator<'a>,
+    arguments: &'a [ExpressionNode],
+    wanted: Ordering,
+) -> EvaluationResult<'a> {
+    let mut best: Option<CellValue<'a>> = None;
     for node in arguments {
         if let Some(cell) = machine.blankable(node)?
             && best.as_ref().is_none_or(|best| order(&cell, best) == wanted)

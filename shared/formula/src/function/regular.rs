@@ -4,22 +4,25 @@ use std::borrow::Cow;
 
 use regex::{Captures, RegexBuilder};
 
-use super::{Definition, Gives, Parameter, Takes};
+use super::{FunctionDefinition, FunctionParameters, FunctionReturn, ParameterKind};
 use crate::FunctionHelp;
 use crate::limits::{MAX_PATTERN_CHARS, PATTERN_SIZES};
-use crate::machine::{Answer, Halt, Machine};
-use crate::node::{Node, Pattern};
-use crate::value::{Cell, Type};
+use crate::machine::{EvaluationError, EvaluationResult, FormulaEvaluator};
+use crate::node::{ExpressionNode, RegexPattern};
+use crate::value::{CellValue, ValueType};
 
 const CATEGORY: &str = "text";
 
 /// Text and pattern, and more texts.
-const fn takes(count: usize) -> Takes {
-    Takes::exactly(count, |at, _| if at == 1 { Parameter::Pattern } else { Parameter::Text })
+const fn takes(count: usize) -> FunctionParameters {
+    FunctionParameters::exactly(
+        count,
+        |at, _| if at == 1 { ParameterKind::Pattern } else { ParameterKind::Text },
+    )
 }
 
-pub(super) static FUNCTIONS: [Definition; 3] = [
-    Definition {
+pub(super) static FUNCTIONS: [FunctionDefinition; 3] = [
+    FunctionDefinition {
         help: FunctionHelp {
             name: "REGEXMATCH",
             category: CATEGORY,
@@ -29,14 +32,14 @@ pub(super) static FUNCTIONS: [Definition; 3] = [
             result: "yes",
         },
         takes: takes(2),
-        gives: Gives::Always(Type::YesNo),
+        gives: FunctionReturn::Always(ValueType::YesNo),
         run: |machine, arguments| {
             let text = machine.text(&arguments[0])?;
             let pattern = machine.pattern(&arguments[1], text.len())?;
-            Ok(Cell::YesNo(pattern.regex.is_match(&text)))
+            Ok(CellValue::YesNo(pattern.regex.is_match(&text)))
         },
     },
-    Definition {
+    FunctionDefinition {
         help: FunctionHelp {
             name: "REGEXEXTRACT",
             category: CATEGORY,
@@ -46,10 +49,10 @@ pub(super) static FUNCTIONS: [Definition; 3] = [
             result: "12",
         },
         takes: takes(2),
-        gives: Gives::Always(Type::Text),
+        gives: FunctionReturn::Always(ValueType::Text),
         run: extract,
     },
-    Definition {
+    FunctionDefinition {
         help: FunctionHelp {
             name: "REGEXREPLACE",
             category: CATEGORY,
@@ -59,13 +62,13 @@ pub(super) static FUNCTIONS: [Definition; 3] = [
             result: "(512) 555-0100",
         },
         takes: takes(3),
-        gives: Gives::Always(Type::Text),
+        gives: FunctionReturn::Always(ValueType::Text),
         run: replace,
     },
 ];
 
 /// Compiles a regular expression within the bounds; the error is a sentence.
-pub(crate) fn compile(source: &str) -> Result<Pattern, String> {
+pub(crate) fn compile(source: &str) -> Result<RegexPattern, String> {
     if source.chars().count() > MAX_PATTERN_CHARS {
         return Err(format!("A regular expression has at most {MAX_PATTERN_CHARS} characters."));
     }
@@ -75,7 +78,7 @@ pub(crate) fn compile(source: &str) -> Result<Pattern, String> {
     };
     for (bytes, steps) in PATTERN_SIZES {
         match build(bytes) {
-            Ok(regex) => return Ok(Pattern { regex, steps }),
+            Ok(regex) => return Ok(RegexPattern { regex, steps }),
             Err(regex::Error::CompiledTooBig(_)) => {}
             Err(error) => {
                 // The last line says what is wrong; those before it draw the place.
@@ -89,7 +92,7 @@ pub(crate) fn compile(source: &str) -> Result<Pattern, String> {
 }
 
 /// A piece of a new text.
-enum Part<'t> {
+enum ReplacementPart<'t> {
     /// It prints as it stands.
     Text(&'t str),
     /// `$1` to `$9`.
@@ -97,19 +100,19 @@ enum Part<'t> {
 }
 
 /// Splits a new text at its groups. `$$1` is the text `$1`; any other `$` is itself.
-fn parts(new: &str) -> impl Iterator<Item = Part<'_>> {
+fn parts(new: &str) -> impl Iterator<Item = ReplacementPart<'_>> {
     let mut rest = new;
     std::iter::from_fn(move || {
         let bytes = rest.as_bytes();
         let digit = |at: usize| bytes.get(at).filter(|byte| (b'1'..=b'9').contains(byte));
         let (part, length) = match bytes {
             [] => return None,
-            [b'$', b'$', ..] if digit(2).is_some() => (Part::Text(&rest[1..3]), 3),
-            [b'$', ..] if digit(1).is_some() => (Part::Group(usize::from(bytes[1] - b'0')), 2),
+            [b'$', b'$', ..] if digit(2).is_some() => (ReplacementPart::Text(&rest[1..3]), 3),
+            [b'$', ..] if digit(1).is_some() => (ReplacementPart::Group(usize::from(bytes[1] - b'0')), 2),
             _ => {
                 let end =
                     rest.char_indices().skip(1).find(|(_, one)| *one == '$').map_or(rest.len(), |(at, _)| at);
-                (Part::Text(&rest[..end]), end)
+                (ReplacementPart::Text(&rest[..end]), end)
             }
         };
         rest = &rest[length..];
@@ -118,36 +121,38 @@ fn parts(new: &str) -> impl Iterator<Item = Part<'_>> {
 }
 
 /// The new text with what the groups matched. A group that the pattern does not have prints as it stands.
-fn expanded(new: &str, pattern: &Pattern, groups: Option<&Captures<'_>>) -> String {
+fn expanded(new: &str, pattern: &RegexPattern, groups: Option<&Captures<'_>>) -> String {
     let mut made = String::new();
     for part in parts(new) {
         match part {
-            Part::Text(text) => made.push_str(text),
-            Part::Group(number) if number < pattern.regex.captures_len() => {
+            ReplacementPart::Text(text) => made.push_str(text),
+            ReplacementPart::Group(number) if number < pattern.regex.captures_len() => {
                 made.push_str(
                     groups.and_then(|groups| groups.get(number)).map_or("", |group| group.as_str()),
                 );
             }
-            Part::Group(number) => made.push_str(&format!("${number}")),
+            ReplacementPart::Group(number) => made.push_str(&format!("${number}")),
         }
     }
     made
 }
 
 /// Whether a text stands in the formula as it is.
-fn is_written(node: &Node) -> bool {
+fn is_written(node: &ExpressionNode) -> bool {
     node.constant_text().is_some()
 }
 
 /// What is likely to be meant otherwise in a new text.
-pub(crate) fn group_warning(pattern: &Pattern, new: &Node) -> Option<String> {
+pub(crate) fn group_warning(pattern: &RegexPattern, new: &ExpressionNode) -> Option<String> {
     let written: Vec<&str> = match new {
-        Node::Join(parts) => parts.iter().filter_map(Node::constant_text).collect(),
+        ExpressionNode::Join(parts) => parts.iter().filter_map(ExpressionNode::constant_text).collect(),
         node => node.constant_text().into_iter().collect(),
     };
     let groups = pattern.regex.captures_len() - 1;
     let named = || written.iter().flat_map(|text| parts(text));
-    let asks = |number: &usize| named().any(|part| matches!(part, Part::Group(asked) if asked == *number));
+    let asks = |number: &usize| {
+        named().any(|part| matches!(part, ReplacementPart::Group(asked) if asked == *number))
+    };
     if written
         .iter()
         .any(|text| text.as_bytes().windows(2).any(|two| two[0] == b'\\' && (b'1'..=b'9').contains(&two[1])))
@@ -157,7 +162,7 @@ pub(crate) fn group_warning(pattern: &Pattern, new: &Node) -> Option<String> {
                 .to_owned(),
         );
     }
-    if !is_written(new) && groups > 0 && named().any(|part| matches!(part, Part::Group(_))) {
+    if !is_written(new) && groups > 0 && named().any(|part| matches!(part, ReplacementPart::Group(_))) {
         return Some(
             "Groups are filled in only when the new text is one text in quotes; here $1 prints as it stands."
                 .to_owned(),
@@ -170,24 +175,26 @@ pub(crate) fn group_warning(pattern: &Pattern, new: &Node) -> Option<String> {
     })
 }
 
-fn extract<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
+fn extract<'a>(machine: &mut FormulaEvaluator<'a>, arguments: &'a [ExpressionNode]) -> EvaluationResult<'a> {
     let text = machine.text(&arguments[0])?;
     let pattern = machine.pattern(&arguments[1], text.len())?;
-    let nothing = Halt::Nothing("the regular expression matches nothing");
+    let nothing = EvaluationError::Nothing("the regular expression matches nothing");
     let captures = pattern.regex.captures(&text).ok_or(nothing)?;
     let found = captures.get(1).or_else(|| captures.get(0));
-    let found = found.ok_or(Halt::Nothing("the group of the regular expression matches nothing"))?;
-    Ok(Cell::Text(Cow::Owned(found.as_str().to_owned())))
+    let found =
+        found.ok_or(EvaluationError::Nothing("the group of the regular expression matches nothing"))?;
+    Ok(CellValue::Text(Cow::Owned(found.as_str().to_owned())))
 }
 
-fn replace<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
+fn replace<'a>(machine: &mut FormulaEvaluator<'a>, arguments: &'a [ExpressionNode]) -> EvaluationResult<'a> {
     let text = machine.text(&arguments[0])?;
     let pattern = machine.pattern(&arguments[1], text.len())?;
     let new = machine.text(&arguments[2])?;
     let mut made = String::with_capacity(text.len());
     let mut end = 0;
     // Groups cost a second search: only a text of the formula's own asks for them, never one that somebody sent.
-    let has_groups = is_written(&arguments[2]) && parts(&new).any(|part| matches!(part, Part::Group(_)));
+    let has_groups =
+        is_written(&arguments[2]) && parts(&new).any(|part| matches!(part, ReplacementPart::Group(_)));
     for found in pattern.regex.find_iter(&text) {
         machine.append(&mut made, &text[end..found.start()])?;
         if has_groups {
@@ -202,5 +209,5 @@ fn replace<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
         machine.spend_search(pattern, text.len() - end)?;
     }
     machine.append(&mut made, &text[end..])?;
-    Ok(Cell::Text(Cow::Owned(made)))
+    Ok(CellValue::Text(Cow::Owned(made)))
 }

@@ -2,16 +2,16 @@
 
 mod work;
 
-use super::{ANY_NUMBER, Definition, Gives, Parameter, Takes, format};
+use super::{ANY_NUMBER, FunctionDefinition, FunctionParameters, FunctionReturn, ParameterKind, format};
 use crate::FunctionHelp;
-use crate::machine::{Halt, error};
-use crate::value::{Cell, Type};
+use crate::machine::{EvaluationError, error};
+use crate::value::{CellValue, ValueType};
 
 use self::work::{changed, compared, count, join_with, part, proper, repeat, split, substitute, trim};
 pub(super) use self::work::{searched, shown};
 
 const CATEGORY: &str = "text";
-const GIVES: Gives = Gives::Always(Type::Text);
+const GIVES: FunctionReturn = FunctionReturn::Always(ValueType::Text);
 
 /// A help of a function on texts: name, signature, description, example and its result.
 const fn help(
@@ -22,16 +22,20 @@ const fn help(
 }
 
 /// Takes this many texts.
-const fn texts(count: usize) -> Takes {
-    Takes::exactly(count, |_, _| Parameter::Text)
+const fn texts(count: usize) -> FunctionParameters {
+    FunctionParameters::exactly(count, |_, _| ParameterKind::Text)
 }
 
 /// Takes a text, and perhaps so many characters.
-const COUNTED: Takes =
-    Takes::between(1, 2, |at, _| if at == 0 { Parameter::Text } else { Parameter::Number });
+const COUNTED: FunctionParameters =
+    FunctionParameters::between(
+        1,
+        2,
+        |at, _| if at == 0 { ParameterKind::Text } else { ParameterKind::Number },
+    );
 
-pub(super) static FUNCTIONS: [Definition; 21] = [
-    Definition {
+pub(super) static FUNCTIONS: [FunctionDefinition; 21] = [
+    FunctionDefinition {
         help: help(
             [
                 "CONCAT",
@@ -40,11 +44,11 @@ pub(super) static FUNCTIONS: [Definition; 21] = [
             ],
             ["CONCAT(\"Dear \", \"Ada\", \"!\")", "Dear Ada!"],
         ),
-        takes: Takes::between(1, ANY_NUMBER, |_, _| Parameter::Text),
+        takes: FunctionParameters::between(1, ANY_NUMBER, |_, _| ParameterKind::Text),
         gives: GIVES,
         run: |machine, arguments| machine.join(arguments),
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             [
                 "TEXTJOIN",
@@ -53,29 +57,25 @@ pub(super) static FUNCTIONS: [Definition; 21] = [
             ],
             ["TEXTJOIN(\", \", \"Austin\", \"\", \"TX\")", "Austin, TX"],
         ),
-        takes: Takes::between(
-            2,
-            ANY_NUMBER,
-            |at, _| {
-                if at == 1 { Parameter::Joined } else { Parameter::Text }
-            },
-        ),
+        takes: FunctionParameters::between(2, ANY_NUMBER, |at, _| {
+            if at == 1 { ParameterKind::Joined } else { ParameterKind::Text }
+        }),
         gives: GIVES,
         run: join_with,
     },
-    Definition {
+    FunctionDefinition {
         help: help(["UPPER", "UPPER(text)", "The text in upper case."], ["UPPER(\"Ada\")", "ADA"]),
         takes: texts(1),
         gives: GIVES,
         run: |machine, arguments| changed(machine, &arguments[0], str::to_uppercase),
     },
-    Definition {
+    FunctionDefinition {
         help: help(["LOWER", "LOWER(text)", "The text in lower case."], ["LOWER(\"Ada\")", "ada"]),
         takes: texts(1),
         gives: GIVES,
         run: |machine, arguments| changed(machine, &arguments[0], str::to_lowercase),
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             [
                 "PROPER",
@@ -88,7 +88,7 @@ pub(super) static FUNCTIONS: [Definition; 21] = [
         gives: GIVES,
         run: |machine, arguments| changed(machine, &arguments[0], proper),
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             [
                 "TRIM",
@@ -101,7 +101,7 @@ pub(super) static FUNCTIONS: [Definition; 21] = [
         gives: GIVES,
         run: |machine, arguments| changed(machine, &arguments[0], trim),
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             ["LEFT", "LEFT(text, [count])", "The first characters of the text, one when no count is given."],
             ["LEFT(\"78701-1234\", 5)", "78701"],
@@ -113,7 +113,7 @@ pub(super) static FUNCTIONS: [Definition; 21] = [
             part(machine, &arguments[0], |_| (0, count))
         },
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             ["RIGHT", "RIGHT(text, [count])", "The last characters of the text, one when no count is given."],
             ["RIGHT(\"78701-1234\", 4)", "1234"],
@@ -125,7 +125,7 @@ pub(super) static FUNCTIONS: [Definition; 21] = [
             part(machine, &arguments[0], |length| (length.saturating_sub(count), count))
         },
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             [
                 "MID",
@@ -134,7 +134,9 @@ pub(super) static FUNCTIONS: [Definition; 21] = [
             ],
             ["MID(\"(512) 555-0100\", 2, 3)", "512"],
         ),
-        takes: Takes::exactly(3, |at, _| if at == 0 { Parameter::Text } else { Parameter::Number }),
+        takes: FunctionParameters::exactly(3, |at, _| {
+            if at == 0 { ParameterKind::Text } else { ParameterKind::Number }
+        }),
         gives: GIVES,
         run: |machine, arguments| {
             let start = machine.whole(&arguments[1])?;
@@ -145,16 +147,16 @@ pub(super) static FUNCTIONS: [Definition; 21] = [
             part(machine, &arguments[0], |_| (start.unsigned_abs() as usize - 1, count))
         },
     },
-    Definition {
+    FunctionDefinition {
         help: help(["LEN", "LEN(text)", "How many characters the text has."], ["LEN(\"Zoë\")", "3"]),
         takes: texts(1),
-        gives: Gives::Always(Type::Number),
+        gives: FunctionReturn::Always(ValueType::Number),
         run: |machine, arguments| {
             let text = searched(machine, &arguments[0])?;
-            Ok(Cell::Number(text.chars().count() as f64))
+            Ok(CellValue::Number(text.chars().count() as f64))
         },
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             [
                 "SUBSTITUTE",
@@ -167,13 +169,15 @@ pub(super) static FUNCTIONS: [Definition; 21] = [
         gives: GIVES,
         run: substitute,
     },
-    Definition {
+    FunctionDefinition {
         help: help(["REPT", "REPT(text, count)", "The text so many times."], ["REPT(\"*\", 5)", "*****"]),
-        takes: Takes::exactly(2, |at, _| if at == 0 { Parameter::Text } else { Parameter::Number }),
+        takes: FunctionParameters::exactly(2, |at, _| {
+            if at == 0 { ParameterKind::Text } else { ParameterKind::Number }
+        }),
         gives: GIVES,
         run: repeat,
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             [
                 "FIND",
@@ -183,16 +187,16 @@ pub(super) static FUNCTIONS: [Definition; 21] = [
             ["FIND(\"@\", \"ada@example.com\")", "4"],
         ),
         takes: texts(2),
-        gives: Gives::Always(Type::Number),
+        gives: FunctionReturn::Always(ValueType::Number),
         run: |machine, arguments| {
             let (part, text) = (searched(machine, &arguments[0])?, searched(machine, &arguments[1])?);
             match text.find(&*part) {
-                Some(at) => Ok(Cell::Number(text[..at].chars().count() as f64 + 1.0)),
-                None => Err(Halt::Nothing("FIND does not find the part")),
+                Some(at) => Ok(CellValue::Number(text[..at].chars().count() as f64 + 1.0)),
+                None => Err(EvaluationError::Nothing("FIND does not find the part")),
             }
         },
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             [
                 "CONTAINS",
@@ -202,10 +206,10 @@ pub(super) static FUNCTIONS: [Definition; 21] = [
             ["CONTAINS(\"ada@example.com\", \"example\")", "yes"],
         ),
         takes: texts(2),
-        gives: Gives::Always(Type::YesNo),
+        gives: FunctionReturn::Always(ValueType::YesNo),
         run: |machine, arguments| compared(machine, arguments, |text, part| text.contains(part)),
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             [
                 "STARTSWITH",
@@ -215,19 +219,19 @@ pub(super) static FUNCTIONS: [Definition; 21] = [
             ["STARTSWITH(\"Austin\", \"Aus\")", "yes"],
         ),
         takes: texts(2),
-        gives: Gives::Always(Type::YesNo),
+        gives: FunctionReturn::Always(ValueType::YesNo),
         run: |machine, arguments| compared(machine, arguments, |text, part| text.starts_with(part)),
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             ["ENDSWITH", "ENDSWITH(text, part)", "Whether the text ends with the part, in the same case."],
             ["ENDSWITH(\"ada@example.com\", \".com\")", "yes"],
         ),
         takes: texts(2),
-        gives: Gives::Always(Type::YesNo),
+        gives: FunctionReturn::Always(ValueType::YesNo),
         run: |machine, arguments| compared(machine, arguments, |text, part| text.ends_with(part)),
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             [
                 "TEXTBEFORE",
@@ -244,7 +248,7 @@ pub(super) static FUNCTIONS: [Definition; 21] = [
             })
         },
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             [
                 "TEXTAFTER",
@@ -261,16 +265,16 @@ pub(super) static FUNCTIONS: [Definition; 21] = [
             })
         },
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             ["EXACT", "EXACT(text, other)", "Whether two texts are the same, in the same case; so is ==."],
             ["EXACT(\"tx\", \"TX\")", "no"],
         ),
         takes: texts(2),
-        gives: Gives::Always(Type::YesNo),
+        gives: FunctionReturn::Always(ValueType::YesNo),
         run: |machine, arguments| compared(machine, arguments, |text, other| text == other),
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             [
                 "TEXT",
@@ -279,22 +283,26 @@ pub(super) static FUNCTIONS: [Definition; 21] = [
             ],
             ["TEXT(1234.5, \"$#,##0.00\")", "$1,234.50"],
         ),
-        takes: Takes::between(1, 2, |at, _| if at == 0 { Parameter::Any } else { Parameter::Format }),
+        takes: FunctionParameters::between(1, 2, |at, _| {
+            if at == 0 { ParameterKind::Any } else { ParameterKind::Format }
+        }),
         gives: GIVES,
         run: format::text,
     },
-    Definition {
+    FunctionDefinition {
         help: help(
             ["VALUE", "VALUE(text)", "The number that a text is, such as 1,234.50 or $12."],
             ["VALUE(\"$1,234.50\")", "1234.5"],
         ),
         takes: texts(1),
-        gives: Gives::Always(Type::Number),
+        gives: FunctionReturn::Always(ValueType::Number),
         run: |machine, arguments| {
             let text = searched(machine, &arguments[0])?;
             match audience::value::read_number(&text) {
-                Some(number) => Ok(Cell::Number(number)),
-                None if text.trim().is_empty() => Err(Halt::Nothing("the text to be read is blank")),
+                Some(number) => Ok(CellValue::Number(number)),
+                None if text.trim().is_empty() => {
+                    Err(EvaluationError::Nothing("the text to be read is blank"))
+                }
                 None => error(format!("“{}” is not a number", shown(&text))),
             }
         },

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::{Kind, Scanner, is_word};
+use super::{TokenKind, TokenScanner, is_word};
 
-impl Scanner<'_> {
+impl TokenScanner<'_> {
     /// `12`, `1.5`, `.5`, `2e3`, and CEL's `0xff` and `5u`.
     pub(super) fn number(&mut self) {
         let start = self.at;
@@ -17,7 +17,7 @@ impl Scanner<'_> {
             self.at += 1;
         }
         if is_number(&self.source_from(start)) {
-            return self.push(Kind::Number, start);
+            return self.push(TokenKind::Number, start);
         }
         self.report(start, "This is not a number; one is written 1234.5, without commas or a unit.");
     }
@@ -61,7 +61,7 @@ impl Scanner<'_> {
             self.at += 1;
             self.suggest(place, "A quote within a text is written \\\".", "\\\"");
         }
-        self.push(Kind::Text(literal), start);
+        self.push(TokenKind::Text(literal), start);
     }
 
     /// A `\` and what it stands before, which CEL reads. What it would refuse is mostly a regular expression's.

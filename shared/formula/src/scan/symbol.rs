@@ -1,6 +1,6 @@
 //! Operators and brackets, and what spreadsheets and word processors write instead.
 
-use super::{Kind, Scanner};
+use super::{TokenKind, TokenScanner};
 
 /// What CEL has, longer ones before those that they begin with.
 const SYMBOLS: [&str; 22] = [
@@ -34,7 +34,7 @@ const OTHERS: [(&str, &str, &str); 22] = [
     ("`", "", "A column stands in braces, a text in quotes."),
 ];
 
-impl Scanner<'_> {
+impl TokenScanner<'_> {
     pub(super) fn symbol(&mut self) {
         let start = self.at;
         if self.tokens.is_empty() && self.peek(0) == Some('=') && self.peek(1) != Some('=') {
@@ -47,11 +47,11 @@ impl Scanner<'_> {
         match (own, stranger) {
             (Some(symbol), None) => {
                 self.at += symbol.len();
-                self.push(Kind::Symbol(symbol), start);
+                self.push(TokenKind::Symbol(symbol), start);
             }
             (Some(symbol), Some((written, ..))) if symbol.len() >= written.chars().count() => {
                 self.at += symbol.len();
-                self.push(Kind::Symbol(symbol), start);
+                self.push(TokenKind::Symbol(symbol), start);
             }
             (_, Some((written, works, message))) => {
                 self.at += written.chars().count();

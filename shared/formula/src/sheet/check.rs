@@ -5,24 +5,24 @@ use std::collections::{HashMap, HashSet};
 use audience::{ColumnType, fold_name};
 
 use super::names::named;
-use super::{Definition, Uses};
+use super::{FormulaColumn, UsedColumnTypes};
 use crate::limits::MAX_CHAIN;
-use crate::problem::Span;
-use crate::{Column, Problem, build, compile_among};
+use crate::problem::SourceSpan;
+use crate::{FormulaDiagnostic, InputColumn, build, compile_among};
 
 /// A problem of one of the columns.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct ColumnProblem {
+pub struct ColumnDiagnostic {
     /// The formula column's name.
     pub column: String,
     /// What is wrong with its formula.
     #[serde(flatten)]
-    pub problem: Problem,
+    pub problem: FormulaDiagnostic,
 }
 
 /// A column that a language model fills: formulas may use it, and its prompt may use formulas.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Prompt {
+pub struct PromptColumn {
     /// Its name as people write it.
     pub name: String,
     /// The columns whose values its prompt takes, as they are written there.
@@ -31,11 +31,11 @@ pub struct Prompt {
 
 /// What a formula column is found to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Checked {
+pub struct CheckedColumn {
     /// The type of its values.
     pub column_type: ColumnType,
     /// The types of the columns that it uses; `None` of a formula that was never saved with them and cannot be compiled.
-    pub uses: Option<Uses>,
+    pub uses: Option<UsedColumnTypes>,
 }
 
 /// Compiles all formula columns in the order in which they build on each other, and gives what they are found to be, in
@@ -46,24 +46,24 @@ pub struct Checked {
 /// The problems of all columns: those of the formulas, circles (through prompts too), and chains of more than
 /// [`MAX_CHAIN`] columns.
 pub fn check(
-    columns: &[Column],
-    definitions: &[Definition],
-    prompts: &[Prompt],
-) -> Result<Vec<Checked>, Vec<ColumnProblem>> {
-    let mut order = Order::new(definitions, prompts);
-    let others: HashMap<String, &Column> =
+    columns: &[InputColumn],
+    definitions: &[FormulaColumn],
+    prompts: &[PromptColumn],
+) -> Result<Vec<CheckedColumn>, Vec<ColumnDiagnostic>> {
+    let mut order = DependencyOrder::new(definitions, prompts);
+    let others: HashMap<String, &InputColumn> =
         columns.iter().map(|column| (fold_name(&column.name), column)).collect();
-    let mut known: HashMap<String, Column> =
+    let mut known: HashMap<String, InputColumn> =
         others.iter().map(|(key, column)| (key.clone(), (*column).clone())).collect();
-    let as_saved = |definition: &Definition| Checked {
+    let as_saved = |definition: &FormulaColumn| CheckedColumn {
         column_type: definition.column_type,
         uses: definition.uses.clone(),
     };
-    let mut checked: Vec<Checked> = definitions.iter().map(as_saved).collect();
+    let mut checked: Vec<CheckedColumn> = definitions.iter().map(as_saved).collect();
     let mut problems = Vec::new();
     // Until it is compiled a column has the type that it was saved with.
     for definition in definitions {
-        let column = Column { name: definition.name.clone(), column_type: definition.column_type };
+        let column = InputColumn { name: definition.name.clone(), column_type: definition.column_type };
         known.insert(fold_name(&definition.name), column);
     }
     let keys: HashSet<String> = definitions.iter().map(|definition| fold_name(&definition.name)).collect();
@@ -71,19 +71,21 @@ pub fn check(
         let Some(definition) = definitions.get(at) else { continue };
         if order.chain[at] > MAX_CHAIN {
             let message = format!("At most {MAX_CHAIN} formula columns build on each other in a row.");
-            problems.push(of_column(&definition.name, Span::at(0).problem(message)));
+            problems.push(of_column(&definition.name, SourceSpan::at(0).problem(message)));
             continue;
         }
         if is_over_other_types(definition, |key| others.get(key).filter(|_| !keys.contains(key)).copied()) {
             continue;
         }
-        let among: build::Columns<'_> = known.iter().map(|(key, column)| (key.clone(), column)).collect();
+        let among: build::ColumnsByName<'_> =
+            known.iter().map(|(key, column)| (key.clone(), column)).collect();
         match compile_among(&definition.source, &among) {
             Ok(formula) => {
                 let type_of = |key: &String| Some((key.clone(), known.get(key)?.column_type));
                 let uses = formula.columns().iter().filter_map(type_of).collect();
-                checked[at] = Checked { column_type: formula.result_type(), uses: Some(uses) };
-                let column = Column { name: definition.name.clone(), column_type: checked[at].column_type };
+                checked[at] = CheckedColumn { column_type: formula.result_type(), uses: Some(uses) };
+                let column =
+                    InputColumn { name: definition.name.clone(), column_type: checked[at].column_type };
                 known.insert(fold_name(&definition.name), column);
             }
             Err(found) => {
@@ -101,7 +103,10 @@ pub fn check(
 }
 
 /// Whether a column that is no formula has had another type since this formula was saved.
-fn is_over_other_types<'a>(definition: &Definition, column: impl Fn(&str) -> Option<&'a Column>) -> bool {
+fn is_over_other_types<'a>(
+    definition: &FormulaColumn,
+    column: impl Fn(&str) -> Option<&'a InputColumn>,
+) -> bool {
     definition
         .uses
         .iter()
@@ -109,34 +114,34 @@ fn is_over_other_types<'a>(definition: &Definition, column: impl Fn(&str) -> Opt
         .any(|(key, saved)| column(key).is_some_and(|column| column.column_type != *saved))
 }
 
-fn of_column(name: &str, problem: Problem) -> ColumnProblem {
-    ColumnProblem { column: name.to_owned(), problem }
+fn of_column(name: &str, problem: FormulaDiagnostic) -> ColumnDiagnostic {
+    ColumnDiagnostic { column: name.to_owned(), problem }
 }
 
 /// Which computed columns build on which, and which come next: the formulas first, then the prompts.
-struct Order {
+struct DependencyOrder {
     /// For each column those that it uses, with the place where.
-    uses: Vec<Vec<(usize, Span)>>,
+    uses: Vec<Vec<(usize, SourceSpan)>>,
     /// How many formulas stand on each other up to this one. A prompt's value is stored: it stands on none.
     chain: Vec<usize>,
     formulas: usize,
     done: HashSet<usize>,
 }
 
-impl Order {
-    fn new(definitions: &[Definition], prompts: &[Prompt]) -> Self {
+impl DependencyOrder {
+    fn new(definitions: &[FormulaColumn], prompts: &[PromptColumn]) -> Self {
         let names = definitions.iter().map(|definition| &definition.name);
         let names = names.chain(prompts.iter().map(|prompt| &prompt.name));
         let positions: HashMap<String, usize> =
             names.enumerate().map(|(at, name)| (fold_name(name), at)).collect();
-        let position = |(name, span): (String, Span)| Some((*positions.get(&name)?, span));
+        let position = |(name, span): (String, SourceSpan)| Some((*positions.get(&name)?, span));
         let of_formulas = definitions.iter().map(|definition| named(&definition.source));
         let of_prompts = prompts
             .iter()
-            .map(|prompt| prompt.fields.iter().map(|field| (fold_name(field), Span::at(0))).collect());
-        let uses: Vec<Vec<(usize, Span)>> = of_formulas
+            .map(|prompt| prompt.fields.iter().map(|field| (fold_name(field), SourceSpan::at(0))).collect());
+        let uses: Vec<Vec<(usize, SourceSpan)>> = of_formulas
             .chain(of_prompts)
-            .map(|named: Vec<(String, Span)>| named.into_iter().filter_map(position).collect())
+            .map(|named: Vec<(String, SourceSpan)>| named.into_iter().filter_map(position).collect())
             .collect();
         Self { chain: vec![1; uses.len()], uses, formulas: definitions.len(), done: HashSet::new() }
     }
@@ -152,7 +157,7 @@ impl Order {
     }
 
     /// The problems of the columns in circles. Those that merely build on one are not to blame.
-    fn circles(&self, names: &[&str]) -> Vec<ColumnProblem> {
+    fn circles(&self, names: &[&str]) -> Vec<ColumnDiagnostic> {
         let circle = |start| self.circle(start).map(|(path, span)| (start, path, span));
         (0..names.len())
             .filter(|at| !self.done.contains(at))
@@ -166,7 +171,7 @@ impl Order {
     }
 
     /// The shortest way from a column back to itself, and the place where it begins.
-    fn circle(&self, start: usize) -> Option<(Vec<usize>, Span)> {
+    fn circle(&self, start: usize) -> Option<(Vec<usize>, SourceSpan)> {
         let mut reached: HashMap<usize, usize> = HashMap::new();
         let mut waiting = std::collections::VecDeque::from([start]);
         while let Some(at) = waiting.pop_front() {

@@ -2,17 +2,17 @@
 
 use std::cell::{OnceCell, RefCell};
 
-use audience::Lookup;
+use audience::ValueLookup;
 use chrono::NaiveDate;
 
-use super::Sheet;
+use super::FormulaSheet;
 use crate::limits::MAX_CHAIN;
-use crate::outcome::{Outcome, Reason};
-use crate::row::Row;
+use crate::outcome::{BlankReason, EvaluatedCell};
+use crate::row::FormulaRow;
 
 /// A row with the formula columns over it. Conditions, designs and links look here and see one kind of column.
-pub struct Computed<'a, R> {
-    sheet: &'a Sheet,
+pub struct ComputedRow<'a, R> {
+    sheet: &'a FormulaSheet,
     row: R,
     today: NaiveDate,
     /// By the position of the formula: the value as text, or the sentence of its error.
@@ -21,20 +21,20 @@ pub struct Computed<'a, R> {
     open: RefCell<Vec<usize>>,
 }
 
-impl<'a, R: Lookup> Computed<'a, R> {
+impl<'a, R: ValueLookup> ComputedRow<'a, R> {
     /// Puts a team's formula columns over a row. `today` is the day in the team's time zone.
-    pub fn new(sheet: &'a Sheet, row: R, today: NaiveDate) -> Self {
+    pub fn new(sheet: &'a FormulaSheet, row: R, today: NaiveDate) -> Self {
         let texts = sheet.definitions.iter().map(|_| OnceCell::new()).collect();
         Self { sheet, row, today, texts, open: RefCell::new(Vec::new()) }
     }
 
     /// The value of the formula column at a position, or why it has none. Beyond the end: blank.
-    pub fn outcome(&self, position: usize) -> Outcome {
+    pub fn outcome(&self, position: usize) -> EvaluatedCell {
         // Circles and long chains are refused when a column is saved. This holds even for rows that were
         // written by other means.
         let depth = self.open.borrow().len();
         if depth >= MAX_CHAIN || self.open.borrow().contains(&position) {
-            return Outcome::Blank(Reason::Stopped(
+            return EvaluatedCell::Blank(BlankReason::Stopped(
                 "formula columns build on each other too deep".to_owned(),
             ));
         }
@@ -47,14 +47,14 @@ impl<'a, R: Lookup> Computed<'a, R> {
             }
             Some(Err(problems)) => {
                 let problem = problems.first().map(ToString::to_string).unwrap_or_default();
-                Outcome::Blank(Reason::Error(format!("the formula cannot be used: {problem}")))
+                EvaluatedCell::Blank(BlankReason::Error(format!("the formula cannot be used: {problem}")))
             }
-            None => Outcome::Blank(Reason::Empty),
+            None => EvaluatedCell::Blank(BlankReason::Empty),
         }
     }
 
     /// The value of a formula column by its folded name, or why it has none. `None` for another column.
-    pub fn outcome_of(&self, folded_name: &str) -> Option<Outcome> {
+    pub fn outcome_of(&self, folded_name: &str) -> Option<EvaluatedCell> {
         self.sheet.position(folded_name).map(|position| self.outcome(position))
     }
 
@@ -62,9 +62,11 @@ impl<'a, R: Lookup> Computed<'a, R> {
         let cell = &self.texts[position];
         if cell.get().is_none() {
             let text = match self.outcome(position) {
-                Outcome::Value(value) => Ok(Some(value.to_string())),
-                Outcome::Blank(Reason::Error(sentence) | Reason::Stopped(sentence)) => Err(sentence),
-                Outcome::Blank(_) => Ok(None),
+                EvaluatedCell::Value(value) => Ok(Some(value.to_string())),
+                EvaluatedCell::Blank(BlankReason::Error(sentence) | BlankReason::Stopped(sentence)) => {
+                    Err(sentence)
+                }
+                EvaluatedCell::Blank(_) => Ok(None),
             };
             // A formula in a circle is filled by its inner self first.
             let _ = cell.set(text);
@@ -77,7 +79,7 @@ impl<'a, R: Lookup> Computed<'a, R> {
     }
 }
 
-impl<R: Lookup> Row for Computed<'_, R> {
+impl<R: ValueLookup> FormulaRow for ComputedRow<'_, R> {
     fn text(&self, key: &str) -> Result<Option<&str>, &str> {
         match self.sheet.position(key) {
             Some(position) => self.computed(position),
@@ -86,7 +88,7 @@ impl<R: Lookup> Row for Computed<'_, R> {
     }
 }
 
-impl<R: Lookup> Lookup for Computed<'_, R> {
+impl<R: ValueLookup> ValueLookup for ComputedRow<'_, R> {
     fn value(&self, folded_column: &str) -> Option<&str> {
         // An error is a blank for conditions, designs and links.
         self.text(folded_column).unwrap_or_default()

@@ -2,12 +2,12 @@
 
 use audience::fold_name;
 
-use super::Definition;
+use super::FormulaColumn;
 use crate::limits::{MAX_NAME_CHARS, MAX_PROBLEMS};
-use crate::problem::Span;
-use crate::scan::{Kind, scan};
-use crate::value::Type;
-use crate::{Column, Problem, shape};
+use crate::problem::SourceSpan;
+use crate::scan::{TokenKind, scan};
+use crate::value::ValueType;
+use crate::{FormulaDiagnostic, InputColumn, shape};
 
 /// Signs that designs, prompts and formulas give a meaning beside names.
 const SIGNS: [char; 3] = ['{', '}', '|'];
@@ -31,12 +31,12 @@ pub fn name_problem(name: &str) -> Option<String> {
 
 /// The folded names of columns that a formula may use, each with its place. A source that cannot be cut into tokens names none:
 /// it is refused.
-pub(super) fn named(source: &str) -> Vec<(String, Span)> {
+pub(super) fn named(source: &str) -> Vec<(String, SourceSpan)> {
     let tokens = scan(source).unwrap_or_default();
-    let column = |(at, token): (usize, &crate::scan::Token)| {
+    let column = |(at, token): (usize, &crate::scan::FormulaToken)| {
         let name = match &token.kind {
-            Kind::Braced(name) => name,
-            Kind::Word if !shape::is_called(&tokens, at) => &token.source,
+            TokenKind::Braced(name) => name,
+            TokenKind::Word if !shape::is_called(&tokens, at) => &token.source,
             _ => return None,
         };
         Some((fold_name(name), token.span))
@@ -46,9 +46,9 @@ pub(super) fn named(source: &str) -> Vec<(String, Span)> {
 
 /// A problem for each column that has had another type since the formula was saved.
 pub(super) fn changed_types<'a>(
-    definition: &Definition,
-    column: impl Fn(&str) -> Option<&'a Column>,
-) -> Vec<Problem> {
+    definition: &FormulaColumn,
+    column: impl Fn(&str) -> Option<&'a InputColumn>,
+) -> Vec<FormulaDiagnostic> {
     let Some(uses) = &definition.uses else { return Vec::new() };
     let is_changed = |(key, saved): &(&String, &audience::ColumnType)| {
         column(key).is_some_and(|column| column.column_type != **saved)
@@ -60,8 +60,8 @@ pub(super) fn changed_types<'a>(
     let places = named(&definition.source);
     let problem = |(key, saved): (&String, &audience::ColumnType)| {
         let column = column(key)?;
-        let place = places.iter().find(|(name, _)| name == key).map_or(Span::at(0), |(_, span)| *span);
-        let (was, is) = (Type::from(*saved).in_words(), Type::from(column.column_type).in_words());
+        let place = places.iter().find(|(name, _)| name == key).map_or(SourceSpan::at(0), |(_, span)| *span);
+        let (was, is) = (ValueType::from(*saved).in_words(), ValueType::from(column.column_type).in_words());
         let name = column.name.trim();
         Some(place.problem(format!(
             "The column {name} was {was} when the formula was saved and is {is} now; check the formula and save it again."

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 
 use audience::ColumnType;
 use chrono::NaiveDate;
-use formula::{Column, Formula, Outcome, Problem, compile};
+use formula::{EvaluatedCell, Formula, FormulaDiagnostic, InputColumn, compile};
 
 pub fn today() -> NaiveDate {
     NaiveDate::from_ymd_opt(2026, 1, 31).unwrap()
 }
 
-pub fn columns() -> Vec<Column> {
+pub fn columns() -> Vec<InputColumn> {
     [
         ("first_name", ColumnType::Text),
         ("last_name", ColumnType::Text),
@@ -31,7 +31,7 @@ pub fn columns() -> Vec<Column> {
         ("birthday", ColumnType::Text),
     ]
     .into_iter()
-    .map(|(name, column_type)| Column { name: name.to_owned(), column_type })
+    .map(|(name, column_type)| InputColumn { name: name.to_owned(), column_type })
     .collect()
 }
 
@@ -60,19 +60,19 @@ pub fn compiled(source: &str) -> Formula {
     compile(source, &columns()).unwrap_or_else(|problems| panic!("{source}: {problems:?}"))
 }
 
-pub fn outcome(source: &str) -> Outcome {
+pub fn outcome(source: &str) -> EvaluatedCell {
     compiled(source).evaluate(&row(), today())
 }
 
 /// The value as text, or the reason in brackets.
 pub fn shown(source: &str) -> String {
     match outcome(source) {
-        Outcome::Value(value) => value.to_string(),
-        Outcome::Blank(reason) => format!("[{reason}]"),
+        EvaluatedCell::Value(value) => value.to_string(),
+        EvaluatedCell::Blank(reason) => format!("[{reason}]"),
     }
 }
 
-pub fn problems(source: &str) -> Vec<Problem> {
+pub fn problems(source: &str) -> Vec<FormulaDiagnostic> {
     match compile(source, &columns()) {
         Ok(_) => panic!("{source} compiles"),
         Err(problems) => problems,

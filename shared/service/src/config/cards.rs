@@ -5,7 +5,7 @@ use serde::Deserialize;
 /// Pictures that cards print.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Pictures {
+pub struct PictureSettings {
     /// Different ones of a request or a portion of due work.
     pub per_request: usize,
     /// Fetched at a time for one request.
@@ -31,7 +31,7 @@ pub struct Pictures {
 /// Return addresses with fields in them.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ReturnAddresses {
+pub struct ReturnAddressSettings {
     /// Different ones that are verified for a request.
     pub per_request: usize,
     /// Verified in a day of the team's.
@@ -40,7 +40,7 @@ pub struct ReturnAddresses {
     pub answer_days: i64,
 }
 
-impl Pictures {
+impl PictureSettings {
     /// What types cannot say; the error is a sentence.
     pub(super) fn check(&self) -> Result<(), &'static str> {
         if self.concurrency == 0 || self.concurrency_per_host == 0 {

@@ -8,7 +8,7 @@ use super::networks;
 /// The console.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Console {
+pub struct ConsoleSettings {
     /// Address and port.
     pub listen: String,
     /// Networks whose `X-Forwarded-For` is believed. In the environment: separated by commas.

@@ -5,7 +5,7 @@ use serde::Deserialize;
 /// An OpenAI-compatible endpoint and its bounds.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LanguageModel {
+pub struct LanguageModelSettings {
     /// What `/chat/completions` is put behind; empty for none.
     pub url: String,
     /// Bearer key; empty for none.

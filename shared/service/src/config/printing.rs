@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer};
 /// Printing.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Print {
+pub struct PrintSettings {
     /// What the addresses in QR codes begin with.
     pub public_url: String,
     /// Cards of one file.
@@ -22,7 +22,7 @@ pub struct Print {
     /// The barcode's service type, by postage.
     pub service_types: TextByPostage,
     /// Who pays the postage.
-    pub permit: Permit,
+    pub permit: PermitSettings,
 }
 
 /// A text by postage.
@@ -38,14 +38,14 @@ pub struct TextByPostage {
 /// A permit to mail without stamps.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Permit {
+pub struct PermitSettings {
     /// Where it was issued; empty for cards that get stamps or a meter's mark.
     pub city: String,
     /// Its number.
     pub number: String,
 }
 
-impl Print {
+impl PrintSettings {
     /// What types cannot say; the error is a sentence.
     pub(super) fn check(&self) -> Result<(), &'static str> {
         let is_link = self.public_url.starts_with("https://") || self.public_url.starts_with("http://");
@@ -76,16 +76,16 @@ impl Print {
 fn mailer_ids<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum OneOrMany {
+    enum MailerIdList {
         Many(Vec<String>),
         Number(u64),
         Text(String),
     }
-    Ok(match OneOrMany::deserialize(deserializer)? {
-        OneOrMany::Many(ids) => ids,
+    Ok(match MailerIdList::deserialize(deserializer)? {
+        MailerIdList::Many(ids) => ids,
         // A single one in the environment looks like a number, and begins with no zero where it must not.
-        OneOrMany::Number(id) => vec![format!("{id:06}")],
-        OneOrMany::Text(text) => {
+        MailerIdList::Number(id) => vec![format!("{id:06}")],
+        MailerIdList::Text(text) => {
             text.split(',').map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect()
         }
     })

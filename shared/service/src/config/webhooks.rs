@@ -10,7 +10,7 @@ use super::networks;
 /// Scans.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Scans {
+pub struct ScanSettings {
     /// MaxMind-format files. In the environment: separated by commas.
     #[serde(deserialize_with = "paths")]
     pub location_files: Vec<PathBuf>,
@@ -25,7 +25,7 @@ pub struct Scans {
 /// The dispatcher.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Dispatcher {
+pub struct DispatcherSettings {
     /// Attempts at a time.
     pub concurrency: usize,
     /// Attempts at a time at one endpoint.
@@ -54,7 +54,7 @@ pub struct Dispatcher {
 /// Requests to addresses that somebody typed in.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Outbound {
+pub struct OutboundSettings {
     /// Networks besides the public internet. In the environment: separated by commas.
     #[serde(deserialize_with = "networks")]
     pub allowed_networks: Vec<IpNet>,
@@ -63,7 +63,7 @@ pub struct Outbound {
 /// E-mail.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Email {
+pub struct EmailSettings {
     /// Where e-mails are sent through; empty for the folder. It may hold a password.
     pub smtp_url: String,
     /// Where they are written.
@@ -76,13 +76,13 @@ pub struct Email {
     pub pause_ms: i64,
 }
 
-impl std::fmt::Debug for Email {
+impl std::fmt::Debug for EmailSettings {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Email").field("from", &self.from).finish_non_exhaustive()
     }
 }
 
-impl Dispatcher {
+impl DispatcherSettings {
     /// What types cannot say; the error is a sentence.
     pub(super) fn check(&self) -> Result<(), &'static str> {
         if self.concurrency == 0 || self.concurrency_per_endpoint == 0 {
@@ -104,28 +104,28 @@ fn paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::
 pub(super) fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum OneOrMany {
+    enum TextList {
         Many(Vec<String>),
         One(String),
     }
-    Ok(match OneOrMany::deserialize(deserializer)? {
-        OneOrMany::Many(texts) => texts,
-        OneOrMany::One(text) => parts(&text).map(str::to_owned).collect(),
+    Ok(match TextList::deserialize(deserializer)? {
+        TextList::Many(texts) => texts,
+        TextList::One(text) => parts(&text).map(str::to_owned).collect(),
     })
 }
 
 fn numbers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u32>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum OneOrMany {
+    enum NumberList {
         Many(Vec<u32>),
         Single(u32),
         One(String),
     }
-    match OneOrMany::deserialize(deserializer)? {
-        OneOrMany::Many(numbers) => Ok(numbers),
-        OneOrMany::Single(number) => Ok(vec![number]),
-        OneOrMany::One(text) => parts(&text)
+    match NumberList::deserialize(deserializer)? {
+        NumberList::Many(numbers) => Ok(numbers),
+        NumberList::Single(number) => Ok(vec![number]),
+        NumberList::One(text) => parts(&text)
             .map(|part| part.parse().map_err(|_| serde::de::Error::custom(format!("{part} is not a number"))))
             .collect(),
     }

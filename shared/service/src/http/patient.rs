@@ -13,7 +13,7 @@ const STEP_BYTES: usize = 64 * 1024;
 
 /// Fails to write when the peer has kept it waiting for `timeout` in all without taking another [`STEP_BYTES`]. Only the time in which
 /// there is something to write counts.
-pub(super) struct Patient<S> {
+pub(super) struct WriteTimeoutStream<S> {
     stream: S,
     timeout: Duration,
     waited: Duration,
@@ -21,7 +21,7 @@ pub(super) struct Patient<S> {
     waiting: Option<(Instant, Pin<Box<Sleep>>)>,
 }
 
-impl<S> Patient<S> {
+impl<S> WriteTimeoutStream<S> {
     pub(super) const fn new(stream: S, timeout: Duration) -> Self {
         Self { stream, timeout, waited: Duration::ZERO, written: 0, waiting: None }
     }
@@ -58,7 +58,7 @@ impl<S> Patient<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeoutStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -68,7 +68,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeoutStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -112,7 +112,7 @@ mod tests {
     #[tokio::test]
     async fn a_peer_that_takes_nothing_or_too_little_is_given_up() {
         let (stream, mut peer) = duplex(1024);
-        let mut patient = Patient::new(stream, Duration::from_millis(200));
+        let mut patient = WriteTimeoutStream::new(stream, Duration::from_millis(200));
         let trickle = tokio::spawn(async move {
             // A byte now and then is no progress.
             while peer.read_u8().await.is_ok() {
@@ -126,7 +126,7 @@ mod tests {
     }
 
     /// Writes until the peer takes no more.
-    async fn fill(patient: &mut Patient<DuplexStream>) {
+    async fn fill(patient: &mut WriteTimeoutStream<DuplexStream>) {
         let more = vec![0; 2 * STEP_BYTES];
         assert!(timeout(PAUSE, patient.write_all(&more)).await.is_err(), "the peer has taken all");
     }
@@ -134,7 +134,7 @@ mod tests {
     #[tokio::test]
     async fn the_time_of_a_peer_begins_anew_with_each_step_and_idleness_does_not_count() {
         let (stream, mut peer) = duplex(STEP_BYTES);
-        let mut patient = Patient::new(stream, Duration::from_secs(30));
+        let mut patient = WriteTimeoutStream::new(stream, Duration::from_secs(30));
         fill(&mut patient).await;
         peer.read_u8().await.unwrap();
         fill(&mut patient).await;

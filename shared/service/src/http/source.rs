@@ -9,30 +9,30 @@ use ipnet::IpNet;
 use crate::source::{is_trusted, subject};
 
 /// Counts connections by their source. Load balancers are not counted: they bring those of many.
-pub(super) struct Sources {
+pub(super) struct ConnectionCounter {
     most: usize,
     trusted: Vec<IpNet>,
     open: Mutex<HashMap<Vec<u8>, usize>>,
 }
 
 /// A connection's place, given back when it is dropped.
-pub(super) enum Place {
+pub(super) enum ConnectionGuard {
     /// Of a load balancer.
     Trusted,
     /// Of a stranger.
-    Counted(Arc<Sources>, Vec<u8>),
+    Counted(Arc<ConnectionCounter>, Vec<u8>),
 }
 
-impl Sources {
+impl ConnectionCounter {
     pub(super) fn new(most: usize, trusted: Vec<IpNet>) -> Arc<Self> {
         Arc::new(Self { most, trusted, open: Mutex::default() })
     }
 
     /// A place for a connection from this address; `None` when its source has as many as it may.
-    pub(super) fn admit(self: &Arc<Self>, peer: IpAddr) -> Option<Place> {
+    pub(super) fn admit(self: &Arc<Self>, peer: IpAddr) -> Option<ConnectionGuard> {
         let peer = peer.to_canonical();
         if is_trusted(peer, &self.trusted) {
-            return Some(Place::Trusted);
+            return Some(ConnectionGuard::Trusted);
         }
         let source = subject("connection", peer);
         let mut open = self.lock();
@@ -41,7 +41,7 @@ impl Sources {
             return None;
         }
         *connections += 1;
-        Some(Place::Counted(self.clone(), source))
+        Some(ConnectionGuard::Counted(self.clone(), source))
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Vec<u8>, usize>> {
@@ -50,7 +50,7 @@ impl Sources {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
         let Self::Counted(sources, source) = self else { return };
         let mut open = sources.lock();
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_source_has_its_number_of_connections_and_a_load_balancer_any() {
-        let sources = Sources::new(2, vec!["10.0.0.0/8".parse().unwrap()]);
+        let sources = ConnectionCounter::new(2, vec!["10.0.0.0/8".parse().unwrap()]);
         let admit = |peer: &str| sources.admit(peer.parse().unwrap());
         let (first, second) = (admit("192.0.2.1"), admit("::ffff:192.0.2.1"));
         assert!(first.is_some() && second.is_some() && admit("192.0.2.1").is_none());

@@ -19,7 +19,7 @@ const OMITTED: &str = "…";
 
 /// An error as it is logged.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Cause {
+pub(super) struct LoggedError {
     /// What it says itself.
     pub(super) error: String,
     /// What its causes say, from the nearest to the deepest.
@@ -28,7 +28,7 @@ pub(super) struct Cause {
     pub(super) database: Vec<(&'static str, String)>,
 }
 
-impl Cause {
+impl LoggedError {
     pub(super) fn of(error: &(dyn Error + 'static)) -> Self {
         let mut cause = Self::default();
         for part in std::iter::successors(Some(error), |error| (**error).source()).take(CAUSES) {
@@ -110,12 +110,12 @@ mod tests {
 
     #[derive(Debug, thiserror::Error)]
     #[error("the reply cannot be read")]
-    struct Unread(#[source] serde_json::Error);
+    struct UnreadableBodyError(#[source] serde_json::Error);
 
     #[test]
     fn an_error_is_told_with_its_causes() {
         let source = serde_json::from_str::<u64>(r#""Pat Reader""#).unwrap_err();
-        let cause = Cause::of(&Unread(source));
+        let cause = LoggedError::of(&UnreadableBodyError(source));
         assert_eq!(cause.error, "the reply cannot be read");
         assert_eq!(cause.causes, ["Data error in JSON, line 1, column 12"]);
     }
@@ -124,7 +124,7 @@ mod tests {
     fn a_cause_that_the_text_has_already_is_not_told_again() {
         let inner = std::io::Error::new(std::io::ErrorKind::ConnectionRefused, "refused");
         let outer = std::io::Error::other(inner);
-        assert_eq!(Cause::of(&outer).causes, [] as [&str; 0]);
+        assert_eq!(LoggedError::of(&outer).causes, [] as [&str; 0]);
     }
 
     #[test]

@@ -8,16 +8,16 @@ use serde_json::{Value, json};
 use tracing::field::{Field, Visit};
 use tracing::{Level, Metadata};
 
-use super::cause::Cause;
+use super::cause::LoggedError;
 
 /// The field with an event's text.
 const MESSAGE: &str = "message";
 
 /// Names and values, in the order in which they were given.
 #[derive(Debug, Default)]
-pub(super) struct Fields(Vec<(&'static str, Value)>);
+pub(super) struct LogFields(Vec<(&'static str, Value)>);
 
-impl Fields {
+impl LogFields {
     fn set(&mut self, name: &'static str, value: Value) {
         match self.0.iter_mut().find(|(known, _)| *known == name) {
             Some((_, known)) => *known = value,
@@ -55,7 +55,7 @@ fn is_for_logs(field: &Field) -> bool {
     !field.name().contains('.')
 }
 
-impl Visit for Fields {
+impl Visit for LogFields {
     fn record_f64(&mut self, field: &Field, value: f64) {
         self.record(field, json!(value));
     }
@@ -77,7 +77,7 @@ impl Visit for Fields {
     }
 
     fn record_error(&mut self, field: &Field, value: &(dyn Error + 'static)) {
-        let Cause { error, causes, database } = Cause::of(value);
+        let LoggedError { error, causes, database } = LoggedError::of(value);
         self.record(field, json!(error));
         if !causes.is_empty() {
             self.set("cause", json!(causes.join(": ")));
@@ -92,7 +92,7 @@ impl Visit for Fields {
     }
 }
 
-impl Fields {
+impl LogFields {
     fn record(&mut self, field: &Field, value: Value) {
         if is_for_logs(field) {
             self.set(field.name(), value);
@@ -101,15 +101,15 @@ impl Fields {
 }
 
 /// A line to be written.
-pub(super) struct Line<'a> {
+pub(super) struct LogLine<'a> {
     process: &'static str,
     level: Level,
     target: &'a str,
-    fields: Fields,
+    fields: LogFields,
 }
 
-impl<'a> Line<'a> {
-    pub(super) fn new(process: &'static str, metadata: &Metadata<'a>, fields: Fields) -> Self {
+impl<'a> LogLine<'a> {
+    pub(super) fn new(process: &'static str, metadata: &Metadata<'a>, fields: LogFields) -> Self {
         Self { process, level: *metadata.level(), target: metadata.target(), fields }
     }
 
@@ -117,7 +117,7 @@ impl<'a> Line<'a> {
     pub(super) fn left_out(process: &'static str, level: Level, message: String, lines: u64) -> Self {
         let fields =
             vec![(MESSAGE, json!("left out equal lines")), ("of", json!(message)), ("lines", json!(lines))];
-        Self { process, level, target: module_path!(), fields: Fields(fields) }
+        Self { process, level, target: module_path!(), fields: LogFields(fields) }
     }
 
     /// Everything in the order in which it is written: when, how bad, what, then the rest.
@@ -158,13 +158,13 @@ impl<'a> Line<'a> {
 mod tests {
     use super::*;
 
-    fn line() -> Line<'static> {
+    fn line() -> LogLine<'static> {
         let fields = vec![
             ("request_id", json!("r-1")),
             (MESSAGE, json!("a \"quoted\"\nmessage")),
             ("cards", json!(3)),
         ];
-        Line { process: "mailer", level: Level::ERROR, target: "mailer::send", fields: Fields(fields) }
+        LogLine { process: "mailer", level: Level::ERROR, target: "mailer::send", fields: LogFields(fields) }
     }
 
     #[test]
@@ -191,8 +191,8 @@ mod tests {
 
     #[test]
     fn what_a_span_says_does_not_replace_what_the_event_says() {
-        let mut fields = Fields(vec![("team_id", json!("own"))]);
-        fields.add_missing(&Fields(vec![("team_id", json!("outer")), ("request_id", json!("r"))]));
+        let mut fields = LogFields(vec![("team_id", json!("own"))]);
+        fields.add_missing(&LogFields(vec![("team_id", json!("outer")), ("request_id", json!("r"))]));
         assert_eq!(fields.0, [("team_id", json!("own")), ("request_id", json!("r"))]);
     }
 }

@@ -16,11 +16,11 @@ pub(super) const WINDOW: Duration = Duration::from_secs(10);
 const KINDS: usize = 500;
 
 /// What makes lines equal: the place in the code, and the database's code and statement where one failed.
-pub(super) type Kind = (Identifier, Option<String>);
+pub(super) type RepeatKey = (Identifier, Option<String>);
 
 /// Lines that were not written.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct LeftOut {
+pub(super) struct SuppressedLines {
     pub(super) level: Level,
     /// What they would have said.
     pub(super) message: String,
@@ -28,7 +28,7 @@ pub(super) struct LeftOut {
 }
 
 #[derive(Debug)]
-struct Count {
+struct RepeatWindow {
     begun: Instant,
     lines: u64,
     level: Level,
@@ -37,42 +37,42 @@ struct Count {
 
 /// The lines of the current windows.
 #[derive(Debug, Default)]
-pub(super) struct Repeats {
-    kinds: HashMap<Kind, Count>,
+pub(super) struct RepeatFilter {
+    kinds: HashMap<RepeatKey, RepeatWindow>,
     /// All that is told apart no more.
-    others: Option<Count>,
+    others: Option<RepeatWindow>,
 }
 
-impl Count {
+impl RepeatWindow {
     fn new((level, message): (Level, &str), now: Instant) -> Self {
         Self { begun: now, lines: 0, level, message: message.to_owned() }
     }
 
-    fn left_out(self) -> Option<LeftOut> {
+    fn left_out(self) -> Option<SuppressedLines> {
         let Self { level, message, lines, .. } = self;
         let lines = lines.checked_sub(WRITTEN).filter(|lines| *lines > 0)?;
-        Some(LeftOut { level, message, lines })
+        Some(SuppressedLines { level, message, lines })
     }
 }
 
-impl Repeats {
+impl RepeatFilter {
     /// Whether a line of this kind is written.
-    pub(super) fn admit(&mut self, kind: Kind, line: (Level, &str), now: Instant) -> bool {
+    pub(super) fn admit(&mut self, kind: RepeatKey, line: (Level, &str), now: Instant) -> bool {
         let is_known = self.kinds.contains_key(&kind);
         let count = if is_known || self.kinds.len() < KINDS {
-            self.kinds.entry(kind).or_insert_with(|| Count::new(line, now))
+            self.kinds.entry(kind).or_insert_with(|| RepeatWindow::new(line, now))
         } else {
-            self.others.get_or_insert_with(|| Count::new(line, now))
+            self.others.get_or_insert_with(|| RepeatWindow::new(line, now))
         };
         count.lines += 1;
         count.lines <= WRITTEN
     }
 
     /// Closes the windows that are over; what was left out of them.
-    pub(super) fn ended(&mut self, now: Instant) -> Vec<LeftOut> {
-        let is_over = |count: &Count| now.saturating_duration_since(count.begun) >= WINDOW;
+    pub(super) fn ended(&mut self, now: Instant) -> Vec<SuppressedLines> {
+        let is_over = |count: &RepeatWindow| now.saturating_duration_since(count.begun) >= WINDOW;
         let kinds = self.kinds.extract_if(|_, count| is_over(count)).map(|(_, count)| count);
-        kinds.chain(self.others.take_if(|count| is_over(count))).filter_map(Count::left_out).collect()
+        kinds.chain(self.others.take_if(|count| is_over(count))).filter_map(RepeatWindow::left_out).collect()
     }
 }
 
@@ -82,30 +82,30 @@ mod tests {
 
     use super::*;
 
-    struct Place;
+    struct TestCallsite;
 
-    impl Callsite for Place {
+    impl Callsite for TestCallsite {
         fn set_interest(&self, _: tracing::subscriber::Interest) {}
         fn metadata(&self) -> &Metadata<'_> {
             unreachable!("only its identity counts")
         }
     }
 
-    static PLACE: Place = Place;
+    static PLACE: TestCallsite = TestCallsite;
 
-    fn kind(failure: &str) -> Kind {
+    fn kind(failure: &str) -> RepeatKey {
         (Identifier(&PLACE), Some(failure.to_owned()))
     }
 
     #[test]
     fn equal_lines_beyond_the_first_few_are_counted_and_told_when_their_window_is_over() {
-        let (mut repeats, begun) = (Repeats::default(), Instant::now());
+        let (mut repeats, begun) = (RepeatFilter::default(), Instant::now());
         let line = (Level::ERROR, "the database failed");
         let written = (0..1_000).filter(|_| repeats.admit(kind("42P01"), line, begun)).count();
         assert_eq!(written, 10);
         assert!(repeats.admit(kind("53300"), line, begun), "another failure at the same place");
         assert_eq!(repeats.ended(begun + WINDOW / 2), []);
-        let left_out = LeftOut { level: Level::ERROR, message: line.1.to_owned(), lines: 990 };
+        let left_out = SuppressedLines { level: Level::ERROR, message: line.1.to_owned(), lines: 990 };
         assert_eq!(repeats.ended(begun + WINDOW), [left_out]);
         assert_eq!(repeats.ended(begun + WINDOW), []);
         assert!(repeats.admit(kind("42P01"), line, begun + WINDOW), "a new window");
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn what_is_remembered_has_a_bound() {
-        let (mut repeats, now) = (Repeats::default(), Instant::now());
+        let (mut repeats, now) = (RepeatFilter::default(), Instant::now());
         let line = (Level::WARN, "a warning");
         let written =
             (0..10_000).filter(|number| repeats.admit(kind(&number.to_string()), line, now)).count();

@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::{Account, Limits};
+use super::{MemoryAccount, MemoryLimits};
 
 /// Bytes that a peer has to move within [`STALL`] so as not to be slow.
 const STEP_BYTES: usize = 64 * 1024;
@@ -38,49 +38,49 @@ pub(super) enum Asked {
 
 /// How a holder's task is told what was decided.
 #[derive(Default)]
-pub(super) struct Signal {
+pub(super) struct HolderSignal {
     pub(super) granted: Notify,
     pub(super) evicted: CancellationToken,
 }
 
 /// All of a budget. Holders are known by the order in which they came.
-pub(super) struct Ledger {
-    limits: Limits,
+pub(super) struct MemoryLedger {
+    limits: MemoryLimits,
     held: usize,
     next: u64,
-    holders: BTreeMap<u64, Holder>,
-    shares: HashMap<Vec<u8>, Share>,
+    holders: BTreeMap<u64, MemoryHolder>,
+    shares: HashMap<Vec<u8>, AccountShare>,
     evictions: u64,
 }
 
 /// What holders of one account have together.
-struct Share {
+struct AccountShare {
     limit: usize,
     held: usize,
     waiting: usize,
     holders: BTreeSet<u64>,
 }
 
-struct Holder {
+struct MemoryHolder {
     accounts: Vec<Vec<u8>>,
     held: usize,
-    wanted: Option<Wanted>,
+    wanted: Option<PendingGrant>,
     /// Whether the next step is the peer's: to send, or to read.
     is_with_peer: bool,
     moved_at: Instant,
     moved: usize,
     /// What the peer has not read yet.
     content: Bytes,
-    signal: Arc<Signal>,
+    signal: Arc<HolderSignal>,
 }
 
 #[derive(Clone, Copy)]
-struct Wanted {
+struct PendingGrant {
     bytes: usize,
     since: Instant,
 }
 
-impl Holder {
+impl MemoryHolder {
     fn is_slow(&self, now: Instant) -> bool {
         self.is_with_peer && self.wanted.is_none() && now.duration_since(self.moved_at) >= STALL
     }
@@ -88,15 +88,15 @@ impl Holder {
 
 /// Why somebody has to wait.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Lack {
+enum MemoryShortage {
     /// The share of the account of this name is used up.
     Share(Vec<u8>),
     /// The budget is.
     Total,
 }
 
-impl Ledger {
-    pub(super) fn new(limits: Limits) -> Self {
+impl MemoryLedger {
+    pub(super) fn new(limits: MemoryLimits) -> Self {
         let (holders, shares) = (BTreeMap::new(), HashMap::new());
         Self { limits, held: 0, next: 0, holders, shares, evictions: 0 }
     }
@@ -109,19 +109,19 @@ impl Ledger {
     /// Adds a holder of nothing.
     pub(super) fn open(
         &mut self,
-        accounts: &[Account],
+        accounts: &[MemoryAccount],
         is_with_peer: bool,
-        signal: Arc<Signal>,
+        signal: Arc<HolderSignal>,
         now: Instant,
     ) -> u64 {
         let id = self.next;
         self.next += 1;
         for account in accounts {
             let limit = account.share_bytes;
-            let new = || Share { limit, held: 0, waiting: 0, holders: BTreeSet::new() };
+            let new = || AccountShare { limit, held: 0, waiting: 0, holders: BTreeSet::new() };
             self.shares.entry(account.name.clone()).or_insert_with(new).holders.insert(id);
         }
-        let holder = Holder {
+        let holder = MemoryHolder {
             accounts: accounts.iter().map(|account| account.name.clone()).collect(),
             held: 0,
             wanted: None,
@@ -154,7 +154,7 @@ impl Ledger {
         if self.shares_of(id).any(|share| share.waiting >= WAITERS_PER_ACCOUNT) {
             return Asked::TurnedAway;
         }
-        self.note_wanted(id, Some(Wanted { bytes, since: now }));
+        self.note_wanted(id, Some(PendingGrant { bytes, since: now }));
         if self.victim(&[(id, lack)], now).is_some() {
             self.settle(now);
         }
@@ -222,8 +222,8 @@ impl Ledger {
     }
 
     /// Grants what can be granted. Returns those who have to wait, and why.
-    fn grant_all(&mut self, now: Instant) -> Vec<(u64, Lack)> {
-        let wanted = |(id, holder): (&u64, &Holder)| holder.wanted.map(|wanted| (*id, wanted.bytes));
+    fn grant_all(&mut self, now: Instant) -> Vec<(u64, MemoryShortage)> {
+        let wanted = |(id, holder): (&u64, &MemoryHolder)| holder.wanted.map(|wanted| (*id, wanted.bytes));
         let mut waiting: Vec<(u64, usize)> = self.holders.iter().filter_map(wanted).collect();
         waiting.sort_by_cached_key(|(id, _)| (self.heaviest_share(*id), *id));
         let mut pressed = Vec::new();
@@ -243,7 +243,7 @@ impl Ledger {
 
     /// What keeps a holder from having so much more. The oldest of all has room for the largest thing, and so has the oldest of each
     /// account in its share: so there is always one who need not wait, and no half of things can hold each other up.
-    fn lack(&self, id: u64, bytes: usize) -> Option<Lack> {
+    fn lack(&self, id: u64, bytes: usize) -> Option<MemoryShortage> {
         let held = |id: &u64| self.holders.get(id).map_or(0, |holder| holder.held);
         let fits = |oldest: Option<&u64>, in_all: usize, limit: usize| match oldest {
             Some(oldest) if *oldest == id && held(&id) + bytes <= self.limits.largest_bytes => true,
@@ -256,17 +256,17 @@ impl Ledger {
         for name in &self.holders.get(&id)?.accounts {
             let share = self.shares.get(name)?;
             if !fits(share.holders.first(), share.held, share.limit) {
-                return Some(Lack::Share(name.clone()));
+                return Some(MemoryShortage::Share(name.clone()));
             }
         }
         let oldest = self.holders.first_key_value().map(|(oldest, _)| oldest);
-        (!fits(oldest, self.held, self.limits.total_bytes)).then_some(Lack::Total)
+        (!fits(oldest, self.held, self.limits.total_bytes)).then_some(MemoryShortage::Total)
     }
 
     /// Who makes place for those who wait, of whom the first for whom somebody has to decides. For a lack it is the slow one that
     /// holds most, of the account whose share is used up, or of all. And when all is used up and the wait becomes long, of the account
     /// that holds most, and more than the one who waits would, the holder that has most. Each is looked for once, however many wait.
-    fn victim(&self, pressed: &[(u64, Lack)], now: Instant) -> Option<u64> {
+    fn victim(&self, pressed: &[(u64, MemoryShortage)], now: Instant) -> Option<u64> {
         let mut looked_at = HashSet::new();
         let greediest = LazyCell::new(|| self.greediest());
         pressed.iter().find_map(|(id, lack)| {
@@ -274,21 +274,21 @@ impl Ledger {
             let slow = if looked_at.insert(lack) { self.slow_one(lack, now) } else { None };
             slow.or_else(|| {
                 let (victim, share) = (*greediest)?;
-                (*lack == Lack::Total && self.is_owed(*id, share, now)).then_some(victim)
+                (*lack == MemoryShortage::Total && self.is_owed(*id, share, now)).then_some(victim)
             })
         })
     }
 
     /// Of the slow ones in the way the one that holds most.
-    fn slow_one(&self, lack: &Lack, now: Instant) -> Option<u64> {
-        let most = |slow: &mut dyn Iterator<Item = (u64, &Holder)>| {
+    fn slow_one(&self, lack: &MemoryShortage, now: Instant) -> Option<u64> {
+        let most = |slow: &mut dyn Iterator<Item = (u64, &MemoryHolder)>| {
             slow.filter(|(_, holder)| holder.held > 0 && holder.is_slow(now))
                 .max_by_key(|(_, holder)| holder.held)
                 .map(|(id, _)| id)
         };
         match lack {
-            Lack::Total => most(&mut self.holders.iter().map(|(id, holder)| (*id, holder))),
-            Lack::Share(name) => {
+            MemoryShortage::Total => most(&mut self.holders.iter().map(|(id, holder)| (*id, holder))),
+            MemoryShortage::Share(name) => {
                 let ids = &self.shares.get(name)?.holders;
                 most(&mut ids.iter().filter_map(|id| Some((*id, self.holders.get(id)?))))
             }
@@ -327,7 +327,7 @@ impl Ledger {
         })
     }
 
-    fn shares_of(&self, id: u64) -> impl Iterator<Item = &Share> {
+    fn shares_of(&self, id: u64) -> impl Iterator<Item = &AccountShare> {
         let accounts = self.holders.get(&id).map_or(&[][..], |holder| &holder.accounts);
         accounts.iter().filter_map(|name| self.shares.get(name))
     }
@@ -346,7 +346,7 @@ impl Ledger {
     }
 
     /// Notes what a holder waits for, or that it waits no longer. Returns what it waited for.
-    fn note_wanted(&mut self, id: u64, wanted: Option<Wanted>) -> Option<Wanted> {
+    fn note_wanted(&mut self, id: u64, wanted: Option<PendingGrant>) -> Option<PendingGrant> {
         let holder = self.holders.get_mut(&id)?;
         let before = std::mem::replace(&mut holder.wanted, wanted);
         for name in &holder.accounts {
@@ -387,7 +387,7 @@ impl Ledger {
         }
     }
 
-    fn remove(&mut self, id: u64) -> Option<Holder> {
+    fn remove(&mut self, id: u64) -> Option<MemoryHolder> {
         let held = self.holders.get(&id)?.held;
         self.release(id, held);
         self.note_wanted(id, None);

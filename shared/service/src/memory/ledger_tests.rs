@@ -4,35 +4,35 @@ use super::*;
 
 const LARGEST: usize = 100;
 
-fn account(name: &str, share_bytes: usize) -> Account {
-    Account { name: name.as_bytes().to_vec(), share_bytes }
+fn account(name: &str, share_bytes: usize) -> MemoryAccount {
+    MemoryAccount { name: name.as_bytes().to_vec(), share_bytes }
 }
 
-fn ledger(total_bytes: usize) -> Ledger {
-    Ledger::new(Limits { total_bytes, largest_bytes: LARGEST })
+fn ledger(total_bytes: usize) -> MemoryLedger {
+    MemoryLedger::new(MemoryLimits { total_bytes, largest_bytes: LARGEST })
 }
 
 /// A sender on these accounts, each with a share of 200.
-fn sender(ledger: &mut Ledger, names: &[&str], now: Instant) -> (u64, Arc<Signal>) {
-    let accounts: Vec<Account> = names.iter().map(|name| account(name, 200)).collect();
-    let signal = Arc::<Signal>::default();
+fn sender(ledger: &mut MemoryLedger, names: &[&str], now: Instant) -> (u64, Arc<HolderSignal>) {
+    let accounts: Vec<MemoryAccount> = names.iter().map(|name| account(name, 200)).collect();
+    let signal = Arc::<HolderSignal>::default();
     (ledger.open(&accounts, true, signal.clone(), now), signal)
 }
 
 /// An answer that is to be read.
-fn answer(ledger: &mut Ledger, name: &str, bytes: usize, now: Instant) -> (u64, Arc<Signal>) {
-    let signal = Arc::<Signal>::default();
+fn answer(ledger: &mut MemoryLedger, name: &str, bytes: usize, now: Instant) -> (u64, Arc<HolderSignal>) {
+    let signal = Arc::<HolderSignal>::default();
     let id = ledger.open(&[account(name, 200)], false, signal.clone(), now);
     ledger.put(id, Bytes::from(vec![0; bytes]), now);
     (id, signal)
 }
 
 /// Asks; true when it is granted at once.
-fn gets(ledger: &mut Ledger, id: u64, bytes: usize, now: Instant) -> bool {
+fn gets(ledger: &mut MemoryLedger, id: u64, bytes: usize, now: Instant) -> bool {
     ledger.ask(id, bytes, now) == Asked::Granted
 }
 
-fn held(ledger: &Ledger, id: u64) -> Option<usize> {
+fn held(ledger: &MemoryLedger, id: u64) -> Option<usize> {
     ledger.holders.get(&id).map(|holder| holder.held)
 }
 
@@ -168,7 +168,7 @@ fn whatever_peers_do_the_budget_holds_and_somebody_gets_on() {
     };
     for _ in 0..200 {
         let mut ledger = ledger(300);
-        let mut open: Vec<(u64, Arc<Signal>)> = Vec::new();
+        let mut open: Vec<(u64, Arc<HolderSignal>)> = Vec::new();
         for step in 0..200_u32 {
             let now = begun + Duration::from_millis(20) * step;
             if random(4) == 0 {
@@ -209,7 +209,7 @@ fn whatever_peers_do_the_budget_holds_and_somebody_gets_on() {
     }
 }
 
-fn assert_sound(ledger: &Ledger) {
+fn assert_sound(ledger: &MemoryLedger) {
     let in_all: usize = ledger.holders.values().map(|holder| holder.held).sum();
     assert_eq!(in_all, ledger.held);
     assert!(ledger.held <= 300, "{}", ledger.held);
@@ -224,31 +224,31 @@ fn assert_sound(ledger: &Ledger) {
 }
 
 /// Those who have to wait, and why.
-fn pressed(ledger: &Ledger) -> Vec<(u64, Lack)> {
+fn pressed(ledger: &MemoryLedger) -> Vec<(u64, MemoryShortage)> {
     let wanted = ledger.holders.iter().filter_map(|(id, holder)| Some((*id, holder.wanted?.bytes)));
     wanted.filter_map(|(id, bytes)| Some((id, ledger.lack(id, bytes)?))).collect()
 }
 
 /// Looking once for all who wait finds whom looking for each of them finds.
-fn assert_plain_choice(ledger: &Ledger, now: Instant) {
+fn assert_plain_choice(ledger: &MemoryLedger, now: Instant) {
     let pressed = pressed(ledger);
     let plain = pressed.iter().find_map(|(id, lack)| plain_victim_for(ledger, *id, lack, now));
     assert_eq!(ledger.victim(&pressed, now), plain);
 }
 
 /// Who makes place for one who waits, looked for among all.
-fn plain_victim_for(ledger: &Ledger, waits: u64, lack: &Lack, now: Instant) -> Option<u64> {
+fn plain_victim_for(ledger: &MemoryLedger, waits: u64, lack: &MemoryShortage, now: Instant) -> Option<u64> {
     let others = || ledger.holders.iter().filter(|(id, holder)| **id != waits && holder.held > 0);
-    let is_in_the_way = |holder: &Holder| match lack {
-        Lack::Share(name) => holder.accounts.contains(name),
-        Lack::Total => true,
+    let is_in_the_way = |holder: &MemoryHolder| match lack {
+        MemoryShortage::Share(name) => holder.accounts.contains(name),
+        MemoryShortage::Total => true,
     };
     let slow = others().filter(|(_, holder)| holder.is_slow(now) && is_in_the_way(holder));
     if let Some((id, _)) = slow.max_by_key(|(_, holder)| holder.held) {
         return Some(*id);
     }
     let wanted = ledger.holders[&waits].wanted?;
-    if *lack != Lack::Total || now.duration_since(wanted.since) < PATIENCE {
+    if *lack != MemoryShortage::Total || now.duration_since(wanted.since) < PATIENCE {
         return None;
     }
     let fair = ledger.heaviest_share(waits) + wanted.bytes;

@@ -1,6 +1,6 @@
 //! The list, in the order of the documentation.
 
-use super::{Kind, Label, Metric};
+use super::{Metric, MetricKind, MetricLabel};
 
 /// Calls and messages wait in these.
 pub(crate) const QUEUES: [&str; 6] = ["send", "push", "formula", "deliveries", "dead", "parked"];
@@ -13,31 +13,31 @@ const DISPATCHER: &[&str] = &["dispatcher"];
 const WORKERS: &[&str] = &["mailer", "syncer"];
 const ALL: &[&str] = &[];
 
-const fn label(name: &'static str, values: &'static [&'static str]) -> Label {
-    Label { name, values }
+const fn label(name: &'static str, values: &'static [&'static str]) -> MetricLabel {
+    MetricLabel { name, values }
 }
 
 const fn metric(
-    kind: Kind,
+    kind: MetricKind,
     name: &'static str,
     by: &'static [&'static str],
-    labels: &'static [Label],
+    labels: &'static [MetricLabel],
     help: &'static str,
 ) -> Metric {
     Metric { name, kind, by, labels, help }
 }
 
-const CALL_QUEUE: Label = label("queue", &["send", "push", "formula"]);
+const CALL_QUEUE: MetricLabel = label("queue", &["send", "push", "formula"]);
 /// Of a message that another worker had, or none.
-const FIRST_QUEUE: Label = label("queue", &["send", "push", "formula", "unknown"]);
-const QUEUE: Label = label("queue", &QUEUES);
-const MEMORY: Label = label("budget", &["bodies", "anonymous_bodies", "answers"]);
-const PROVIDER: Label = label("provider", &["smarty", "stripe", "language_model"]);
-const BACKLOG: Label = label("kind", &store::BACKLOG_KINDS);
+const FIRST_QUEUE: MetricLabel = label("queue", &["send", "push", "formula", "unknown"]);
+const QUEUE: MetricLabel = label("queue", &QUEUES);
+const MEMORY: MetricLabel = label("budget", &["bodies", "anonymous_bodies", "answers"]);
+const PROVIDER: MetricLabel = label("provider", &["smarty", "stripe", "language_model"]);
+const BACKLOG: MetricLabel = label("kind", &store::BACKLOG_KINDS);
 
 /// All of them, in the order of the documentation.
 pub const METRICS: &[Metric] = {
-    use Kind::{Counter, Gauge, Histogram};
+    use MetricKind::{Counter, Gauge, Histogram};
     &[
         metric(
             Counter,

@@ -7,7 +7,7 @@ use wiremock::matchers::any;
 use wiremock::{Mock, MockServer, Request, Respond, ResponseTemplate};
 
 #[derive(Default)]
-struct Kept {
+struct BucketContents {
     files: HashMap<String, Vec<u8>>,
     /// By number.
     parts: BTreeMap<u32, Vec<u8>>,
@@ -15,17 +15,17 @@ struct Kept {
 }
 
 #[derive(Clone, Default)]
-struct Shelf(Arc<Mutex<Kept>>);
+struct SharedBucketContents(Arc<Mutex<BucketContents>>);
 
 /// A bucket for one test; one upload in parts at a time.
 pub(super) struct FakeBucket {
     server: MockServer,
-    shelf: Shelf,
+    shelf: SharedBucketContents,
 }
 
 impl FakeBucket {
     pub(super) async fn start() -> Self {
-        let (server, shelf) = (MockServer::start().await, Shelf::default());
+        let (server, shelf) = (MockServer::start().await, SharedBucketContents::default());
         Mock::given(any()).respond_with(shelf.clone()).mount(&server).await;
         Self { server, shelf }
     }
@@ -39,13 +39,13 @@ impl FakeBucket {
     }
 }
 
-impl Shelf {
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+impl SharedBucketContents {
+    fn kept(&self) -> MutexGuard<'_, BucketContents> {
         self.0.lock().unwrap()
     }
 }
 
-impl Respond for Shelf {
+impl Respond for SharedBucketContents {
     fn respond(&self, request: &Request) -> ResponseTemplate {
         let mut kept = self.kept();
         assert!(request.headers["authorization"].to_str().unwrap().contains("Credential=id/"));
@@ -62,7 +62,7 @@ impl Respond for Shelf {
     }
 }
 
-impl Kept {
+impl BucketContents {
     fn list(&self, query: &HashMap<String, String>) -> ResponseTemplate {
         let found = self.files.iter().filter(|(file, _)| file.starts_with(&query["prefix"]));
         let found = found.map(|(file, content)| {

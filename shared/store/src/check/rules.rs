@@ -4,26 +4,26 @@
 //! a statement costs what its portion costs: what belongs to a row is looked up by index, never joined by a condition that
 //! the planner may turn into a loop over the portion.
 
-use super::walk::{Column, Key};
+use super::walk::{IndexColumn, IndexKey};
 
 /// A rule and how it is checked.
-pub(super) struct Rule {
+pub(super) struct CheckRule {
     pub(super) name: &'static str,
-    pub(super) check: Check,
+    pub(super) check: CheckMethod,
 }
 
 /// How a rule is checked.
-pub(super) enum Check {
+pub(super) enum CheckMethod {
     /// In each portion of a table. The statement gives subject and detail of what breaks the rule. `{1}`: how many are listed;
     /// `{2}`: what the rule needs besides.
-    Portions { key: Key, sql: &'static str, needs: Needs },
+    Portions { key: IndexKey, sql: &'static str, needs: CheckParameter },
     /// A total that stands somewhere is the sum of rows that may be too many for one statement.
-    Sums(Sums),
+    Sums(SumComparison),
 }
 
 /// What a rule's statement needs to know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Needs {
+pub(super) enum CheckParameter {
     Nothing,
     /// Charges reserved before are stuck.
     StuckBefore,
@@ -33,53 +33,70 @@ pub(super) enum Needs {
 
 /// `{1}` in both statements is the first id that counts as recent. What is older is summed up in portions; it no longer comes
 /// in meanwhile. What is recent is summed up by the statement that reads the totals.
-pub(super) struct Sums {
-    pub(super) rows: Key,
+pub(super) struct SumComparison {
+    pub(super) rows: IndexKey,
     /// Group and sum.
     pub(super) rows_sql: &'static str,
-    pub(super) totals: Key,
+    pub(super) totals: IndexKey,
     /// Group, subject, total, and the sum of what is recent.
     pub(super) totals_sql: &'static str,
     /// What the rows are called.
     pub(super) label: &'static str,
 }
 
-const CHARGES: Key =
-    Key { table: "charges", filter: "true", columns: &[Column::Uuid("team_id"), Column::Uuid("charge_id")] };
-const OPEN_CHARGES: Key =
-    Key { table: "charges", filter: "state = 'reserved'", columns: &[Column::Time("created_at")] };
-const CARDS_BY_CHARGE: Key =
-    Key { table: "pieces", filter: "true", columns: &[Column::Uuid("charge_id"), Column::Uuid("team_id")] };
-const CARDS_BY_ADDRESS: Key = Key {
+const CHARGES: IndexKey = IndexKey {
+    table: "charges",
+    filter: "true",
+    columns: &[IndexColumn::Uuid("team_id"), IndexColumn::Uuid("charge_id")],
+};
+const OPEN_CHARGES: IndexKey =
+    IndexKey { table: "charges", filter: "state = 'reserved'", columns: &[IndexColumn::Time("created_at")] };
+const CARDS_BY_CHARGE: IndexKey = IndexKey {
     table: "pieces",
     filter: "true",
-    columns: &[Column::Uuid("team_id"), Column::Text("campaign_id"), Column::Uuid("address_id")],
+    columns: &[IndexColumn::Uuid("charge_id"), IndexColumn::Uuid("team_id")],
 };
-const LEDGER: Key = Key {
+const CARDS_BY_ADDRESS: IndexKey = IndexKey {
+    table: "pieces",
+    filter: "true",
+    columns: &[
+        IndexColumn::Uuid("team_id"),
+        IndexColumn::Text("campaign_id"),
+        IndexColumn::Uuid("address_id"),
+    ],
+};
+const LEDGER: IndexKey = IndexKey {
     table: "ledger_transactions",
     filter: "true",
-    columns: &[Column::Uuid("team_id"), Column::Uuid("transaction_id")],
+    columns: &[IndexColumn::Uuid("team_id"), IndexColumn::Uuid("transaction_id")],
 };
-const ENTRIES: Key = Key { table: "ledger_entries", ..LEDGER };
-const ACCOUNTS: Key = Key {
+const ENTRIES: IndexKey = IndexKey { table: "ledger_entries", ..LEDGER };
+const ACCOUNTS: IndexKey = IndexKey {
     table: "ledger_accounts",
     filter: "true",
-    columns: &[Column::Uuid("team_id"), Column::Text("account")],
+    columns: &[IndexColumn::Uuid("team_id"), IndexColumn::Text("account")],
 };
 // The key of campaigns is a text, and texts have no last one: they are walked over team by team.
-const TEAMS: Key = Key { table: "teams", filter: "true", columns: &[Column::Uuid("team_id")] };
-const SENDS: Key =
-    Key { table: "sends", filter: "true", columns: &[Column::Uuid("team_id"), Column::Uuid("send_id")] };
-const RECIPIENTS_BY_CHARGE: Key =
-    Key { table: "recipients", filter: "charge_id IS NOT NULL", columns: &[Column::Uuid("charge_id")] };
-const PRINT_RUNS: Key = Key { table: "print_runs", filter: "true", columns: &[Column::Uuid("run_id")] };
+const TEAMS: IndexKey = IndexKey { table: "teams", filter: "true", columns: &[IndexColumn::Uuid("team_id")] };
+const SENDS: IndexKey = IndexKey {
+    table: "sends",
+    filter: "true",
+    columns: &[IndexColumn::Uuid("team_id"), IndexColumn::Uuid("send_id")],
+};
+const RECIPIENTS_BY_CHARGE: IndexKey = IndexKey {
+    table: "recipients",
+    filter: "charge_id IS NOT NULL",
+    columns: &[IndexColumn::Uuid("charge_id")],
+};
+const PRINT_RUNS: IndexKey =
+    IndexKey { table: "print_runs", filter: "true", columns: &[IndexColumn::Uuid("run_id")] };
 
-const fn portions(name: &'static str, key: Key, sql: &'static str) -> Rule {
-    Rule { name, check: Check::Portions { key, sql, needs: Needs::Nothing } }
+const fn portions(name: &'static str, key: IndexKey, sql: &'static str) -> CheckRule {
+    CheckRule { name, check: CheckMethod::Portions { key, sql, needs: CheckParameter::Nothing } }
 }
 
 /// All of them.
-pub(super) const RULES: &[Rule] = &[
+pub(super) const RULES: &[CheckRule] = &[
     portions(
         "a charge is the sum of its cards",
         CHARGES,
@@ -132,13 +149,13 @@ pub(super) const RULES: &[Rule] = &[
              WHERE charges.team_id = booked.team_id AND charges.charge_id = booked.charge_id LIMIT 1) charge ON true
          WHERE charge.state IS NULL LIMIT {1}",
     ),
-    Rule {
+    CheckRule {
         name: "a charge does not stay open",
-        check: Check::Portions {
+        check: CheckMethod::Portions {
             key: OPEN_CHARGES,
             sql: "SELECT charge_id::text, format('reserved since %s', created_at) FROM charges
                   WHERE {range} AND state = 'reserved' AND created_at < {2}::timestamptz LIMIT {1}",
-            needs: Needs::StuckBefore,
+            needs: CheckParameter::StuckBefore,
         },
     },
     portions(
@@ -147,9 +164,9 @@ pub(super) const RULES: &[Rule] = &[
         "SELECT transaction_id::text, format('%s cents', sum(amount_cents)) FROM ledger_entries
          WHERE {range} GROUP BY team_id, transaction_id HAVING sum(amount_cents) <> 0 LIMIT {1}",
     ),
-    Rule {
+    CheckRule {
         name: "an account's balance is the sum of its entries",
-        check: Check::Sums(Sums {
+        check: CheckMethod::Sums(SumComparison {
             rows: ENTRIES,
             rows_sql: "SELECT team_id || account, sum(amount_cents)::bigint FROM ledger_entries
                        WHERE {range} AND transaction_id < {1} GROUP BY 1",
@@ -162,9 +179,9 @@ pub(super) const RULES: &[Rule] = &[
             label: "entries",
         }),
     },
-    Rule {
+    CheckRule {
         name: "what a campaign's budget has committed is what its charges amount to",
-        check: Check::Sums(Sums {
+        check: CheckMethod::Sums(SumComparison {
             rows: CHARGES,
             rows_sql: "SELECT team_id || campaign_id, sum(amount_cents)::bigint FROM charges
                        WHERE {range} AND charge_id < {1} AND state <> 'declined' GROUP BY 1",
@@ -182,9 +199,9 @@ pub(super) const RULES: &[Rule] = &[
         }),
     },
     // Whose cards lie close together, found in the index alone, are looked at: a later step of the same campaign may be close, too.
-    Rule {
+    CheckRule {
         name: "an address is mailed once per campaign step within the duplicate window",
-        check: Check::Portions {
+        check: CheckMethod::Portions {
             key: CARDS_BY_ADDRESS,
             sql: "WITH close AS MATERIALIZED (
                       SELECT DISTINCT team_id, campaign_id, address_id FROM (
@@ -202,7 +219,7 @@ pub(super) const RULES: &[Rule] = &[
                           WHERE pieces.team_id = close.team_id AND pieces.campaign_id = close.campaign_id
                               AND pieces.address_id = close.address_id OFFSET 0) card) piece
                   WHERE created_at - before < make_interval(days => {2}::integer) LIMIT {1}",
-            needs: Needs::DuplicateDays,
+            needs: CheckParameter::DuplicateDays,
         },
     },
     portions(

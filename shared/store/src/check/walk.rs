@@ -26,40 +26,40 @@ const SHRINK: i64 = 8;
 
 /// The columns of an index that is walked along.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Key {
+pub(super) struct IndexKey {
     pub(super) table: &'static str,
     /// Which rows; those of a partial index.
     pub(super) filter: &'static str,
-    pub(super) columns: &'static [Column],
+    pub(super) columns: &'static [IndexColumn],
 }
 
 /// A column's name and type.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Column {
+pub(super) enum IndexColumn {
     Uuid(&'static str),
     Time(&'static str),
     Text(&'static str),
 }
 
 /// A place in the index: a value for each column.
-pub(super) type Place = Vec<String>;
+pub(super) type IndexPosition = Vec<String>;
 
 /// Rows behind one place until another.
-pub(super) struct Portion {
+pub(super) struct IndexPortion {
     /// What the statement found in it.
     pub(super) found: Vec<Row>,
     /// How many rows were looked at, about.
     pub(super) rows: i64,
     /// `None` when nothing is behind it.
-    until: Option<Place>,
+    until: Option<IndexPosition>,
 }
 
 /// How many rows the next portion has.
-struct Pace {
+struct PortionSizer {
     rows: i64,
 }
 
-impl Column {
+impl IndexColumn {
     const fn name(self) -> &'static str {
         match self {
             Self::Uuid(name) | Self::Time(name) | Self::Text(name) => name,
@@ -84,8 +84,8 @@ impl Column {
     }
 }
 
-impl Key {
-    fn end(&self, which: usize) -> Place {
+impl IndexKey {
+    fn end(&self, which: usize) -> IndexPosition {
         self.columns.iter().map(|column| column.ends()[which].to_owned()).collect()
     }
 
@@ -125,7 +125,7 @@ impl Key {
     }
 }
 
-impl Pace {
+impl PortionSizer {
     const fn new() -> Self {
         Self { rows: FIRST_ROWS }
     }
@@ -152,16 +152,16 @@ impl Store {
     /// `{1}`, `{2}` and so on for the other parameters. `take` gets what was found, and whether to go on is what it gives.
     pub(super) async fn check_walk(
         &self,
-        key: &Key,
+        key: &IndexKey,
         sql: &str,
         parameters: &[&(dyn ToSql + Sync)],
-        mut take: impl FnMut(&Portion) -> bool,
+        mut take: impl FnMut(&IndexPortion) -> bool,
     ) -> Result<()> {
         let mut sql = sql.replace("{range}", &key.range());
         for number in 1..=parameters.len() {
             sql = sql.replace(&format!("{{{number}}}"), &format!("${}", 2 * key.columns.len() + number));
         }
-        let (mut after, mut pace) = (key.end(0), Pace::new());
+        let (mut after, mut pace) = (key.end(0), PortionSizer::new());
         loop {
             let begun = Instant::now();
             let portion = match self.check_portion(key, &sql, parameters, &after, pace.rows).await {
@@ -179,12 +179,12 @@ impl Store {
 
     async fn check_portion(
         &self,
-        key: &Key,
+        key: &IndexKey,
         sql: &str,
         parameters: &[&(dyn ToSql + Sync)],
-        after: &Place,
+        after: &IndexPosition,
         rows: i64,
-    ) -> Result<Portion> {
+    ) -> Result<IndexPortion> {
         let mut connection = self.connection().await?;
         let transaction = connection.begin().await?;
         transaction.check_settings().await?;
@@ -192,14 +192,15 @@ impl Store {
         let offset = rows - 1;
         bounds.push(&offset);
         let row = transaction.row(&key.boundary(), &bounds).await?;
-        let until = row.map(|row| (0..key.columns.len()).map(|column| row.get(column)).collect::<Place>());
+        let until =
+            row.map(|row| (0..key.columns.len()).map(|column| row.get(column)).collect::<IndexPosition>());
         let last = until.clone().unwrap_or_else(|| key.end(1));
         bounds.pop();
         bounds.extend(last.iter().map(|value| value as &(dyn ToSql + Sync)));
         bounds.extend_from_slice(parameters);
         let found = transaction.rows(sql, &bounds).await?;
         transaction.commit().await?;
-        Ok(Portion { found, rows, until })
+        Ok(IndexPortion { found, rows, until })
     }
 }
 
@@ -220,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_portion_is_as_large_as_its_time_allows_and_never_empty() {
-        let mut pace = Pace::new();
+        let mut pace = PortionSizer::new();
         for _ in 0..20 {
             pace.took(Duration::from_millis(10));
         }
@@ -233,8 +234,11 @@ mod tests {
 
     #[test]
     fn the_statements_of_a_walk() {
-        let key =
-            Key { table: "charges", filter: "true", columns: &[Column::Uuid("team_id"), Column::Text("id")] };
+        let key = IndexKey {
+            table: "charges",
+            filter: "true",
+            columns: &[IndexColumn::Uuid("team_id"), IndexColumn::Text("id")],
+        };
         assert_eq!(
             key.range(),
             "(team_id, id) > ($1::text::uuid, $2::text::text) AND (team_id, id) <= ($3::text::uuid, $4::text::text)"

@@ -1,31 +1,31 @@
 //! What the provider's answers mean. Pure.
 
 use address::{
-    AddressInput, Correction, Failure, Field, Level, Parsed, Reading, Strictness, Verdict, Verified,
-    is_one_component_apart,
+    AddressCorrection, AddressError, AddressField, AddressInput, AddressVerdict, CheckedAddress,
+    ConfirmationLevel, ParsedAddress, VerificationStrictness, VerifiedAddress, is_one_component_apart,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// An address that the provider knows, as far as we use it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Candidate {
+struct SmartyCandidate {
     input_index: usize,
     #[serde(default)]
     delivery_line_1: String,
     #[serde(default)]
     delivery_line_2: String,
     #[serde(default)]
-    components: Components,
+    components: SmartyComponents,
     #[serde(default)]
-    metadata: Metadata,
+    metadata: SmartyMetadata,
     #[serde(default)]
-    analysis: Analysis,
+    analysis: SmartyAnalysis,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Components {
+struct SmartyComponents {
     urbanization: String,
     secondary_designator: String,
     secondary_number: String,
@@ -37,7 +37,7 @@ struct Components {
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Metadata {
+struct SmartyMetadata {
     latitude: Option<f64>,
     longitude: Option<f64>,
     /// How exact the place is: `Zip9`, `Rooftop`, ...
@@ -48,7 +48,7 @@ struct Metadata {
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Analysis {
+struct SmartyAnalysis {
     /// `Y` confirmed · `S` the house, its unit not · `D` the house, which has units and none was sent · `N` not.
     dpv_match_code: String,
 }
@@ -56,7 +56,7 @@ struct Analysis {
 /// The answer for each of `count` addresses of a batch: the first candidate, or null where there is none.
 pub(super) fn by_input(body: &[u8], count: usize) -> Result<Vec<Value>, String> {
     let unreadable = |error: serde_json::Error| format!("the provider's answer cannot be read: {error}");
-    let candidates: Vec<Candidate> = serde_json::from_slice(body).map_err(unreadable)?;
+    let candidates: Vec<SmartyCandidate> = serde_json::from_slice(body).map_err(unreadable)?;
     let mut answers = vec![Value::Null; count];
     for candidate in candidates {
         let answer = answers
@@ -71,8 +71,12 @@ pub(super) fn by_input(body: &[u8], count: usize) -> Result<Vec<Value>, String> 
 
 /// The verdict that an answer gives. Where the provider knows no such address, it is what could be read, with the
 /// provider's refusal as what is lacking.
-pub(super) fn judge(reading: Reading, answer: &Value, strictness: Strictness) -> Verdict {
-    let known = serde_json::from_value::<Candidate>(answer.clone()).ok();
+pub(super) fn judge(
+    reading: CheckedAddress,
+    answer: &Value,
+    strictness: VerificationStrictness,
+) -> AddressVerdict {
+    let known = serde_json::from_value::<SmartyCandidate>(answer.clone()).ok();
     match known.as_ref().and_then(|candidate| Some((candidate, candidate.level()?))) {
         Some((candidate, level)) => {
             let parsed = candidate.parsed(reading.parsed());
@@ -84,29 +88,29 @@ pub(super) fn judge(reading: Reading, answer: &Value, strictness: Strictness) ->
             }
             let only = parsed.one_line;
             let refusal = format!("the postal service knows no such address, only {only}");
-            reading.unconfirmed(Failure::Provider(refusal)).demand(strictness)
+            reading.unconfirmed(AddressError::Provider(refusal)).demand(strictness)
         }
         None if reading.failure().is_some() => reading.verdict(),
         None => {
             let refusal = "the postal service knows no such address".to_owned();
-            reading.unconfirmed(Failure::Provider(refusal)).demand(strictness)
+            reading.unconfirmed(AddressError::Provider(refusal)).demand(strictness)
         }
     }
 }
 
-impl Candidate {
+impl SmartyCandidate {
     /// How much is confirmed; `None` when nothing is. A house without the unit that it needs is no delivery point.
-    fn level(&self) -> Option<Level> {
+    fn level(&self) -> Option<ConfirmationLevel> {
         match self.analysis.dpv_match_code.as_str() {
-            "Y" => Some(Level::DeliveryPoint),
-            "S" | "D" => Some(Level::Street),
+            "Y" => Some(ConfirmationLevel::DeliveryPoint),
+            "S" | "D" => Some(ConfirmationLevel::Street),
             _ => None,
         }
     }
 
     /// The provider's form, read as any address is, so that it has the same identity whoever verified it.
-    fn parsed(&self, sent: &Parsed) -> Parsed {
-        let Components { secondary_designator, secondary_number, .. } = &self.components;
+    fn parsed(&self, sent: &ParsedAddress) -> ParsedAddress {
+        let SmartyComponents { secondary_designator, secondary_number, .. } = &self.components;
         let unit = format!("{secondary_designator} {secondary_number}");
         let unit = unit.trim();
         let house = self.delivery_line_1.strip_suffix(unit).map(str::trim_end);
@@ -136,19 +140,24 @@ impl Candidate {
         })
     }
 
-    fn verified(&self, sent: &Parsed, parsed: Parsed, level: Level) -> Box<Verified> {
+    fn verified(
+        &self,
+        sent: &ParsedAddress,
+        parsed: ParsedAddress,
+        level: ConfirmationLevel,
+    ) -> Box<VerifiedAddress> {
         let corrections = corrections(sent, &parsed);
-        let shortfall = (level == Level::Street).then(|| {
+        let shortfall = (level == ConfirmationLevel::Street).then(|| {
             let line = parsed.line1.clone();
             if self.analysis.dpv_match_code == "D" {
-                Failure::MissingUnit(line)
+                AddressError::MissingUnit(line)
             } else {
-                Failure::UnknownUnit(line)
+                AddressError::UnknownUnit(line)
             }
         });
         // A place that is only the ZIP's is none of the address.
         let is_located = !matches!(self.metadata.precision.as_str(), "" | "Unknown" | "None" | "Zip5");
-        let mut verified = Verified { written_id: sent.id(), ..parsed.verified(corrections, level) };
+        let mut verified = VerifiedAddress { written_id: sent.id(), ..parsed.verified(corrections, level) };
         verified.shortfall = shortfall;
         if let (true, Some(latitude), Some(longitude)) =
             (is_located, self.metadata.latitude, self.metadata.longitude)
@@ -166,19 +175,19 @@ impl Candidate {
 }
 
 /// A care-of line as it was sent: a provider does not return it.
-fn care_of(sent: &Parsed) -> &str {
+fn care_of(sent: &ParsedAddress) -> &str {
     if sent.line2.starts_with("c/o ") || sent.line2.starts_with("Attn ") { &sent.line2 } else { "" }
 }
 
-fn corrections(sent: &Parsed, now: &Parsed) -> Vec<Correction> {
+fn corrections(sent: &ParsedAddress, now: &ParsedAddress) -> Vec<AddressCorrection> {
     [
-        (Field::Address1, &sent.line1, &now.line1),
-        (Field::City, &sent.city, &now.city),
-        (Field::State, &sent.state, &now.state),
-        (Field::Zip, &sent.zip, &now.zip),
+        (AddressField::Address1, &sent.line1, &now.line1),
+        (AddressField::City, &sent.city, &now.city),
+        (AddressField::State, &sent.state, &now.state),
+        (AddressField::Zip, &sent.zip, &now.zip),
     ]
     .into_iter()
     .filter(|(_, from, to)| from != to)
-    .map(|(field, from, to)| Correction { field, from: from.clone(), to: to.clone() })
+    .map(|(field, from, to)| AddressCorrection { field, from: from.clone(), to: to.clone() })
     .collect()
 }

@@ -1,4 +1,4 @@
-use address::{Field, Level};
+use address::{AddressField, ConfirmationLevel};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -9,8 +9,8 @@ use super::*;
 
 const SECRET: &str = "a-very-secret-token";
 
-fn settings(url: &str) -> service::config::Smarty {
-    service::config::Smarty {
+fn settings(url: &str) -> service::config::SmartySettings {
+    service::config::SmartySettings {
         url: url.to_owned(),
         auth_id: "account".to_owned(),
         auth_token: SECRET.to_owned(),
@@ -22,10 +22,10 @@ fn settings(url: &str) -> service::config::Smarty {
     }
 }
 
-fn client(url: &str) -> Smarty {
+fn client(url: &str) -> SmartyClient {
     // Another test may have installed it.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    Smarty { first_pause: Duration::from_millis(1), ..Smarty::new(&settings(url)).unwrap() }
+    SmartyClient { first_pause: Duration::from_millis(1), ..SmartyClient::new(&settings(url)).unwrap() }
 }
 
 fn input(address_1: &str) -> AddressInput<'_> {
@@ -43,9 +43,9 @@ fn candidate(input_index: usize, line: &str, dpv: &str) -> Value {
 }
 
 /// Confirms every address of a batch as it was sent.
-struct Confirming;
+struct ConfirmingResponder;
 
-impl Respond for Confirming {
+impl Respond for ConfirmingResponder {
     fn respond(&self, request: &Request) -> ResponseTemplate {
         let lookups: Vec<Value> = request.body_json().unwrap();
         let line = |lookup: &Value| lookup["street"].as_str().unwrap().to_owned();
@@ -73,7 +73,7 @@ async fn batches_of_100_are_asked_as_the_api_documents_it() {
         .and(path("/street-address"))
         .and(query_param("auth-id", "account"))
         .and(query_param("auth-token", SECRET))
-        .respond_with(Confirming)
+        .respond_with(ConfirmingResponder)
         .expect(3)
         .mount(&server)
         .await;
@@ -148,11 +148,11 @@ async fn a_connection_that_is_cut_off_is_an_outage_and_tells_no_secret() {
 #[tokio::test]
 async fn a_part_that_fails_leaves_the_other_parts_and_the_reason() {
     let server = MockServer::start().await;
-    Mock::given(method("POST")).respond_with(Confirming).up_to_n_times(1).mount(&server).await;
+    Mock::given(method("POST")).respond_with(ConfirmingResponder).up_to_n_times(1).mount(&server).await;
     Mock::given(method("POST")).respond_with(ResponseTemplate::new(500)).mount(&server).await;
     let lines: Vec<String> = (1..=150).map(|number| format!("{number} Main St")).collect();
     let inputs: Vec<_> = lines.iter().map(|line| input(line)).collect();
-    let one_at_a_time = Smarty { concurrency: 1, ..client(&server.uri()) };
+    let one_at_a_time = SmartyClient { concurrency: 1, ..client(&server.uri()) };
     let (answers, failure) = one_at_a_time.ask(&inputs).await;
     assert_eq!(answers.iter().flatten().count(), 100);
     assert!(failure.unwrap().contains("500"));
@@ -175,32 +175,39 @@ async fn an_open_breaker_asks_nobody() {
 #[test]
 fn settings_that_would_send_secrets_in_the_clear_or_none_are_refused() {
     let _ = rustls::crypto::ring::default_provider().install_default();
-    assert!(matches!(Smarty::new(&settings("http://smarty.example.com")), Err(SmartySettingsError::Url)));
-    assert!(Smarty::new(&settings("https://smarty.example.com")).is_ok());
-    let anonymous = service::config::Smarty { auth_token: String::new(), ..settings("https://x") };
-    assert!(matches!(Smarty::new(&anonymous), Err(SmartySettingsError::Account)));
+    assert!(matches!(
+        SmartyClient::new(&settings("http://smarty.example.com")),
+        Err(SmartySettingsError::Url)
+    ));
+    assert!(SmartyClient::new(&settings("https://smarty.example.com")).is_ok());
+    let anonymous = service::config::SmartySettings { auth_token: String::new(), ..settings("https://x") };
+    assert!(matches!(SmartyClient::new(&anonymous), Err(SmartySettingsError::Account)));
 }
 
-fn judged(input: AddressInput<'_>, answer: &Value, strictness: Strictness) -> Verdict {
-    answer::judge(Reading::of(input), answer, strictness)
+fn judged(input: AddressInput<'_>, answer: &Value, strictness: VerificationStrictness) -> AddressVerdict {
+    answer::judge(CheckedAddress::of(input), answer, strictness)
 }
 
 #[test]
 fn a_confirmed_address_has_the_providers_form_place_and_zip_4() {
-    let Verdict::Deliverable(verified) =
-        judged(input("1 MAIN STRET"), &candidate(0, "1 Main Ave", "Y"), Strictness::DeliveryPoint)
-    else {
+    let AddressVerdict::Deliverable(verified) = judged(
+        input("1 MAIN STRET"),
+        &candidate(0, "1 Main Ave", "Y"),
+        VerificationStrictness::DeliveryPoint,
+    ) else {
         panic!("undeliverable")
     };
     assert_eq!(verified.one_line, "1 Main Ave, Austin, TX 78701-1234");
-    assert_eq!((verified.level, verified.residential), (Level::DeliveryPoint, Some(true)));
+    assert_eq!((verified.level, verified.residential), (ConfirmationLevel::DeliveryPoint, Some(true)));
     assert_eq!((verified.latitude, verified.longitude), (Some(30.1), Some(-97.2)));
     assert_eq!(verified.corrections.len(), 1);
     assert_eq!(
         (verified.corrections[0].field, verified.corrections[0].to.as_str()),
-        (Field::Address1, "1 Main Ave")
+        (AddressField::Address1, "1 Main Ave")
     );
-    let Verdict::Deliverable(local) = address::verify(input("1 Main Ave")) else { panic!("undeliverable") };
+    let AddressVerdict::Deliverable(local) = address::verify(input("1 Main Ave")) else {
+        panic!("undeliverable")
+    };
     assert_eq!(verified.id, local.id, "whoever verifies an address, it is the same");
 }
 
@@ -209,10 +216,10 @@ fn a_provider_that_changes_more_than_one_component_or_a_directional_is_not_follo
     let judged = |sent: &str, known: &str| match judged(
         input(sent),
         &candidate(0, known, "Y"),
-        Strictness::DeliveryPoint,
+        VerificationStrictness::DeliveryPoint,
     ) {
-        Verdict::Deliverable(verified) => verified.line1,
-        Verdict::Undeliverable(failure) => failure.detail(),
+        AddressVerdict::Deliverable(verified) => verified.line1,
+        AddressVerdict::Undeliverable(failure) => failure.detail(),
     };
     for (sent, known) in [
         ("2628 S Marine Ave", "2628 N Marine Ave"),
@@ -242,12 +249,14 @@ fn a_unit_sent_in_address_2_does_not_show_whatever_the_provider_writes() {
     answer["components"]["secondary_designator"] = "Apt".into();
     answer["components"]["secondary_number"] = "4".into();
     let sent = AddressInput { address_2: "apt 4", ..input("1 main st") };
-    let Verdict::Deliverable(verified) = judged(sent, &answer, Strictness::DeliveryPoint) else {
+    let AddressVerdict::Deliverable(verified) = judged(sent, &answer, VerificationStrictness::DeliveryPoint)
+    else {
         panic!("undeliverable")
     };
     assert_eq!(verified.one_line, "1 Main St, Austin, TX 78701-1234");
     assert_eq!(verified.line1, "1 Main St Apt 4");
-    let Verdict::Deliverable(shown) = judged(input("1 main st #4"), &answer, Strictness::DeliveryPoint)
+    let AddressVerdict::Deliverable(shown) =
+        judged(input("1 main st #4"), &answer, VerificationStrictness::DeliveryPoint)
     else {
         panic!("undeliverable")
     };
@@ -257,20 +266,21 @@ fn a_unit_sent_in_address_2_does_not_show_whatever_the_provider_writes() {
 #[test]
 fn what_is_less_than_confirmed_goes_by_the_strictness() {
     for (answer, accepted_up_to) in [
-        (candidate(0, "1 Main St Apt 99", "S"), Some(Strictness::Street)),
-        (candidate(0, "1 Main St", "N"), Some(Strictness::Zip)),
-        (candidate(0, "1 Main St", "D"), Some(Strictness::Street)),
-        (Value::Null, Some(Strictness::Zip)),
+        (candidate(0, "1 Main St Apt 99", "S"), Some(VerificationStrictness::Street)),
+        (candidate(0, "1 Main St", "N"), Some(VerificationStrictness::Zip)),
+        (candidate(0, "1 Main St", "D"), Some(VerificationStrictness::Street)),
+        (Value::Null, Some(VerificationStrictness::Zip)),
     ] {
-        let accepted = Strictness::ALL.into_iter().rfind(|strictness| {
-            matches!(judged(input("1 main st"), &answer, *strictness), Verdict::Deliverable(_))
+        let accepted = VerificationStrictness::ALL.into_iter().rfind(|strictness| {
+            matches!(judged(input("1 main st"), &answer, *strictness), AddressVerdict::Deliverable(_))
         });
         assert_eq!(accepted, accepted_up_to, "{answer}");
     }
-    let without_unit = judged(input("1 main st"), &candidate(0, "1 Main St", "D"), Strictness::DeliveryPoint);
-    let Verdict::Undeliverable(failure) = without_unit else { panic!("deliverable") };
+    let without_unit =
+        judged(input("1 main st"), &candidate(0, "1 Main St", "D"), VerificationStrictness::DeliveryPoint);
+    let AddressVerdict::Undeliverable(failure) = without_unit else { panic!("deliverable") };
     assert_eq!(failure.detail(), "1 Main St has units, and the address names none.");
     let unknown_zip = AddressInput { zip: "00000", ..input("1 Main St") };
-    let verdict = judged(unknown_zip, &Value::Null, Strictness::Zip);
-    assert!(matches!(verdict, Verdict::Undeliverable(_)), "what cannot be read is not mailed");
+    let verdict = judged(unknown_zip, &Value::Null, VerificationStrictness::Zip);
+    assert!(matches!(verdict, AddressVerdict::Undeliverable(_)), "what cannot be read is not mailed");
 }

@@ -1,8 +1,10 @@
 //! The demo team with something on every page.
 
-use pillarbox_tests::{Answer, Browser, Crm, Options, Sink, Stack, Visitor, eventually};
+use pillarbox_tests::{
+    ApiResponse, Browser, ConsoleClient, CrmClient, StackOptions, TestStack, WebhookSink, eventually,
+};
 use serde_json::{Value, json};
-use store::{Role, Team};
+use store::{MemberRole, Team};
 
 /// The demo's campaign that filters.
 const SPRING: &str = "PA-SPRING";
@@ -13,10 +15,10 @@ const RECIPIENTS: &str = include_str!("../../../../deploy/demo/recipients.json")
 
 /// The demo team after a busy morning.
 pub(super) struct Furnished {
-    pub(super) stack: Stack,
+    pub(super) stack: TestStack,
     pub(super) url: String,
     /// Hears of scans.
-    pub(super) sink: Sink,
+    pub(super) sink: WebhookSink,
     pub(super) team: Team,
     /// The demo's key.
     key: String,
@@ -24,9 +26,9 @@ pub(super) struct Furnished {
 
 impl Furnished {
     pub(super) async fn new() -> Self {
-        let options = Options { syncers: 1, dispatchers: 1, ..Options::default() };
+        let options = StackOptions { syncers: 1, dispatchers: 1, ..StackOptions::default() };
         let (stack, url) = super::stack(options).await;
-        let sink = Sink::start().await;
+        let sink = WebhookSink::start().await;
         let mut file: Value = serde_norway::from_str(TEAM).unwrap();
         let demo = &mut file["teams"][0];
         demo["endpoints"] = json!([{"url": sink.url}]);
@@ -38,21 +40,21 @@ impl Furnished {
         let teams = stack.store.team_list("", 10).await.unwrap();
         let team = teams.into_iter().find(|team| team.name == "Demo").unwrap();
         mail(&stack, &sink, &key).await;
-        let crm = Crm::on(stack, &till_key);
+        let crm = CrmClient::on(stack, &till_key);
         sync(&crm).await;
         Self { stack: crm.stack, url, sink, team, key }
     }
 
     /// Sends recipients to a campaign of the demo.
-    pub(super) async fn send(&self, campaign: &str, recipients: &[Value]) -> Answer {
+    pub(super) async fn send(&self, campaign: &str, recipients: &[Value]) -> ApiResponse {
         let bearer = format!("Bearer {}", self.key);
         let body = json!({"campaign_id": campaign, "recipients": recipients}).to_string();
         self.stack.post_with(&[("authorization", bearer.as_str())], body).await
     }
 
     /// A browser in which somebody of the demo team has signed in.
-    pub(super) async fn browser(&self, role: Role) -> Browser {
-        let email = Visitor::join(&self.stack, self.team.team_id, role).await;
+    pub(super) async fn browser(&self, role: MemberRole) -> Browser {
+        let email = ConsoleClient::join(&self.stack, self.team.team_id, role).await;
         let browser = Browser::open(&self.url).await;
         browser.sign_in(&email).await;
         browser
@@ -84,7 +86,7 @@ impl Furnished {
 }
 
 /// Sends the demo's recipients, and scans the first card.
-async fn mail(stack: &Stack, sink: &Sink, key: &str) {
+async fn mail(stack: &TestStack, sink: &WebhookSink, key: &str) {
     let bearer = format!("Bearer {key}");
     let sent = stack.post_with(&[("authorization", bearer.as_str())], RECIPIENTS).await;
     assert_eq!(sent.status, 200, "{}", sent.text);
@@ -94,7 +96,7 @@ async fn mail(stack: &Stack, sink: &Sink, key: &str) {
 }
 
 /// A sync with a contact that is taken and one that is rejected.
-async fn sync(crm: &Crm) {
+async fn sync(crm: &CrmClient) {
     crm.until_ready().await;
     crm.declare_usual().await;
     let taken = json!({"external_id": "till-1", "fields": {"first": "Nina", "score": 4}});

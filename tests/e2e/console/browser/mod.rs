@@ -3,26 +3,26 @@
 mod furnished;
 mod pages;
 
-use pillarbox_tests::{Browser, Options, Stack, Visitor, eventually, person};
+use pillarbox_tests::{Browser, ConsoleClient, StackOptions, TestStack, eventually, person};
 use serde_json::json;
-use store::Role;
+use store::MemberRole;
 
 use self::furnished::Furnished;
 
 /// A stack with a console that a browser on this machine can sign in to.
-async fn stack(options: Options) -> (Stack, String) {
+async fn stack(options: StackOptions) -> (TestStack, String) {
     let mut settings = options.settings;
     // Plain http.
     settings.push(("CONSOLE__SECURE_COOKIES", "false".to_owned()));
-    let mut stack = Stack::with(Options { settings, ..options }).await;
+    let mut stack = TestStack::with(StackOptions { settings, ..options }).await;
     let url = stack.console().await;
     (stack, url)
 }
 
 /// A browser in which a person of this role has signed in.
-async fn signed_in(stack: &Stack, url: &str, role: Role) -> Browser {
+async fn signed_in(stack: &TestStack, url: &str, role: MemberRole) -> Browser {
     let team = stack.store.team_list("", 1).await.unwrap().remove(0);
-    let email = Visitor::join(stack, team.team_id, role).await;
+    let email = ConsoleClient::join(stack, team.team_id, role).await;
     let browser = Browser::open(url).await;
     browser.sign_in(&email).await;
     browser
@@ -30,9 +30,9 @@ async fn signed_in(stack: &Stack, url: &str, role: Role) -> Browser {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_signs_in_makes_a_key_and_uses_it() {
-    let (stack, url) = stack(Options::default()).await;
+    let (stack, url) = stack(StackOptions::default()).await;
     stack.campaign(json!({})).await;
-    let browser = signed_in(&stack, &url, Role::Admin).await;
+    let browser = signed_in(&stack, &url, MemberRole::Admin).await;
     browser.follow("API keys").await;
     browser.fill("Name", "Website").await;
     browser.choose("Opens", "Full access: recipients and formulas").await;
@@ -52,7 +52,7 @@ async fn a_person_signs_in_makes_a_key_and_uses_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_test_event_reaches_the_endpoint_and_a_paused_one_gets_no_scans() {
     let world = Furnished::new().await;
-    let browser = world.browser(Role::Admin).await;
+    let browser = world.browser(MemberRole::Admin).await;
     let heard = async |count: usize| world.sink.count() == count;
     browser.follow("Webhooks").await;
     browser.follow(&world.sink.url).await;
@@ -75,7 +75,7 @@ async fn a_test_event_reaches_the_endpoint_and_a_paused_one_gets_no_scans() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_formula_is_previewed_while_it_is_typed_and_saved() {
     let world = Furnished::new().await;
-    let browser = world.browser(Role::Admin).await;
+    let browser = world.browser(MemberRole::Admin).await;
     browser.follow("Address book").await;
     browser.follow("New formula column").await;
     browser.fill("Column", "Salute").await;
@@ -94,7 +94,7 @@ async fn a_formula_is_previewed_while_it_is_typed_and_saved() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_design_is_changed_with_its_mistake_told_and_what_prints_is_seen() {
     let world = Furnished::new().await;
-    let browser = world.browser(Role::Admin).await;
+    let browser = world.browser(MemberRole::Admin).await;
     browser.follow("Designs").await;
     browser.follow("Spring planting").await;
     let document = browser.value("Document (JSON)").await;
@@ -113,7 +113,7 @@ async fn a_design_is_changed_with_its_mistake_told_and_what_prints_is_seen() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_condition_that_is_built_filters_the_next_send() {
     let world = Furnished::new().await;
-    let browser = world.browser(Role::Admin).await;
+    let browser = world.browser(MemberRole::Admin).await;
     browser.go("/campaigns/PA-HELLO1/conditions").await;
     browser.press("Add a condition").await;
     browser.fill("Column", "lifetime_value").await;
@@ -136,7 +136,7 @@ async fn a_condition_that_is_built_filters_the_next_send() {
 async fn a_recipient_who_is_removed_is_not_mailed_again() {
     let world = Furnished::new().await;
     assert_eq!(world.send("PA-HELLO1", &[person(1)]).await.reasons(), ["mailed"]);
-    let browser = world.browser(Role::Admin).await;
+    let browser = world.browser(MemberRole::Admin).await;
     browser.go("/campaigns/PA-HELLO1/recipients").await;
     browser.press("Remove Pat Reader1, 1 Main St, Austin, TX 78701").await;
     browser.until_text("The recipient is removed.").await;

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use console::route;
-use pillarbox_tests::{Browser, Visitor};
+use pillarbox_tests::{Browser, ConsoleClient};
 use reqwest::Method;
-use store::Role;
+use store::MemberRole;
 
 use super::furnished::Furnished;
 
@@ -31,7 +31,7 @@ async fn address(world: &Furnished, route: &str) -> String {
 }
 
 /// The routes of pages that are read in a browser: no pictures and no files.
-async fn pages(world: &Furnished, visitor: &Visitor) -> Vec<(&'static str, String)> {
+async fn pages(world: &Furnished, visitor: &ConsoleClient) -> Vec<(&'static str, String)> {
     let mut pages = Vec::new();
     for route in route::all().into_iter().filter(|route| route.method == Method::GET) {
         let address = address(world, route.path).await;
@@ -60,13 +60,13 @@ async fn look(route: &str, browser: &Browser, folder: Option<&Path>) -> Vec<Stri
 #[tokio::test(flavor = "multi_thread")]
 async fn every_page_can_be_read_reached_by_keyboard_and_used_on_a_phone() {
     let world = Furnished::new().await;
-    let visitor = Visitor::new(&world.stack, &world.url, world.team.team_id, Role::Owner).await;
+    let visitor = ConsoleClient::new(&world.stack, &world.url, world.team.team_id, MemberRole::Owner).await;
     let screenshots = std::env::var_os(SCREENSHOTS).map(PathBuf::from);
     let stranger = Browser::open(&world.url).await;
     stranger.go("/sign-in").await;
     let mut barriers = look("/sign-in", &stranger, screenshots.as_deref()).await;
     drop(stranger);
-    let browser = world.browser(Role::Owner).await;
+    let browser = world.browser(MemberRole::Owner).await;
     for (route, address) in pages(&world, &visitor).await {
         browser.go(&address).await;
         barriers.extend(look(route, &browser, screenshots.as_deref()).await);
@@ -76,10 +76,10 @@ async fn every_page_can_be_read_reached_by_keyboard_and_used_on_a_phone() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn empty_pages_can_be_used_by_everybody_too() {
-    let (stack, url) = super::stack(pillarbox_tests::Options::default()).await;
-    let owner = super::signed_in(&stack, &url, Role::Owner).await;
+    let (stack, url) = super::stack(pillarbox_tests::StackOptions::default()).await;
+    let owner = super::signed_in(&stack, &url, MemberRole::Owner).await;
     let mut barriers = Vec::new();
-    let is_list = |route: &route::Route| route.method == Method::GET && !route.path.contains('{');
+    let is_list = |route: &route::ConsoleRoute| route.method == Method::GET && !route.path.contains('{');
     for route in route::all().into_iter().filter(is_list) {
         owner.go(route.path).await;
         barriers.extend(look(route.path, &owner, None).await);

@@ -5,7 +5,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
-use pillarbox_tests::{Crm, INTEGRATION_KEY, KEY, Options, Stack};
+use pillarbox_tests::{CrmClient, INTEGRATION_KEY, KEY, StackOptions, TestStack};
 use tokio::process::Command;
 
 use super::{FORMULAS, INTEGRATIONS, installed, node};
@@ -67,12 +67,12 @@ async fn conforms(gateway: &str, path: &str, key: &str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_integrations_server_passes_the_scenarios_that_apply() {
-    let crm = Crm::with_syncers(Vec::new(), 0).await;
+    let crm = CrmClient::with_syncers(Vec::new(), 0).await;
     conforms(&crm.stack.url, INTEGRATIONS, INTEGRATION_KEY).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_formula_server_passes_the_scenarios_that_apply() {
-    let stack = Stack::with(Options { mailers: 0, ..Options::default() }).await;
+    let stack = TestStack::with(StackOptions { mailers: 0, ..StackOptions::default() }).await;
     conforms(&stack.url, FORMULAS, KEY).await;
 }

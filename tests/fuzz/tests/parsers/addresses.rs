@@ -1,6 +1,8 @@
 //! Addresses, in parts and on one line.
 
-use address::{AddressInput, Listed, Verdict, one_line_as_sent, parse, parse_one_line, verify};
+use address::{
+    AddressInput, AddressListEntry, AddressVerdict, one_line_as_sent, parse, parse_one_line, verify,
+};
 use fuzz::Target;
 use proptest::{prop_assert, prop_assert_eq};
 
@@ -50,7 +52,7 @@ fn fuzz_address() {
         let parsed = parse(sent);
         prop_assert_eq!(parse(sent).id(), parsed.id());
         let _ = one_line_as_sent(sent);
-        let Verdict::Deliverable(verified) = verify(sent) else { return Ok(()) };
+        let AddressVerdict::Deliverable(verified) = verify(sent) else { return Ok(()) };
         prop_assert!(text.len() >= 5, "made of nothing");
         let is_zip = |zip: &str| zip.len() == 5 && zip.bytes().all(|byte| byte.is_ascii_digit());
         prop_assert!(is_zip(&verified.zip) && verified.state.len() == 2 && !verified.city.is_empty());
@@ -66,7 +68,7 @@ fn fuzz_address_line() {
     let lines = ADDRESSES.map(|address| address.replace('|', ", "));
     Target::new(lines).words(WORDS).cases(3_000).run_text(|text| {
         prop_assert_eq!(parse_one_line(text).id(), parse_one_line(text).id());
-        if let Ok(listed) = Listed::from_line(text) {
+        if let Ok(listed) = AddressListEntry::from_line(text) {
             prop_assert!(listed.line.len() <= text.len() * 2 + 100, "{}", listed.line);
             prop_assert!(!listed.line.contains(char::is_control), "{:?}", listed.line);
         }

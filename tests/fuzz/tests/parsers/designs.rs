@@ -1,6 +1,6 @@
 //! Designs: documents, and cards laid out by them.
 
-use design::{Document, Plan, Recipient, Template, Typesetter};
+use design::{LayoutPlan, PrintableDesign, RecipientValues, TextTemplate, Typesetter};
 use fuzz::Target;
 use proptest::{prop_assert, prop_assert_eq};
 
@@ -28,7 +28,7 @@ const WORDS: [&str; 12] = [
 /// Somebody with a value for each field: this one.
 struct Somebody(&'static str);
 
-impl Recipient for Somebody {
+impl RecipientValues for Somebody {
     fn value(&self, _: &str) -> Option<&str> {
         (!self.0.is_empty()).then_some(self.0)
     }
@@ -44,8 +44,8 @@ fn fuzz_design() {
     // Most of its time is shaping of letters.
     Target::new(DOCUMENTS).words(WORDS).cases(300).run(|text| {
         let Ok(value) = serde_json::from_slice(text) else { return Ok(()) };
-        let Ok(document) = Document::parse(&value) else { return Ok(()) };
-        let plan = Plan::new(document);
+        let Ok(document) = PrintableDesign::parse(&value) else { return Ok(()) };
+        let plan = LayoutPlan::new(document);
         let mut typesetter = typesetter.borrow_mut();
         for recipient in
             [Somebody(""), Somebody("Nina"), Somebody("مرحبا 😀 e\u{301}\u{202e} https://example.com/")]
@@ -62,7 +62,7 @@ fn fuzz_design() {
 fn fuzz_template() {
     let samples = ["Hello {{first_name|friend}},\nyour {{pet}} waits.", "{{a}}{{b|}}", "} { {} }} plain"];
     Target::new(samples).words(["{{", "}}", "|", "{{x}}", "{{ y | z }}"]).cases(3_000).run_text(|source| {
-        let Ok(template) = Template::parse(source) else { return Ok(()) };
+        let Ok(template) = TextTemplate::parse(source) else { return Ok(()) };
         let names: Vec<&str> = template.fields().collect();
         prop_assert!(names.iter().all(|name| !name.trim().is_empty()));
         let filled = template.render(|_| Some("v"));

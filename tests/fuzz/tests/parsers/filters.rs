@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use audience::column::{MAX_VALUE_CHARS, cut_value};
-use audience::{Area, Birthday, ColumnType, Conditions, Value, fold_name, value};
+use audience::{Birthday, ColumnType, ColumnValue, FilterConditions, GeoArea, fold_name, value};
 use chrono::NaiveDate;
 use fuzz::Target;
 use proptest::{prop_assert, prop_assert_eq};
@@ -55,7 +55,7 @@ fn fuzz_values() {
             let read = value::read(column_type, text);
             prop_assert_eq!(value::fits(column_type, text), read.is_ok());
             let Ok(Some(value)) = read else { continue };
-            if let Value::Number(number) = value {
+            if let ColumnValue::Number(number) = value {
                 prop_assert!(number.is_finite() && !(number == 0.0 && number.is_sign_negative()));
             }
             // As it is written, it reads as the same again.
@@ -100,11 +100,11 @@ fn fuzz_conditions() {
     );
     Target::new(CONDITIONS).words(words).cases(3_000).run(|text| {
         let Ok(document) = serde_json::from_slice(text) else { return Ok(()) };
-        let Ok(conditions) = Conditions::parse(&document, type_of) else { return Ok(()) };
+        let Ok(conditions) = FilterConditions::parse(&document, type_of) else { return Ok(()) };
         let is_in = conditions.matches(&row, today());
         let _ = conditions.matches(&HashMap::<String, String>::new(), today());
         let stored = serde_json::to_value(&conditions).unwrap();
-        let again = Conditions::parse(&stored, type_of).unwrap();
+        let again = FilterConditions::parse(&stored, type_of).unwrap();
         prop_assert_eq!(again.matches(&row, today()), is_in);
         prop_assert!(again.columns().eq(conditions.columns()));
         prop_assert!(!conditions.is_empty() || is_in, "nobody is left out by nothing");
@@ -125,7 +125,7 @@ fn fuzz_area() {
         "\"bbox\": [1],",
     ];
     Target::new(AREAS).words(words).cases(2_000).run_text(|text| {
-        let Ok(area) = Area::parse(text) else { return Ok(()) };
+        let Ok(area) = GeoArea::parse(text) else { return Ok(()) };
         let polygons: Vec<_> = area.polygons().collect();
         prop_assert!(!polygons.is_empty());
         for (longitude, latitude) in polygons.iter().flatten().filter_map(|ring| ring.first()).take(50) {

@@ -6,7 +6,7 @@ use audience::column::MAX_VALUE_CHARS;
 use audience::{ColumnType, value};
 use chrono::NaiveDate;
 use formula::limits::MAX_PROBLEMS;
-use formula::{Column, Outcome, compile, functions};
+use formula::{EvaluatedCell, InputColumn, compile, functions};
 use fuzz::Target;
 use proptest::{prop_assert, prop_assert_eq};
 
@@ -22,7 +22,7 @@ const FORMULAS: [&str; 7] = [
 
 #[test]
 fn fuzz_formula() {
-    let column = |name: &str, column_type| Column { name: name.to_owned(), column_type };
+    let column = |name: &str, column_type| InputColumn { name: name.to_owned(), column_type };
     let columns = [
         column("first_name", ColumnType::Text),
         column("age", ColumnType::Number),
@@ -77,7 +77,7 @@ fn fuzz_formula() {
         for row in &rows {
             let outcome = formula.evaluate(row, today);
             prop_assert_eq!(&formula.evaluate(row, today), &outcome, "the same each time");
-            let Outcome::Value(found) = outcome else { continue };
+            let EvaluatedCell::Value(found) = outcome else { continue };
             let text = found.to_string();
             prop_assert!(text.chars().count() <= MAX_VALUE_CHARS);
             prop_assert!(value::fits(formula.result_type(), &text), "{text} as {:?}", formula.result_type());

@@ -1,8 +1,8 @@
 //! Links: of endpoints, pictures and QR codes.
 
-use design::{Destination, SecureLink};
+use design::{HttpsLink, QrDestination};
 use fuzz::Target;
-use outbound::Target as Outbound;
+use outbound::TargetUrl as Outbound;
 use proptest::{prop_assert, prop_assert_eq};
 use url::Url;
 
@@ -51,10 +51,10 @@ fn fuzz_printed_link() {
     let values = ["", "Nina & Jo", "../..", "https://evil.example/?a=b#c", "\u{202e}é\0"];
     Target::new(LINKS).words(WORDS).cases(2_000).run_text(|text| {
         let quoted = serde_json::Value::from(text);
-        if let Ok(link) = serde_json::from_value::<SecureLink>(quoted.clone()) {
+        if let Ok(link) = serde_json::from_value::<HttpsLink>(quoted.clone()) {
             prop_assert!(link.as_str().starts_with("https://"));
         }
-        let Ok(destination) = serde_json::from_value::<Destination>(quoted) else { return Ok(()) };
+        let Ok(destination) = serde_json::from_value::<QrDestination>(quoted) else { return Ok(()) };
         // A value within a link leads to no other host.
         let host = |value: &'static str| {
             let link = destination.render(|_| Some(value))?;

@@ -1,7 +1,7 @@
 //! The push API: batches of records, and declarations of fields.
 
 use contract::limits::{DECLARED_FIELDS, RECORDS_PER_BATCH};
-use contract::push::{Field, Schema, check_batch, read_declaration, split_batch};
+use contract::push::{FieldSchema, IntegrationField, check_batch, read_declaration, split_batch};
 use fuzz::Target;
 use proptest::{prop_assert, prop_assert_eq};
 use serde_json::json;
@@ -32,7 +32,7 @@ const WORDS: [&str; 14] = [
     "{\"external_id\": \"1\"},",
 ];
 
-fn fields() -> Vec<Field> {
+fn fields() -> Vec<IntegrationField> {
     read_declaration(DECLARATION.as_bytes()).unwrap()
 }
 
@@ -42,7 +42,7 @@ fn fuzz_push_batch() {
     Target::new(BATCHES).words(WORDS).cases(3_000).run(|body| {
         let Ok(batch) = split_batch(body) else { return Ok(()) };
         prop_assert!(batch.records.len() <= RECORDS_PER_BATCH);
-        let checked = check_batch(&batch, &Schema::new(&fields));
+        let checked = check_batch(&batch, &FieldSchema::new(&fields));
         let answer = checked.answer();
         prop_assert_eq!(answer.accepted + answer.deleted + answer.rejected, batch.records.len());
         let dry = checked.dry_run_answer();
@@ -56,7 +56,7 @@ fn fuzz_push_batch() {
             let stored = json!({"records": [{"external_id": upsert.external_id, "fields": upsert.values}]})
                 .to_string();
             let again = split_batch(stored.as_bytes()).unwrap();
-            let again = check_batch(&again, &Schema::new(&fields));
+            let again = check_batch(&again, &FieldSchema::new(&fields));
             prop_assert_eq!(again.upserts.len(), 1, "{}", stored);
             prop_assert_eq!(again.upserts[0].values.fingerprint(), upsert.values.fingerprint(), "{}", stored);
         }

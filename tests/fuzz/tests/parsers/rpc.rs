@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use contract::mcp::{IdScan, Message, ToolCall, failure, response};
+use contract::mcp::{RequestIdFinder, RpcMessage, ToolCall, failure, response};
 use fuzz::Target;
 use proptest::{prop_assert, prop_assert_eq};
 use serde_json::value::RawValue;
@@ -29,16 +29,16 @@ const WORDS: [&str; 9] = [
 #[test]
 fn fuzz_rpc_message() {
     Target::new(MESSAGES).words(WORDS).cases(3_000).run(|body| {
-        let answered: Vec<u8> = match Message::read(body) {
-            Ok(Message::Notification) => return Ok(()),
-            Ok(Message::Request { id, params, .. }) => {
+        let answered: Vec<u8> = match RpcMessage::read(body) {
+            Ok(RpcMessage::Notification) => return Ok(()),
+            Ok(RpcMessage::Request { id, params, .. }) => {
                 if let Ok(call) = ToolCall::read(params) {
                     let is_object = call.arguments.is_none_or(|arguments| arguments.get().starts_with('{'));
                     prop_assert!(is_object);
                 }
                 // The id of the same message, had it been too large to be read. It is found in whatever portions the bytes come.
                 for portion in [1, 7, body.len()] {
-                    let mut scan = IdScan::default();
+                    let mut scan = RequestIdFinder::default();
                     body.chunks(portion.max(1)).for_each(|bytes| scan.pass(bytes));
                     prop_assert!(
                         scan.id().is_none_or(|found| found.get() == id.get()),
@@ -61,7 +61,7 @@ fn fuzz_rpc_message() {
 #[test]
 fn fuzz_rpc_id_scan() {
     Target::new(MESSAGES).words(WORDS).run(|body| {
-        let mut scan = IdScan::default();
+        let mut scan = RequestIdFinder::default();
         scan.pass(body);
         let id = scan.id().map(|id| id.get().to_owned());
         prop_assert!(id.is_none_or(|id| id.len() <= 256 && serde_json::from_str::<&RawValue>(&id).is_ok()));

@@ -6,7 +6,7 @@ use contract::id::{CampaignId, RequestId};
 use contract::idempotency::IdempotencyKey;
 use contract::limits::{FIELD_NAME_CHARS, RECIPIENTS_PER_REQUEST};
 use contract::scan::ScanTarget;
-use contract::send::{Recipient, api_key_in, check, fingerprint, parse, request_hash};
+use contract::send::{SentRecipient, api_key_in, check, fingerprint, parse, request_hash};
 use fuzz::{Target, Verdict};
 use proptest::{prop_assert, prop_assert_eq};
 use serde_json::{Map, Value, json};
@@ -32,8 +32,8 @@ const NAMES: [&str; 10] = [
 ];
 
 /// The request with these recipients, written anew.
-fn written(recipients: &[Recipient<'_>]) -> Vec<u8> {
-    let object = |recipient: &Recipient<'_>| {
+fn written(recipients: &[SentRecipient<'_>]) -> Vec<u8> {
+    let object = |recipient: &SentRecipient<'_>| {
         let reference = recipient.reference.iter().map(|text| ("reference".to_owned(), json!(text)));
         let fields = recipient.fields.iter().map(|(name, value)| (name.clone().into_owned(), json!(value)));
         Value::Object(fields.chain(reference).collect::<Map<_, _>>())
@@ -42,13 +42,13 @@ fn written(recipients: &[Recipient<'_>]) -> Vec<u8> {
 }
 
 /// What is kept of a recipient, by name: JSON objects keep no order, and names that are too long are left out.
-fn kept(mut recipient: Recipient<'_>) -> Recipient<'_> {
+fn kept(mut recipient: SentRecipient<'_>) -> SentRecipient<'_> {
     recipient.fields.sort();
     recipient.long_names = 0;
     recipient
 }
 
-fn is_sound(recipient: &Recipient<'_>) -> Verdict {
+fn is_sound(recipient: &SentRecipient<'_>) -> Verdict {
     let mut names = HashSet::new();
     for (name, value) in &recipient.fields {
         prop_assert!(!name.is_empty() && name.trim() == name && name.chars().count() <= FIELD_NAME_CHARS);

@@ -1,20 +1,20 @@
 //! The columns of the address book.
 
 use askama::Template;
-use audience::{BuiltIn, ColumnType};
+use audience::{BuiltInColumn, ColumnType};
 use axum::Form;
 use axum::extract::rejection::{FormRejection, QueryRejection};
 use axum::extract::{Query, State};
 use axum::response::Response;
-use columns::{Refused, TypeUses};
+use columns::{SaveColumnError, TypeUses};
 use contract::mcp::FormulaError;
 use serde::Deserialize;
-use store::{Column, ColumnSource};
+use store::{ColumnSource, TeamColumn};
 
-use crate::Console;
-use crate::access::Person;
-use crate::answer::{Frame, Notice, Noticed, done, page, refused};
-use crate::failure::Failure;
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::answer::{ActionNotice, NoticeQuery, PageFrame, done, page, refused};
+use crate::failure::PageError;
 use crate::page::LINES;
 use crate::show::is_visible;
 
@@ -22,27 +22,27 @@ use crate::show::is_visible;
 const ADDRESS: &str = "/address-book/columns";
 
 #[derive(Deserialize)]
-pub(super) struct Cursor {
+pub(super) struct ColumnListQuery {
     #[serde(default)]
     after: String,
 }
 
 #[derive(Deserialize)]
-pub(super) struct NewColumn {
+pub(super) struct NewColumnForm {
     name: String,
     #[serde(rename = "type")]
     column_type: ColumnType,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Chosen {
+pub(super) struct ColumnLockForm {
     /// Its folded name.
     column: String,
 }
 
 /// What a person typed that cannot be made.
 #[derive(Default)]
-struct Typed {
+struct NewColumnInput {
     name: String,
     problem: Option<String>,
 }
@@ -50,17 +50,17 @@ struct Typed {
 #[derive(Template)]
 #[template(path = "columns.html")]
 struct ColumnsPage {
-    frame: Frame,
+    frame: PageFrame,
     /// On the first page.
-    built_in: Vec<BuiltIn>,
-    columns: Vec<Column>,
+    built_in: Vec<BuiltInColumn>,
+    columns: Vec<TeamColumn>,
     uses: TypeUses,
     next: Option<String>,
-    typed: Typed,
+    typed: NewColumnInput,
 }
 
 impl ColumnsPage {
-    const fn source_name(column: &Column) -> &'static str {
+    const fn source_name(column: &TeamColumn) -> &'static str {
         match column.source {
             ColumnSource::Owner => "Your team",
             ColumnSource::Api => "A request",
@@ -69,7 +69,7 @@ impl ColumnsPage {
     }
 
     /// Why an unlocked column keeps its type anyway.
-    fn use_of(&self, column: &Column) -> Option<String> {
+    fn use_of(&self, column: &TeamColumn) -> Option<String> {
         if let Some(campaign) = self.uses.filtering(&column.name_key) {
             return Some(format!(
                 "Campaigns filter on it, such as {campaign}: no integration can change its type."
@@ -80,7 +80,7 @@ impl ColumnsPage {
             .then(|| "Formulas use it: no integration can change its type.".to_owned())
     }
 
-    fn formula_address(column: &Column) -> String {
+    fn formula_address(column: &TeamColumn) -> String {
         let name = url::form_urlencoded::byte_serialize(column.name.as_bytes()).collect::<String>();
         format!("/address-book/formula?name={name}")
     }
@@ -88,29 +88,29 @@ impl ColumnsPage {
 
 /// The page.
 pub(super) async fn show(
-    State(console): State<Console>,
-    person: Person,
-    cursor: Result<Query<Cursor>, QueryRejection>,
-    noticed: Result<Query<Noticed>, QueryRejection>,
-) -> Result<Response, Failure> {
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    cursor: Result<Query<ColumnListQuery>, QueryRejection>,
+    noticed: Result<Query<NoticeQuery>, QueryRejection>,
+) -> Result<Response, PageError> {
     let (Query(cursor), Query(noticed)) = (cursor?, noticed?);
-    let frame = Frame::new(&person, "/address-book").with_notice(noticed.notice);
-    columns_page(&console, &person, frame, &cursor.after, Typed::default()).await
+    let frame = PageFrame::new(&person, "/address-book").with_notice(noticed.notice);
+    columns_page(&console, &person, frame, &cursor.after, NewColumnInput::default()).await
 }
 
 async fn columns_page(
-    console: &Console,
-    person: &Person,
-    frame: Frame,
+    console: &ConsoleState,
+    person: &CurrentMember,
+    frame: PageFrame,
     after: &str,
-    typed: Typed,
-) -> Result<Response, Failure> {
+    typed: NewColumnInput,
+) -> Result<Response, PageError> {
     let mut columns = console.process.store.column_page(person.0.team_id, after, LINES + 1).await?;
     let is_more = columns.len() as i64 > LINES;
     columns.truncate(LINES as usize);
     let encoded = |name: &str| url::form_urlencoded::byte_serialize(name.as_bytes()).collect::<String>();
     let next = columns.last().filter(|_| is_more).map(|last| encoded(&last.name_key));
-    let built_in = if after.is_empty() { BuiltIn::ALL.to_vec() } else { Vec::new() };
+    let built_in = if after.is_empty() { BuiltInColumn::ALL.to_vec() } else { Vec::new() };
     let uses = uses(console, person).await?;
     let is_refused = typed.problem.is_some();
     let shown = ColumnsPage { frame, built_in, columns, uses, next, typed };
@@ -118,7 +118,7 @@ async fn columns_page(
 }
 
 /// What uses the team's columns.
-async fn uses(console: &Console, person: &Person) -> Result<TypeUses, Failure> {
+async fn uses(console: &ConsoleState, person: &CurrentMember) -> Result<TypeUses, PageError> {
     let (store, team_id) = (&console.process.store, person.0.team_id);
     let all = store.column_list(team_id).await?;
     let mut connection = store.connection().await?;
@@ -128,15 +128,15 @@ async fn uses(console: &Console, person: &Person) -> Result<TypeUses, Failure> {
 
 /// Makes a column that senders fill.
 pub(super) async fn create(
-    State(console): State<Console>,
-    person: Person,
-    form: Result<Form<NewColumn>, FormRejection>,
-) -> Result<Response, Failure> {
-    let Form(NewColumn { name, column_type }) = form?;
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    form: Result<Form<NewColumnForm>, FormRejection>,
+) -> Result<Response, PageError> {
+    let Form(NewColumnForm { name, column_type }) = form?;
     if !is_visible(&name) {
         let problem = Some("Give a name that can be seen.".to_owned());
-        let frame = Frame::new(&person, "/address-book");
-        return columns_page(&console, &person, frame, "", Typed { name, problem }).await;
+        let frame = PageFrame::new(&person, "/address-book");
+        return columns_page(&console, &person, frame, "", NewColumnInput { name, problem }).await;
     }
     let (team_id, now) = (person.0.team_id, console.process.clock.now());
     let mut connection = console.process.store.connection().await?;
@@ -145,47 +145,52 @@ pub(super) async fn create(
         Ok(name) => {
             transaction.activity_add(&person.0, "column.created", &name, now).await?;
             transaction.commit().await?;
-            Ok(done(ADDRESS, Notice::ColumnSaved))
+            Ok(done(ADDRESS, ActionNotice::ColumnSaved))
         }
         Err(reason) => {
             let problem = Some(told(reason)?.to_string());
             drop(transaction);
             drop(connection);
-            let frame = Frame::new(&person, "/address-book");
-            columns_page(&console, &person, frame, "", Typed { name, problem }).await
+            let frame = PageFrame::new(&person, "/address-book");
+            columns_page(&console, &person, frame, "", NewColumnInput { name, problem }).await
         }
     }
 }
 
 /// What the person is told.
-pub(super) fn told(refused: Refused) -> Result<FormulaError, Failure> {
+pub(super) fn told(refused: SaveColumnError) -> Result<FormulaError, PageError> {
     match refused {
-        Refused::Request(error) => Ok(error),
-        Refused::Store(error) => Err(error.into()),
+        SaveColumnError::Request(error) => Ok(error),
+        SaveColumnError::Store(error) => Err(error.into()),
     }
 }
 
 /// Locks a column's type.
 pub(super) async fn lock(
-    console: State<Console>,
-    person: Person,
-    form: Result<Form<Chosen>, FormRejection>,
-) -> Result<Response, Failure> {
+    console: State<ConsoleState>,
+    person: CurrentMember,
+    form: Result<Form<ColumnLockForm>, FormRejection>,
+) -> Result<Response, PageError> {
     set_lock(&console, &person, &form?.column, true).await?;
-    Ok(done(ADDRESS, Notice::ColumnLocked))
+    Ok(done(ADDRESS, ActionNotice::ColumnLocked))
 }
 
 /// Unlocks a column's type.
 pub(super) async fn unlock(
-    console: State<Console>,
-    person: Person,
-    form: Result<Form<Chosen>, FormRejection>,
-) -> Result<Response, Failure> {
+    console: State<ConsoleState>,
+    person: CurrentMember,
+    form: Result<Form<ColumnLockForm>, FormRejection>,
+) -> Result<Response, PageError> {
     set_lock(&console, &person, &form?.column, false).await?;
-    Ok(done(ADDRESS, Notice::ColumnUnlocked))
+    Ok(done(ADDRESS, ActionNotice::ColumnUnlocked))
 }
 
-async fn set_lock(console: &Console, person: &Person, column: &str, is_locked: bool) -> Result<(), Failure> {
+async fn set_lock(
+    console: &ConsoleState,
+    person: &CurrentMember,
+    column: &str,
+    is_locked: bool,
+) -> Result<(), PageError> {
     let now = console.process.clock.now();
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;

@@ -6,24 +6,24 @@ use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use contract::id::{IntegrationId, TeamId};
-use contract::push::Field;
+use contract::push::IntegrationField;
 use serde::Deserialize;
 use store::{BookCursor, BookLine, Contact, Integration};
 
-use crate::Console;
-use crate::access::Person;
-use crate::answer::{Frame, page};
-use crate::failure::Failure;
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::answer::{PageFrame, page};
+use crate::failure::PageError;
 use crate::page::LINES;
 
 #[derive(Deserialize)]
-pub(super) struct Cursor {
+pub(super) struct ContactListQuery {
     #[serde(default)]
     after: i64,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Named {
+pub(super) struct ContactQuery {
     #[serde(default)]
     id: String,
 }
@@ -31,7 +31,7 @@ pub(super) struct Named {
 #[derive(Template)]
 #[template(path = "contacts.html")]
 struct ContactsPage {
-    frame: Frame,
+    frame: PageFrame,
     integration: Integration,
     contacts: Vec<BookLine>,
     next: Option<i64>,
@@ -44,7 +44,7 @@ impl ContactsPage {
 }
 
 /// A value that was pushed.
-struct Pushed {
+struct PushedValueRow {
     field: String,
     column: String,
     value: String,
@@ -53,30 +53,30 @@ struct Pushed {
 #[derive(Template)]
 #[template(path = "contact.html")]
 struct ContactPage {
-    frame: Frame,
+    frame: PageFrame,
     integration: Integration,
     id: String,
     contact: Option<Contact>,
-    values: Vec<Pushed>,
+    values: Vec<PushedValueRow>,
 }
 
 /// The integration, when it is the team's.
 async fn owned(
-    console: &Console,
+    console: &ConsoleState,
     team_id: TeamId,
     integration_id: IntegrationId,
-) -> Result<Integration, Failure> {
+) -> Result<Integration, PageError> {
     let all = console.process.store.integration_list(team_id).await?;
-    all.into_iter().find(|own| own.integration_id == integration_id).ok_or(Failure::NotFound)
+    all.into_iter().find(|own| own.integration_id == integration_id).ok_or(PageError::NotFound)
 }
 
 /// The list, in the order of arrival.
 pub(super) async fn list(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     path: Result<Path<IntegrationId>, PathRejection>,
-    cursor: Result<Query<Cursor>, QueryRejection>,
-) -> Result<Response, Failure> {
+    cursor: Result<Query<ContactListQuery>, QueryRejection>,
+) -> Result<Response, PageError> {
     let (Path(integration_id), Query(cursor)) = (path?, cursor?);
     let team_id = person.0.team_id;
     let integration = owned(&console, team_id, integration_id).await?;
@@ -86,17 +86,17 @@ pub(super) async fn list(
         Some(BookCursor::Contact(of, number)) if of == integration_id => Some(number),
         _ => None,
     };
-    let frame = Frame::new(&person, "/address-book");
+    let frame = PageFrame::new(&person, "/address-book");
     Ok(page(&ContactsPage { frame, integration, contacts: book.lines, next }))
 }
 
 /// One contact, by the integration's own id.
 pub(super) async fn show(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     path: Result<Path<IntegrationId>, PathRejection>,
-    named: Result<Query<Named>, QueryRejection>,
-) -> Result<Response, Failure> {
+    named: Result<Query<ContactQuery>, QueryRejection>,
+) -> Result<Response, PageError> {
     let (Path(integration_id), Query(named)) = (path?, named?);
     let store = &console.process.store;
     let integration = owned(&console, person.0.team_id, integration_id).await?;
@@ -104,15 +104,18 @@ pub(super) async fn show(
     let contact = if id.contains('\0') { None } else { store.contact_get(integration_id, &id).await? };
     let fields = store.field_list(integration_id).await?;
     let values = contact.iter().flat_map(|contact| pushed(contact, &fields)).collect();
-    let frame = Frame::new(&person, "/address-book");
+    let frame = PageFrame::new(&person, "/address-book");
     Ok(page(&ContactPage { frame, integration, id, contact, values }))
 }
 
 /// What a contact's fields hold, and the columns that they fill.
-fn pushed<'a>(contact: &'a Contact, fields: &'a [Field]) -> impl Iterator<Item = Pushed> + 'a {
+fn pushed<'a>(
+    contact: &'a Contact,
+    fields: &'a [IntegrationField],
+) -> impl Iterator<Item = PushedValueRow> + 'a {
     contact.fields.iter().filter(|(_, value)| !value.is_empty()).map(|(key, value)| {
         let semantic = fields.iter().find(|field| field.key == *key).and_then(|field| field.semantic);
         let column = semantic.map_or_else(|| fold_name(key), |semantic| semantic.as_str().to_owned());
-        Pushed { field: key.clone(), column, value: value.clone() }
+        PushedValueRow { field: key.clone(), column, value: value.clone() }
     })
 }

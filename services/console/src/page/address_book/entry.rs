@@ -1,23 +1,23 @@
 //! People who were sent to: the list in the order of names, and one of them.
 
 use askama::Template;
-use audience::{BuiltIn, Lookup};
+use audience::{BuiltInColumn, ValueLookup};
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use serde::Deserialize;
-use store::{Column, ColumnKind, ColumnSource, EntryCursor, EntryLine, FullEntry, Integration};
+use store::{BookEntry, BookEntryCursor, BookEntryLine, ColumnKind, ColumnSource, Integration, TeamColumn};
 use uuid::Uuid;
 
 use super::person_values;
-use crate::Console;
-use crate::access::Person;
-use crate::answer::{Frame, page};
-use crate::failure::Failure;
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::answer::{PageFrame, page};
+use crate::failure::PageError;
 use crate::page::LINES;
 
 #[derive(Deserialize)]
-pub(super) struct Asked {
+pub(super) struct BookEntrySearchQuery {
     #[serde(default)]
     search: String,
     #[serde(default)]
@@ -27,9 +27,9 @@ pub(super) struct Asked {
 
 #[derive(Template)]
 #[template(path = "entries.html")]
-struct EntriesPage {
-    frame: Frame,
-    entries: Vec<EntryLine>,
+struct BookEntriesPage {
+    frame: PageFrame,
+    entries: Vec<BookEntryLine>,
     integrations: Vec<Integration>,
     search: String,
     /// What the address of the next page asks for.
@@ -38,7 +38,7 @@ struct EntriesPage {
 }
 
 /// A value of an entry, and where it came from.
-struct Known {
+struct BookEntryValueRow {
     column: String,
     value: String,
     origin: String,
@@ -46,29 +46,29 @@ struct Known {
 
 #[derive(Template)]
 #[template(path = "entry.html")]
-struct EntryPage {
-    frame: Frame,
+struct BookEntryPage {
+    frame: PageFrame,
     name: String,
-    entry: FullEntry,
-    known: Vec<Known>,
+    entry: BookEntry,
+    known: Vec<BookEntryValueRow>,
 }
 
 /// The list.
 pub(super) async fn list(
-    State(console): State<Console>,
-    person: Person,
-    asked: Result<Query<Asked>, QueryRejection>,
-) -> Result<Response, Failure> {
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    asked: Result<Query<BookEntrySearchQuery>, QueryRejection>,
+) -> Result<Response, PageError> {
     let Query(asked) = asked?;
     let (store, team_id) = (&console.process.store, person.0.team_id);
-    let after = EntryCursor { name_key: asked.after, entry_id: asked.after_id.unwrap_or_default() };
+    let after = BookEntryCursor { name_key: asked.after, entry_id: asked.after_id.unwrap_or_default() };
     let mut entries = store.entry_name_list(team_id, &beginning(&asked.search), &after, LINES + 1).await?;
     let is_more = entries.len() as i64 > LINES;
     entries.truncate(LINES as usize);
     let next = entries.last().filter(|_| is_more).map(|last| next(&asked.search, last));
     let integrations = store.integration_list(team_id).await?;
-    Ok(page(&EntriesPage {
-        frame: Frame::new(&person, "/address-book"),
+    Ok(page(&BookEntriesPage {
+        frame: PageFrame::new(&person, "/address-book"),
         entries,
         integrations,
         search: asked.search,
@@ -77,7 +77,7 @@ pub(super) async fn list(
     }))
 }
 
-fn next(search: &str, last: &EntryLine) -> String {
+fn next(search: &str, last: &BookEntryLine) -> String {
     url::form_urlencoded::Serializer::new(String::new())
         .append_pair("search", search)
         .append_pair("after", &last.name_key)
@@ -92,16 +92,16 @@ fn beginning(search: &str) -> String {
 
 /// One entry.
 pub(super) async fn show(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     path: Result<Path<Uuid>, PathRejection>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let Path(entry_id) = path?;
     let (store, team_id) = (&console.process.store, person.0.team_id);
     let entry = store.entry_get(team_id, entry_id).await?;
     let columns = store.column_list(team_id).await?;
-    let asker = columns::Asker { store, team_id, now: console.process.clock.now() };
-    let today = asker.today().await.map_err(|error| Failure::Internal(error.into()))?;
+    let asker = columns::ColumnsContext { store, team_id, now: console.process.clock.now() };
+    let today = asker.today().await.map_err(|error| PageError::Internal(error.into()))?;
     let values = person_values(&entry);
     let formulas = computed::FormulaColumns::new(&columns);
     let computed = formulas.over(&values, today);
@@ -109,26 +109,26 @@ pub(super) async fn show(
     known.extend(columns.iter().filter_map(|column| own(column, &computed)));
     let name = format!("{} {}", entry.address.first_name, entry.address.last_name).trim().to_owned();
     let name = if name.is_empty() { "Without a name".to_owned() } else { name };
-    Ok(page(&EntryPage { frame: Frame::new(&person, "/address-book"), name, entry, known }))
+    Ok(page(&BookEntryPage { frame: PageFrame::new(&person, "/address-book"), name, entry, known }))
 }
 
-fn built_in(entry: &FullEntry, values: &dyn Lookup) -> Vec<Known> {
-    use BuiltIn::{Address1, Address2, City, State, Zip};
+fn built_in(entry: &BookEntry, values: &dyn ValueLookup) -> Vec<BookEntryValueRow> {
+    use BuiltInColumn::{Address1, Address2, City, State, Zip};
     let origin = |column| match column {
         Address1 | Address2 | City | State | Zip => {
             format!("Sent, then verified: {}", entry.address.verification.replace('_', " "))
         }
         _ => "Sent".to_owned(),
     };
-    let known = |column: BuiltIn| {
+    let known = |column: BuiltInColumn| {
         let value = values.value(column.key())?.to_owned();
-        Some(Known { column: column.key().to_owned(), value, origin: origin(column) })
+        Some(BookEntryValueRow { column: column.key().to_owned(), value, origin: origin(column) })
     };
-    BuiltIn::ALL.into_iter().filter_map(known).collect()
+    BuiltInColumn::ALL.into_iter().filter_map(known).collect()
 }
 
 /// A value in a column of the team's. Of computed ones a blank is shown too.
-fn own(column: &Column, computed: &dyn Lookup) -> Option<Known> {
+fn own(column: &TeamColumn, computed: &dyn ValueLookup) -> Option<BookEntryValueRow> {
     let value = computed.value(&column.name_key).unwrap_or_default().to_owned();
     let origin = match (column.kind, column.source) {
         (ColumnKind::Custom, _) if value.is_empty() => return None,
@@ -139,7 +139,7 @@ fn own(column: &Column, computed: &dyn Lookup) -> Option<Known> {
         (ColumnKind::Ai, _) if value.is_empty() => "Not written by the language model yet".to_owned(),
         (ColumnKind::Ai, _) => "Written by a language model".to_owned(),
     };
-    Some(Known { column: column.name.clone(), value, origin })
+    Some(BookEntryValueRow { column: column.name.clone(), value, origin })
 }
 
 #[cfg(test)]

@@ -7,17 +7,17 @@ use axum::Form;
 use axum::extract::rejection::{FormRejection, QueryRejection};
 use axum::extract::{Query, State};
 use axum::response::Response;
-use columns::{Asker, FormulaSave, Refused};
+use columns::{ColumnsContext, FormulaToSave, SaveColumnError};
 use contract::id::RequestId;
 use contract::mcp::{FormulaError, FormulaProblem, PreviewAnswer, PreviewArguments};
 use serde::Deserialize;
-use store::{ChangedBy, Column, ColumnKind, FormulaChange};
+use store::{ColumnKind, FormulaChange, FormulaChangeAuthor, TeamColumn};
 
 use super::column::told;
-use crate::Console;
-use crate::access::Person;
-use crate::answer::{self, Frame, Notice, done, page};
-use crate::failure::Failure;
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::answer::{self, ActionNotice, PageFrame, done, page};
+use crate::failure::PageError;
 use crate::page::COMPUTING_TIME;
 use crate::seen::fingerprint;
 use crate::show::is_visible;
@@ -29,7 +29,7 @@ const PEOPLE: usize = 5;
 const CHANGES: i64 = 5;
 
 #[derive(Deserialize)]
-pub(super) struct Named {
+pub(super) struct FormulaQuery {
     /// The column; empty for a new one.
     #[serde(default)]
     name: String,
@@ -37,7 +37,7 @@ pub(super) struct Named {
 
 /// What a person typed.
 #[derive(Deserialize)]
-pub(super) struct Written {
+pub(super) struct FormulaForm {
     name: String,
     formula: String,
     /// A fingerprint of the formula that stood there when the form was made; empty for a new column.
@@ -48,8 +48,8 @@ pub(super) struct Written {
 #[derive(Template)]
 #[template(path = "formula.html")]
 struct FormulaPage {
-    frame: Frame,
-    written: Written,
+    frame: PageFrame,
+    written: FormulaForm,
     /// Why it cannot be saved, when that is not in the formula.
     problem: Option<String>,
     /// What is wrong with the formula.
@@ -60,29 +60,29 @@ struct FormulaPage {
 
 /// The page, with the formula as it stands.
 pub(super) async fn show(
-    State(console): State<Console>,
-    person: Person,
-    named: Result<Query<Named>, QueryRejection>,
-) -> Result<Response, Failure> {
-    let Query(Named { name }) = named?;
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    named: Result<Query<FormulaQuery>, QueryRejection>,
+) -> Result<Response, PageError> {
+    let Query(FormulaQuery { name }) = named?;
     if name.is_empty() {
-        let written = Written { name, formula: String::new(), seen: String::new() };
+        let written = FormulaForm { name, formula: String::new(), seen: String::new() };
         return Ok(page(&empty(&person, written)));
     }
     let name_key = audience::fold_name(&name);
     let column = console.process.store.column_get(person.0.team_id, &name_key).await?;
     if column.kind != ColumnKind::Formula {
-        return Err(Failure::NotFound);
+        return Err(PageError::NotFound);
     }
     let seen = fingerprint(&column.formula);
-    let written = Written { name: column.name, formula: column.formula.unwrap_or_default(), seen };
+    let written = FormulaForm { name: column.name, formula: column.formula.unwrap_or_default(), seen };
     let changes = console.process.store.formula_change_list(person.0.team_id, &name_key, CHANGES).await?;
     Ok(page(&FormulaPage { changes, ..previewed(&console, &person, written).await? }))
 }
 
-fn empty(person: &Person, written: Written) -> FormulaPage {
+fn empty(person: &CurrentMember, written: FormulaForm) -> FormulaPage {
     FormulaPage {
-        frame: Frame::new(person, "/address-book"),
+        frame: PageFrame::new(person, "/address-book"),
         written,
         problem: None,
         problems: Vec::new(),
@@ -93,15 +93,19 @@ fn empty(person: &Person, written: Written) -> FormulaPage {
 
 /// The page with what the formula gives; nothing is saved.
 pub(super) async fn preview(
-    State(console): State<Console>,
-    person: Person,
-    form: Result<Form<Written>, FormRejection>,
-) -> Result<Response, Failure> {
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    form: Result<Form<FormulaForm>, FormRejection>,
+) -> Result<Response, PageError> {
     let Form(written) = form?;
     Ok(page(&previewed(&console, &person, written).await?))
 }
 
-async fn previewed(console: &Console, person: &Person, written: Written) -> Result<FormulaPage, Failure> {
+async fn previewed(
+    console: &ConsoleState,
+    person: &CurrentMember,
+    written: FormulaForm,
+) -> Result<FormulaPage, PageError> {
     if written.formula.trim().is_empty() {
         return Ok(empty(person, written));
     }
@@ -116,7 +120,7 @@ async fn previewed(console: &Console, person: &Person, written: Written) -> Resu
     let begun = Instant::now();
     let is_too_late = || begun.elapsed() > COMPUTING_TIME;
     let (preview, error) =
-        match columns::preview(asker, arguments, columns::People::Shown, &is_too_late).await {
+        match columns::preview(asker, arguments, columns::PeopleMasking::Shown, &is_too_late).await {
             Ok(answer) => (Some(answer), None),
             Err(error) => (None, Some(error)),
         };
@@ -124,7 +128,7 @@ async fn previewed(console: &Console, person: &Person, written: Written) -> Resu
 }
 
 /// The page with what is wrong.
-fn refused(person: &Person, written: Written, error: Option<FormulaError>) -> FormulaPage {
+fn refused(person: &CurrentMember, written: FormulaForm, error: Option<FormulaError>) -> FormulaPage {
     let page = empty(person, written);
     match error {
         None => page,
@@ -133,22 +137,22 @@ fn refused(person: &Person, written: Written, error: Option<FormulaError>) -> Fo
     }
 }
 
-fn asker<'a>(console: &'a Console, person: &Person) -> Asker<'a> {
+fn asker<'a>(console: &'a ConsoleState, person: &CurrentMember) -> ColumnsContext<'a> {
     let now = console.process.clock.now();
-    Asker { store: &console.process.store, team_id: person.0.team_id, now }
+    ColumnsContext { store: &console.process.store, team_id: person.0.team_id, now }
 }
 
 /// Makes the column or gives it another formula.
 pub(super) async fn save(
-    State(console): State<Console>,
-    person: Person,
-    form: Result<Form<Written>, FormRejection>,
-) -> Result<Response, Failure> {
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    form: Result<Form<FormulaForm>, FormRejection>,
+) -> Result<Response, PageError> {
     let Form(written) = form?;
     match attempt(&console, &person, &written).await {
-        Ok(None) => Ok(done("/address-book/columns", Notice::ColumnSaved)),
-        Ok(Some(Overtaken { problem, seen })) => {
-            let written = Written { seen, ..written };
+        Ok(None) => Ok(done("/address-book/columns", ActionNotice::ColumnSaved)),
+        Ok(Some(FormulaConflict { problem, seen })) => {
+            let written = FormulaForm { seen, ..written };
             Ok(answer::refused(&FormulaPage { problem: Some(problem), ..empty(&person, written) }))
         }
         Err(error) => {
@@ -159,47 +163,47 @@ pub(super) async fn save(
 }
 
 /// The column is not what the form was made from.
-struct Overtaken {
+struct FormulaConflict {
     problem: String,
     /// The fingerprint of what stands now, for who saves again.
     seen: String,
 }
 
 /// Compares the column that stands with the one that the form was made from; `None` when it is that one.
-fn overtaken(columns: &[Column], written: &Written) -> Option<Overtaken> {
+fn overtaken(columns: &[TeamColumn], written: &FormulaForm) -> Option<FormulaConflict> {
     let (name_key, seen) = (audience::fold_name(written.name.trim()), written.seen.clone());
     let column = columns.iter().find(|column| column.name_key == name_key);
     let problem = match column {
         None if !is_visible(&written.name) => "Give a name that can be seen.".to_owned(),
         None if seen.is_empty() => return None,
         None => "Your team has no column of this name: begin with New formula column.".to_owned(),
-        Some(Column { name, .. }) if seen.is_empty() => format!(
+        Some(TeamColumn { name, .. }) if seen.is_empty() => format!(
             "Your team has a column named {name} already. Choose another name; a formula is changed on its column's own page."
         ),
         Some(column) if fingerprint(&column.formula) == seen => return None,
-        Some(Column { formula, .. }) => {
+        Some(TeamColumn { formula, .. }) => {
             let stands = formula.as_deref().unwrap_or("no formula");
             let problem = format!(
                 "Nothing was saved: somebody changed this formula since you opened the page. What stands now: {stands} Save \
                  again to put yours in its place."
             );
-            return Some(Overtaken { problem, seen: fingerprint(formula) });
+            return Some(FormulaConflict { problem, seen: fingerprint(formula) });
         }
     };
-    Some(Overtaken { problem, seen })
+    Some(FormulaConflict { problem, seen })
 }
 
 async fn attempt(
-    console: &Console,
-    person: &Person,
-    written: &Written,
-) -> Result<Option<Overtaken>, Refused> {
+    console: &ConsoleState,
+    person: &CurrentMember,
+    written: &FormulaForm,
+) -> Result<Option<FormulaConflict>, SaveColumnError> {
     let asker = asker(console, person);
     let mut connection = asker.store.connection().await?;
     let transaction = connection.begin().await?;
-    let save = FormulaSave {
+    let save = FormulaToSave {
         request_id: RequestId::new(),
-        by: ChangedBy::Person(&person.0.name),
+        by: FormulaChangeAuthor::Person(&person.0.name),
         name: columns::checked_name(&written.name)?,
         formula: written.formula.trim(),
     };

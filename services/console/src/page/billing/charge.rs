@@ -6,24 +6,24 @@ use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use contract::id::ChargeId;
 use serde::Deserialize;
-use store::{ChargeKind, ChargeState, ChargeSummary, ChargedCards};
+use store::{ChargeKind, ChargeState, ChargeSummary, ChargedMailpieces};
 
 use super::{PART, product_name};
-use crate::Console;
-use crate::access::Person;
-use crate::answer::{Frame, page};
-use crate::failure::Failure;
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::answer::{PageFrame, page};
+use crate::failure::PageError;
 use crate::page::{LINES, cut};
 
 #[derive(Deserialize)]
-pub(super) struct ChargeCursor {
+pub(super) struct ChargeListQuery {
     before: Option<ChargeId>,
 }
 
 #[derive(Template)]
 #[template(path = "billing_charges.html")]
 struct ChargesPage {
-    frame: Frame,
+    frame: PageFrame,
     charges: Vec<ChargeSummary>,
     is_newest: bool,
     next: Option<ChargeId>,
@@ -32,37 +32,37 @@ struct ChargesPage {
 
 /// The charges, the newest first.
 pub(super) async fn list(
-    State(console): State<Console>,
-    person: Person,
-    cursor: Result<Query<ChargeCursor>, QueryRejection>,
-) -> Result<Response, Failure> {
-    let Query(ChargeCursor { before }) = cursor?;
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    cursor: Result<Query<ChargeListQuery>, QueryRejection>,
+) -> Result<Response, PageError> {
+    let Query(ChargeListQuery { before }) = cursor?;
     let mut charges = console.process.store.charge_list(person.0.team_id, before, LINES + 1).await?;
     let next = cut(&mut charges).map(|last| last.charge_id);
     let public_url = console.process.config.console.public_url.clone();
-    let (frame, is_newest) = (Frame::new(&person, PART), before.is_none());
+    let (frame, is_newest) = (PageFrame::new(&person, PART), before.is_none());
     Ok(page(&ChargesPage { frame, charges, is_newest, next, public_url }))
 }
 
 #[derive(Template)]
 #[template(path = "billing_charge.html")]
 struct ChargePage {
-    frame: Frame,
+    frame: PageFrame,
     charge: ChargeSummary,
-    cards: Vec<ChargedCards>,
+    cards: Vec<ChargedMailpieces>,
 }
 
 /// One charge, with what its cards are.
 pub(super) async fn show(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     path: Result<Path<ChargeId>, PathRejection>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let Path(charge_id) = path?;
     let (store, team_id) = (&console.process.store, person.0.team_id);
     let charge = store.charge_summary(team_id, charge_id).await?;
     let cards = store.charge_cards(team_id, charge_id).await?;
-    Ok(page(&ChargePage { frame: Frame::new(&person, PART), charge, cards }))
+    Ok(page(&ChargePage { frame: PageFrame::new(&person, PART), charge, cards }))
 }
 
 /// What caused a charge, for people.

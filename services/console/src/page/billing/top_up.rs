@@ -10,11 +10,11 @@ use secret::random_reference;
 use serde::Deserialize;
 use store::{StoreError, TopUpRequestState};
 
-use super::{LedgerQuery, PART, REQUESTS, Typed, billing_page};
-use crate::Console;
-use crate::access::Person;
-use crate::answer::{Notice, done, refused};
-use crate::failure::Failure;
+use super::{BillingPageState, LedgerQuery, PART, REQUESTS, billing_page};
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::answer::{ActionNotice, done, refused};
+use crate::failure::PageError;
 
 #[derive(Deserialize)]
 pub(super) struct TopUpForm {
@@ -23,20 +23,20 @@ pub(super) struct TopUpForm {
 
 /// Asks for a top-up.
 pub(super) async fn ask(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     form: Result<Form<TopUpForm>, FormRejection>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let Form(TopUpForm { amount: typed }) = form?;
     let added = match typed.parse::<Money>() {
         Ok(amount) => add(&console, &person, amount).await,
         Err(reason) => Err(StoreError::Limit(format!("the amount {reason}"))),
     };
     match added {
-        Ok(()) => Ok(done(PART, Notice::TopUpAsked)),
+        Ok(()) => Ok(done(PART, ActionNotice::TopUpAsked)),
         Err(StoreError::Limit(reason)) => {
             let problem = Some(format!("Not asked for: {reason}."));
-            let typed = Typed { notice: None, amount: typed, problem };
+            let typed = BillingPageState { notice: None, amount: typed, problem };
             let query = LedgerQuery { kind: None, before: None };
             Ok(refused(&billing_page(&console, &person, query, typed).await?))
         }
@@ -44,7 +44,7 @@ pub(super) async fn ask(
     }
 }
 
-async fn add(console: &Console, person: &Person, amount: Money) -> store::Result<()> {
+async fn add(console: &ConsoleState, person: &CurrentMember, amount: Money) -> store::Result<()> {
     let (reference, now) = (random_reference(), console.process.clock.now());
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
@@ -56,10 +56,10 @@ async fn add(console: &Console, person: &Person, amount: Money) -> store::Result
 
 /// Withdraws a top-up that is not booked yet.
 pub(super) async fn withdraw(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     path: Result<Path<TopUpRequestId>, PathRejection>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let Path(request_id) = path?;
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
@@ -75,20 +75,20 @@ pub(super) async fn withdraw(
     let now = console.process.clock.now();
     transaction.activity_add(&person.0, "top_up.withdrawn", &reference, now).await?;
     transaction.commit().await?;
-    Ok(done(PART, Notice::TopUpWithdrawn))
+    Ok(done(PART, ActionNotice::TopUpWithdrawn))
 }
 
 /// Says what became of a top-up that is not open any more; one that is too old to be shown, or another team's, is not found.
 async fn withdrawn_before(
-    console: &Console,
-    person: &Person,
+    console: &ConsoleState,
+    person: &CurrentMember,
     request_id: TopUpRequestId,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let requests = console.process.store.top_up_request_list(person.0.team_id, REQUESTS).await?;
     let request = requests.iter().find(|request| request.request_id == request_id);
     match request.map(|request| &request.state) {
-        Some(TopUpRequestState::Booked) => Ok(done(PART, Notice::TopUpBookedBefore)),
-        Some(TopUpRequestState::Withdrawn) => Ok(done(PART, Notice::TopUpWithdrawnBefore)),
-        Some(TopUpRequestState::Open) | None => Err(Failure::NotFound),
+        Some(TopUpRequestState::Booked) => Ok(done(PART, ActionNotice::TopUpBookedBefore)),
+        Some(TopUpRequestState::Withdrawn) => Ok(done(PART, ActionNotice::TopUpWithdrawnBefore)),
+        Some(TopUpRequestState::Open) | None => Err(PageError::NotFound),
     }
 }

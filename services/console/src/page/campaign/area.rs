@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use askama::Template;
 use audience::area::MAX_BYTES;
-use audience::{Area, AreaError};
+use audience::{AreaError, GeoArea};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::response::Response;
@@ -12,12 +12,12 @@ use contract::id::CampaignId;
 use store::CampaignSummary;
 
 use super::{CampaignPath, PART, find};
-use crate::Console;
-use crate::access::Person;
-use crate::answer::{Frame, Notice, Noticed, done, page, refused};
-use crate::failure::Failure;
-use crate::route::{self, Access, Route};
-use crate::upload::Upload;
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::answer::{ActionNotice, NoticeQuery, PageFrame, done, page, refused};
+use crate::failure::PageError;
+use crate::route::{self, ConsoleRoute, RouteAccess};
+use crate::upload::MultipartForm;
 
 /// Bytes of the form: a file, or text, and what a browser puts around them.
 const FORM_BYTES: usize = 2 * MAX_BYTES + 64 * 1024;
@@ -41,10 +41,10 @@ const METRES_PER_DEGREE: f64 = 111_320.0;
 const METRES_PER_MILE: f64 = 1_609.344;
 
 /// What there is.
-pub(super) fn routes() -> Vec<Route> {
+pub(super) fn routes() -> Vec<ConsoleRoute> {
     vec![
-        route::page("/campaigns/{campaign_id}/area", Access::Member, show),
-        route::upload("/campaigns/{campaign_id}/area", Access::Manager, FORM_BYTES, save),
+        route::page("/campaigns/{campaign_id}/area", RouteAccess::Member, show),
+        route::upload("/campaigns/{campaign_id}/area", RouteAccess::Manager, FORM_BYTES, save),
     ]
 }
 
@@ -69,14 +69,14 @@ struct GridLine {
 }
 
 /// From degrees to units of the picture.
-struct Projection {
+struct MapProjection {
     west: f64,
     north: f64,
     scale: f64,
     narrowing: f64,
 }
 
-impl Projection {
+impl MapProjection {
     fn point(&self, longitude: f64, latitude: f64) -> (f64, f64) {
         let tenths = |units: f64| (units * 10.0).round() / 10.0;
         let east = (longitude - self.west) * self.narrowing;
@@ -86,9 +86,9 @@ impl Projection {
 
 /// West, south, east and north, in degrees.
 #[derive(Clone, Copy)]
-struct Extent([f64; 4]);
+struct MapExtent([f64; 4]);
 
-impl Extent {
+impl MapExtent {
     fn of(polygons: &[Vec<Vec<(f64, f64)>>]) -> Self {
         let start = [f64::INFINITY, f64::INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY];
         let positions = polygons.iter().flatten().flatten();
@@ -110,18 +110,18 @@ impl AreaPicture {
     /// Draws stored GeoJSON.
     ///
     /// # Errors
-    /// [`Failure::Invalid`] when it is no area; such text was never stored.
-    pub(super) fn of(geojson: &str) -> Result<Self, Failure> {
-        let area = Area::parse(geojson).map_err(|error| Failure::Invalid(format!("{error}.")))?;
+    /// [`PageError::Invalid`] when it is no area; such text was never stored.
+    pub(super) fn of(geojson: &str) -> Result<Self, PageError> {
+        let area = GeoArea::parse(geojson).map_err(|error| PageError::Invalid(format!("{error}.")))?;
         Ok(Self::draw(&area.polygons().collect::<Vec<_>>()))
     }
 
     fn draw(polygons: &[Vec<Vec<(f64, f64)>>]) -> Self {
-        let exact = Extent::of(polygons);
-        let Extent([west, south, east, north]) = exact.with_margin();
+        let exact = MapExtent::of(polygons);
+        let MapExtent([west, south, east, north]) = exact.with_margin();
         let narrowing = f64::midpoint(south, north).to_radians().cos().max(0.01);
         let scale = (WIDTH / ((east - west) * narrowing)).min(HEIGHT / (north - south));
-        let projection = Projection { west, north, scale, narrowing };
+        let projection = MapProjection { west, north, scale, narrowing };
         let size = projection.point(east, south);
         Self {
             paths: polygons.iter().map(|rings| path(rings, &projection)).collect(),
@@ -133,7 +133,7 @@ impl AreaPicture {
 }
 
 /// A ring after the other; a hole is where an even number of rings lie around.
-fn path(rings: &[Vec<(f64, f64)>], projection: &Projection) -> String {
+fn path(rings: &[Vec<(f64, f64)>], projection: &MapProjection) -> String {
     let mut path = String::new();
     for ring in rings {
         for (at, (longitude, latitude)) in ring.iter().enumerate() {
@@ -147,7 +147,7 @@ fn path(rings: &[Vec<(f64, f64)>], projection: &Projection) -> String {
     path
 }
 
-fn grid(projection: &Projection, [west, south, east, north]: [f64; 4]) -> Vec<GridLine> {
+fn grid(projection: &MapProjection, [west, south, east, north]: [f64; 4]) -> Vec<GridLine> {
     let step = step((east - west).min(north - south) / GRID_LINES);
     let lines = |from: f64, to: f64| {
         let first = (from / step).ceil() as i64;
@@ -180,7 +180,7 @@ fn step(about: f64) -> f64 {
 }
 
 /// The area in words, for those who do not see the picture.
-fn describe(polygons: &[Vec<Vec<(f64, f64)>>], Extent([west, south, east, north]): Extent) -> String {
+fn describe(polygons: &[Vec<Vec<(f64, f64)>>], MapExtent([west, south, east, north]): MapExtent) -> String {
     let parts = match polygons.len() {
         1 => "One area".to_owned(),
         many => format!("{many} areas"),
@@ -202,7 +202,7 @@ fn describe(polygons: &[Vec<Vec<(f64, f64)>>], Extent([west, south, east, north]
 #[derive(Template)]
 #[template(path = "campaign_area.html")]
 struct AreaPage {
-    frame: Frame,
+    frame: PageFrame,
     campaign: CampaignSummary,
     picture: Option<AreaPicture>,
     typed: String,
@@ -211,27 +211,27 @@ struct AreaPage {
 
 /// The page.
 async fn show(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     path: CampaignPath,
-    noticed: Result<Query<Noticed>, QueryRejection>,
-) -> Result<Response, Failure> {
+    noticed: Result<Query<NoticeQuery>, QueryRejection>,
+) -> Result<Response, PageError> {
     let Query(noticed) = noticed?;
     area_page(&console, &person, &path?.0, noticed.notice, (String::new(), None)).await
 }
 
 async fn area_page(
-    console: &Console,
-    person: &Person,
+    console: &ConsoleState,
+    person: &CurrentMember,
     campaign_id: &CampaignId,
-    notice: Option<Notice>,
+    notice: Option<ActionNotice>,
     (typed, problem): (String, Option<String>),
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let campaign = find(console, person, campaign_id).await?;
     let settings = console.process.store.campaign_get(person.0.team_id, campaign_id).await?;
     let area = settings.and_then(|settings| settings.area);
     let picture = area.as_deref().map(AreaPicture::of).transpose()?;
-    let frame = Frame::new(person, PART).with_notice(notice);
+    let frame = PageFrame::new(person, PART).with_notice(notice);
     let is_refused = problem.is_some();
     let shown = AreaPage { frame, campaign, picture, typed, problem };
     Ok(if is_refused { refused(&shown) } else { page(&shown) })
@@ -239,11 +239,11 @@ async fn area_page(
 
 /// Takes a file, or what was pasted, or takes the area away.
 async fn save(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     path: CampaignPath,
-    form: Result<Upload, Failure>,
-) -> Result<Response, Failure> {
+    form: Result<MultipartForm, PageError>,
+) -> Result<Response, PageError> {
     let campaign_id = path?.0;
     let form = match form {
         Ok(form) => form,
@@ -271,13 +271,13 @@ async fn save(
     let action = if is_everywhere { "campaign_area.removed" } else { "campaign_area.changed" };
     transaction.activity_add(&person.0, action, &name, now).await?;
     transaction.commit().await?;
-    let notice = if is_everywhere { Notice::AreaRemoved } else { Notice::AreaChanged };
+    let notice = if is_everywhere { ActionNotice::AreaRemoved } else { ActionNotice::AreaChanged };
     Ok(done(&format!("/campaigns/{campaign_id}/area"), notice))
 }
 
 /// Reads an area that can be meant.
 fn read(geojson: &str) -> Result<(), AreaError> {
-    let area = Area::parse(geojson)?;
+    let area = GeoArea::parse(geojson)?;
     tokio::task::block_in_place(|| area.check())
 }
 

@@ -5,83 +5,86 @@ mod form;
 mod tree;
 mod words;
 
-use audience::{ColumnType, ConditionError, Conditions, fold_name};
+use audience::{ColumnType, ConditionError, FilterConditions, fold_name};
 use axum::Form;
 use axum::extract::rejection::{FormRejection, QueryRejection};
 use axum::extract::{Query, State};
 use axum::response::Response;
 use contract::id::CampaignId;
 use serde_json::Value;
-use store::Column;
+use store::TeamColumn;
 
-use self::count::Count;
-use self::form::{Problem, conditions_page};
-pub(super) use self::form::{Sentence, misfit_name, operator_name};
-use self::tree::{Part, Tree, Typed};
+use self::count::MatchCount;
+use self::form::{ConditionFormError, conditions_page};
+pub(super) use self::form::{ConditionSentence, misfit_name, operator_name};
+use self::tree::{ConditionFormPart, ConditionFormTree, ConditionInput};
 use super::{CampaignPath, find};
-use crate::Console;
-use crate::access::Person;
-use crate::answer::{Notice, Noticed, done};
-use crate::failure::Failure;
-use crate::route::{self, Access, Route};
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::answer::{ActionNotice, NoticeQuery, done};
+use crate::failure::PageError;
+use crate::route::{self, ConsoleRoute, RouteAccess};
 use crate::seen::{before_and_now, fingerprint};
 
 /// Bytes of the form: the largest tree with values of a usual length.
 const FORM_BYTES: usize = 2 * 1024 * 1024;
 
 /// What there is.
-pub(super) fn routes() -> Vec<Route> {
+pub(super) fn routes() -> Vec<ConsoleRoute> {
     let path = "/campaigns/{campaign_id}/conditions";
-    vec![route::page(path, Access::Member, show), route::upload(path, Access::Manager, FORM_BYTES, change)]
+    vec![
+        route::page(path, RouteAccess::Member, show),
+        route::upload(path, RouteAccess::Manager, FORM_BYTES, change),
+    ]
 }
 
 /// What the page shows of a tree.
-struct Shown {
-    tree: Tree,
-    problem: Option<Problem>,
-    count: Option<Count>,
+struct ConditionsPageState {
+    tree: ConditionFormTree,
+    problem: Option<ConditionFormError>,
+    count: Option<MatchCount>,
     /// A fingerprint of the conditions that the form was made from.
     seen: String,
     /// The conditions that stand, when somebody else has saved them meanwhile.
-    overtaken: Option<Vec<Sentence>>,
+    overtaken: Option<Vec<ConditionSentence>>,
     /// Whether it is the campaign's own, and not what somebody typed.
     is_stored: bool,
 }
 
 /// The page.
 async fn show(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     path: CampaignPath,
-    noticed: Result<Query<Noticed>, QueryRejection>,
-) -> Result<Response, Failure> {
+    noticed: Result<Query<NoticeQuery>, QueryRejection>,
+) -> Result<Response, PageError> {
     let (campaign_id, Query(noticed)) = (path?.0, noticed?);
     let campaign = console.process.store.campaign_get(person.0.team_id, &campaign_id).await?;
-    let stored = campaign.ok_or(Failure::NotFound)?.conditions;
-    let tree = stored.as_ref().map(Tree::of).unwrap_or_default();
+    let stored = campaign.ok_or(PageError::NotFound)?.conditions;
+    let tree = stored.as_ref().map(ConditionFormTree::of).unwrap_or_default();
     let columns = console.process.store.column_list(person.0.team_id).await?;
     let shown = check(&console, &person, &campaign_id, tree, &columns).await?;
-    let shown = Shown { is_stored: true, seen: fingerprint(&stored), ..shown };
+    let shown = ConditionsPageState { is_stored: true, seen: fingerprint(&stored), ..shown };
     conditions_page(&console, &person, &campaign_id, &columns, shown, noticed.notice).await
 }
 
 /// Why the mailer cannot use stored conditions; `None` when it can.
-pub(super) fn problem(stored: &Value, columns: &[Column]) -> Option<String> {
+pub(super) fn problem(stored: &Value, columns: &[TeamColumn]) -> Option<String> {
     let types = |name: &str| column_type(columns, name);
-    Conditions::parse(stored, types).err().map(|error| words::problem(&error.problem))
+    FilterConditions::parse(stored, types).err().map(|error| words::problem(&error.problem))
 }
 
 /// Adds or removes a part, counts, or saves: whatever the button says. Only saving changes the campaign.
 async fn change(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     path: CampaignPath,
     form: Result<Form<Vec<(String, String)>>, FormRejection>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let campaign_id = path?.0;
     find(&console, &person, &campaign_id).await?;
     let Form(fields) = form?;
-    let tree = Tree::of_form(&fields).map_err(|error| Failure::Invalid(error.to_string()))?;
+    let tree = ConditionFormTree::of_form(&fields).map_err(|error| PageError::Invalid(error.to_string()))?;
     let field = |wanted: &str| fields.iter().find(|(name, _)| name == wanted).map_or("", |(_, value)| value);
     let (pressed, seen) = (field("do"), field("seen").to_owned());
     let (verb, position) = pressed.split_once(':').unwrap_or((pressed, ""));
@@ -90,34 +93,40 @@ async fn change(
     }
     let (columns, overtaken) = match verb {
         "save" => match save(&console, &person, &campaign_id, &tree, &seen).await? {
-            Saved::Yes => {
-                return Ok(done(&format!("/campaigns/{campaign_id}/conditions"), Notice::ConditionsSaved));
+            ConditionsSaveOutcome::Yes => {
+                return Ok(done(
+                    &format!("/campaigns/{campaign_id}/conditions"),
+                    ActionNotice::ConditionsSaved,
+                ));
             }
-            Saved::No(columns) => (columns, None),
-            Saved::Overtaken(columns, standing) => (columns, Some(standing)),
+            ConditionsSaveOutcome::No(columns) => (columns, None),
+            ConditionsSaveOutcome::Overtaken(columns, standing) => (columns, Some(standing)),
         },
         _ => (console.process.store.column_list(person.0.team_id).await?, None),
     };
     let shown = check(&console, &person, &campaign_id, tree, &columns).await?;
     let shown = match overtaken {
-        None => Shown { seen, ..shown },
+        None => ConditionsPageState { seen, ..shown },
         Some(standing) => {
-            let sentences = standing.as_ref().map(Sentence::all).unwrap_or_default();
-            Shown { seen: fingerprint(&standing), overtaken: Some(sentences), ..shown }
+            let sentences = standing.as_ref().map(ConditionSentence::all).unwrap_or_default();
+            ConditionsPageState { seen: fingerprint(&standing), overtaken: Some(sentences), ..shown }
         }
     };
     conditions_page(&console, &person, &campaign_id, &columns, shown, None).await
 }
 
 /// The tree with what a button adds or removes; `None` for a button that does neither.
-fn edited(verb: &str, position: usize, tree: &Tree) -> Option<Tree> {
+fn edited(verb: &str, position: usize, tree: &ConditionFormTree) -> Option<ConditionFormTree> {
     let mut tree = tree.clone();
     match verb {
         "add-condition" => {
             let operator = audience::Operator::Is.as_str().to_owned();
-            tree.add(position, Part::Condition(Typed { operator, ..Typed::default() }));
+            tree.add(
+                position,
+                ConditionFormPart::Condition(ConditionInput { operator, ..ConditionInput::default() }),
+            );
         }
-        "add-group" => tree.add(position, Part::Group { is_any: true }),
+        "add-group" => tree.add(position, ConditionFormPart::Group { is_any: true }),
         "remove" => tree.remove(position),
         "columns" => {}
         _ => return None,
@@ -127,81 +136,84 @@ fn edited(verb: &str, position: usize, tree: &Tree) -> Option<Tree> {
 
 /// While parts come and go nothing is held against those that are not filled in yet.
 async fn unchecked(
-    console: &Console,
-    person: &Person,
+    console: &ConsoleState,
+    person: &CurrentMember,
     campaign_id: &CampaignId,
-    tree: Tree,
+    tree: ConditionFormTree,
     seen: String,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let columns = console.process.store.column_list(person.0.team_id).await?;
-    let shown = Shown { tree, problem: None, count: None, seen, overtaken: None, is_stored: false };
+    let shown =
+        ConditionsPageState { tree, problem: None, count: None, seen, overtaken: None, is_stored: false };
     conditions_page(console, person, campaign_id, &columns, shown, None).await
 }
 
 /// Says what is wrong with a tree, or how many match it.
 async fn check(
-    console: &Console,
-    person: &Person,
+    console: &ConsoleState,
+    person: &CurrentMember,
     campaign_id: &CampaignId,
-    tree: Tree,
-    columns: &[Column],
-) -> Result<Shown, Failure> {
+    tree: ConditionFormTree,
+    columns: &[TeamColumn],
+) -> Result<ConditionsPageState, PageError> {
     let (problem, count) = match read(&tree, columns) {
-        Ok(conditions) => (None, Some(Count::of(console, person, campaign_id, conditions, columns).await?)),
+        Ok(conditions) => {
+            (None, Some(MatchCount::of(console, person, campaign_id, conditions, columns).await?))
+        }
         Err(problem) => (Some(problem), None),
     };
-    Ok(Shown { tree, problem, count, seen: String::new(), overtaken: None, is_stored: false })
+    Ok(ConditionsPageState { tree, problem, count, seen: String::new(), overtaken: None, is_stored: false })
 }
 
 /// The tree as the mailer reads it.
-fn read(tree: &Tree, columns: &[Column]) -> Result<Conditions, Problem> {
+fn read(tree: &ConditionFormTree, columns: &[TeamColumn]) -> Result<FilterConditions, ConditionFormError> {
     let types = |name: &str| column_type(columns, name);
-    let conditions = Conditions::parse(&tree.document(types), types).map_err(|error| {
+    let conditions = FilterConditions::parse(&tree.document(types), types).map_err(|error| {
         let ConditionError { path, problem } = error;
-        Problem { position: tree.position(&path).unwrap_or(0), sentence: words::problem(&problem) }
+        ConditionFormError { position: tree.position(&path).unwrap_or(0), sentence: words::problem(&problem) }
     })?;
     match conditions.unknown_column(types) {
         None => Ok(conditions),
         Some(name) => {
-            let uses = |node: &tree::Node| matches!(&node.part, Part::Condition(typed) if fold_name(&typed.column) == name);
+            let uses = |node: &tree::ConditionFormNode| matches!(&node.part, ConditionFormPart::Condition(typed) if fold_name(&typed.column) == name);
             let position = tree.nodes().iter().position(uses).unwrap_or(0);
-            Err(Problem { position, sentence: words::unknown_column(name) })
+            Err(ConditionFormError { position, sentence: words::unknown_column(name) })
         }
     }
 }
 
 /// The type of a column of the team's by its name, whatever its case.
-fn column_type(columns: &[Column], name: &str) -> Option<ColumnType> {
+fn column_type(columns: &[TeamColumn], name: &str) -> Option<ColumnType> {
     let key = fold_name(name);
     columns.iter().find(|column| column.name_key == key).map(|column| column.column_type)
 }
 
-enum Saved {
+enum ConditionsSaveOutcome {
     Yes,
     /// The tree is not right; these are the columns by which it is not.
-    No(Vec<Column>),
+    No(Vec<TeamColumn>),
     /// Others stand there than those that the form was made from; the team's columns, and what stands.
-    Overtaken(Vec<Column>, Option<Value>),
+    Overtaken(Vec<TeamColumn>, Option<Value>),
 }
 
 /// Saves a tree that is right, with the team's columns locked: none of them changes its type meanwhile.
 async fn save(
-    console: &Console,
-    person: &Person,
+    console: &ConsoleState,
+    person: &CurrentMember,
     campaign_id: &CampaignId,
-    tree: &Tree,
+    tree: &ConditionFormTree,
     seen: &str,
-) -> Result<Saved, Failure> {
+) -> Result<ConditionsSaveOutcome, PageError> {
     let (team_id, now) = (person.0.team_id, console.process.clock.now());
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
     let columns = transaction.column_list_locked(team_id).await?;
     if read(tree, &columns).is_err() {
-        return Ok(Saved::No(columns));
+        return Ok(ConditionsSaveOutcome::No(columns));
     }
     let standing = transaction.campaign_conditions_locked(team_id, campaign_id).await?;
     if fingerprint(&standing) != seen {
-        return Ok(Saved::Overtaken(columns, standing));
+        return Ok(ConditionsSaveOutcome::Overtaken(columns, standing));
     }
     let document = tree.document(|name| column_type(&columns, name));
     let stored = (!tree.is_empty()).then_some(&document);
@@ -210,5 +222,5 @@ async fn save(
     let subject = format!("{name}, {change}");
     transaction.activity_add(&person.0, "campaign_conditions.changed", &subject, now).await?;
     transaction.commit().await?;
-    Ok(Saved::Yes)
+    Ok(ConditionsSaveOutcome::Yes)
 }

@@ -3,7 +3,7 @@
 mod file;
 mod upload;
 
-use address::Listed;
+use address::AddressListEntry;
 use askama::Template;
 use axum::Form;
 use axum::extract::rejection::{FormRejection, QueryRejection};
@@ -11,27 +11,27 @@ use axum::extract::{Query, State};
 use axum::response::Response;
 use contract::id::CampaignId;
 use serde::Deserialize;
-use store::{CampaignSummary, ListedAddress, ListedCursor, StoreError};
+use store::{CampaignSummary, DoNotMailAddress, DoNotMailCursor, StoreError};
 use uuid::Uuid;
 
 use super::{CampaignPath, PART, find, query};
-use crate::Console;
-use crate::access::Person;
-use crate::answer::{Frame, Notice, Noticed, done, page, refused};
-use crate::failure::Failure;
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::answer::{ActionNotice, NoticeQuery, PageFrame, done, page, refused};
+use crate::failure::PageError;
 use crate::page::{LINES, cut};
-use crate::route::{self, Access, Route};
+use crate::route::{self, ConsoleRoute, RouteAccess};
 
 /// What there is.
-pub(super) fn routes() -> Vec<Route> {
+pub(super) fn routes() -> Vec<ConsoleRoute> {
     let path = "/campaigns/{campaign_id}/do-not-mail";
     vec![
-        route::page(path, Access::Member, show),
-        route::action(path, Access::Manager, add),
-        route::action("/campaigns/{campaign_id}/do-not-mail/remove", Access::Manager, remove),
+        route::page(path, RouteAccess::Member, show),
+        route::action(path, RouteAccess::Manager, add),
+        route::action("/campaigns/{campaign_id}/do-not-mail/remove", RouteAccess::Manager, remove),
         route::upload(
             "/campaigns/{campaign_id}/do-not-mail/upload",
-            Access::Manager,
+            RouteAccess::Manager,
             upload::BYTES,
             upload::take,
         ),
@@ -40,7 +40,7 @@ pub(super) fn routes() -> Vec<Route> {
 
 /// Which part of the list is shown.
 #[derive(Default, Deserialize)]
-struct Shown {
+struct DoNotMailListQuery {
     /// What its addresses begin with.
     #[serde(default)]
     text: String,
@@ -52,9 +52,9 @@ struct Shown {
 #[derive(Template)]
 #[template(path = "campaign_do_not_mail.html")]
 struct DoNotMailPage {
-    frame: Frame,
+    frame: PageFrame,
     campaign: CampaignSummary,
-    addresses: Vec<ListedAddress>,
+    addresses: Vec<DoNotMailAddress>,
     text: String,
     is_first: bool,
     next: Option<String>,
@@ -66,7 +66,7 @@ struct DoNotMailPage {
 
 /// What was sent, and why it was not taken.
 #[derive(Default)]
-struct Refused {
+struct RejectedDoNotMailInput {
     typed: String,
     problem: Option<String>,
     file_problem: Option<String>,
@@ -74,33 +74,33 @@ struct Refused {
 
 /// The page.
 async fn show(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     path: CampaignPath,
-    shown: Result<Query<Shown>, QueryRejection>,
-    noticed: Result<Query<Noticed>, QueryRejection>,
-) -> Result<Response, Failure> {
+    shown: Result<Query<DoNotMailListQuery>, QueryRejection>,
+    noticed: Result<Query<NoticeQuery>, QueryRejection>,
+) -> Result<Response, PageError> {
     let (Query(shown), Query(noticed)) = (shown?, noticed?);
-    let frame = Frame::new(&person, PART).with_notice(noticed.notice);
-    list_page(&console, &person, frame, &path?.0, shown, Refused::default()).await
+    let frame = PageFrame::new(&person, PART).with_notice(noticed.notice);
+    list_page(&console, &person, frame, &path?.0, shown, RejectedDoNotMailInput::default()).await
 }
 
 async fn list_page(
-    console: &Console,
-    person: &Person,
-    frame: Frame,
+    console: &ConsoleState,
+    person: &CurrentMember,
+    frame: PageFrame,
     campaign_id: &CampaignId,
-    shown: Shown,
-    Refused { typed, problem, file_problem }: Refused,
-) -> Result<Response, Failure> {
+    shown: DoNotMailListQuery,
+    RejectedDoNotMailInput { typed, problem, file_problem }: RejectedDoNotMailInput,
+) -> Result<Response, PageError> {
     let campaign = find(console, person, campaign_id).await?;
     let text = shown.text.trim();
-    let after = ListedCursor { key: shown.after, address_id: shown.after_id.unwrap_or_default() };
+    let after = DoNotMailCursor { key: shown.after, address_id: shown.after_id.unwrap_or_default() };
     let store = &console.process.store;
     let mut addresses =
         store.do_not_mail_list(person.0.team_id, campaign_id, text, &after, LINES + 1).await?;
     let next = cut(&mut addresses).map(|last| {
-        let ListedCursor { key, address_id } = &last.cursor;
+        let DoNotMailCursor { key, address_id } = &last.cursor;
         query(&[("text", text), ("after", key), ("after_id", &address_id.to_string())])
     });
     let is_refused = problem.is_some() || file_problem.is_some();
@@ -119,27 +119,28 @@ async fn list_page(
 }
 
 #[derive(Deserialize)]
-struct AddForm {
+struct DoNotMailAddForm {
     address: String,
 }
 
 /// Puts one address on the list.
 async fn add(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     path: CampaignPath,
-    form: Result<Form<AddForm>, FormRejection>,
-) -> Result<Response, Failure> {
+    form: Result<Form<DoNotMailAddForm>, FormRejection>,
+) -> Result<Response, PageError> {
     let campaign_id = path?.0;
     let campaign = find(&console, &person, &campaign_id).await?;
-    let Form(AddForm { address }) = form?;
-    let listed = match Listed::from_line(&address) {
+    let Form(DoNotMailAddForm { address }) = form?;
+    let listed = match AddressListEntry::from_line(&address) {
         Ok(listed) => listed,
         Err(problem) => {
             let problem = Some(format!("{problem}."));
-            let what = Refused { typed: address, problem, file_problem: None };
-            let frame = Frame::new(&person, PART);
-            return list_page(&console, &person, frame, &campaign_id, Shown::default(), what).await;
+            let what = RejectedDoNotMailInput { typed: address, problem, file_problem: None };
+            let frame = PageFrame::new(&person, PART);
+            return list_page(&console, &person, frame, &campaign_id, DoNotMailListQuery::default(), what)
+                .await;
         }
     };
     let now = console.process.clock.now();
@@ -147,41 +148,44 @@ async fn add(
     let transaction = connection.begin().await?;
     let row = (listed.id.as_uuid(), listed.line.clone());
     if transaction.do_not_mail_add(&campaign_id, &[row], now).await? == 0 {
-        return Ok(done(&format!("/campaigns/{campaign_id}/do-not-mail"), Notice::AddressListedBefore));
+        return Ok(done(&format!("/campaigns/{campaign_id}/do-not-mail"), ActionNotice::AddressListedBefore));
     }
     let subject = format!("{}: {}", campaign.name, listed.line);
     transaction.activity_add(&person.0, "do_not_mail.added", &subject, now).await?;
     transaction.commit().await?;
-    Ok(done(&format!("/campaigns/{campaign_id}/do-not-mail"), Notice::AddressListed))
+    Ok(done(&format!("/campaigns/{campaign_id}/do-not-mail"), ActionNotice::AddressListed))
 }
 
 #[derive(Deserialize)]
-struct RemoveForm {
+struct DoNotMailRemoveForm {
     address_id: Uuid,
 }
 
 /// Takes an address off the list.
 async fn remove(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     path: CampaignPath,
-    form: Result<Form<RemoveForm>, FormRejection>,
-) -> Result<Response, Failure> {
+    form: Result<Form<DoNotMailRemoveForm>, FormRejection>,
+) -> Result<Response, PageError> {
     let campaign_id = path?.0;
     let campaign = find(&console, &person, &campaign_id).await?;
-    let Form(RemoveForm { address_id }) = form?;
+    let Form(DoNotMailRemoveForm { address_id }) = form?;
     let now = console.process.clock.now();
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
     let address = match transaction.do_not_mail_remove(person.0.team_id, &campaign_id, address_id).await {
         Ok(address) => address,
         Err(StoreError::NotFound(_)) => {
-            return Ok(done(&format!("/campaigns/{campaign_id}/do-not-mail"), Notice::AddressUnlistedBefore));
+            return Ok(done(
+                &format!("/campaigns/{campaign_id}/do-not-mail"),
+                ActionNotice::AddressUnlistedBefore,
+            ));
         }
         Err(error) => return Err(error.into()),
     };
     let subject = format!("{}: {address}", campaign.name);
     transaction.activity_add(&person.0, "do_not_mail.removed", &subject, now).await?;
     transaction.commit().await?;
-    Ok(done(&format!("/campaigns/{campaign_id}/do-not-mail"), Notice::AddressUnlisted))
+    Ok(done(&format!("/campaigns/{campaign_id}/do-not-mail"), ActionNotice::AddressUnlisted))
 }

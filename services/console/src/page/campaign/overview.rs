@@ -5,38 +5,38 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::response::Response;
 use contract::id::CampaignId;
-use store::{CampaignSummary, OutcomeCount, Step};
+use store::{CampaignStep, CampaignSummary, OutcomeCount};
 
 use super::area::AreaPicture;
-use super::conditions::{self, Sentence};
-use super::{CampaignPath, Money, PART, find};
-use crate::Console;
-use crate::access::Person;
-use crate::answer::{Frame, Notice, Noticed, done, page};
-use crate::failure::Failure;
-use crate::route::{self, Access, Route};
+use super::conditions::{self, ConditionSentence};
+use super::{CampaignBudgetView, CampaignPath, PART, find};
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::answer::{ActionNotice, NoticeQuery, PageFrame, done, page};
+use crate::failure::PageError;
+use crate::route::{self, ConsoleRoute, RouteAccess};
 
 /// What there is.
-pub(super) fn routes() -> Vec<Route> {
+pub(super) fn routes() -> Vec<ConsoleRoute> {
     vec![
-        route::page("/campaigns/{campaign_id}", Access::Member, show),
-        route::action("/campaigns/{campaign_id}/activate", Access::Manager, activate),
-        route::action("/campaigns/{campaign_id}/pause", Access::Manager, pause),
+        route::page("/campaigns/{campaign_id}", RouteAccess::Member, show),
+        route::action("/campaigns/{campaign_id}/activate", RouteAccess::Manager, activate),
+        route::action("/campaigns/{campaign_id}/pause", RouteAccess::Manager, pause),
     ]
 }
 
 #[derive(Template)]
 #[template(path = "campaign.html")]
 struct CampaignPage {
-    frame: Frame,
+    frame: PageFrame,
     campaign: CampaignSummary,
     is_active: bool,
     takes_requests: bool,
-    money: Money,
+    money: CampaignBudgetView,
     counts: Vec<OutcomeCount>,
-    steps: Vec<Step>,
+    steps: Vec<CampaignStep>,
     area: Option<AreaPicture>,
-    conditions: Vec<Sentence>,
+    conditions: Vec<ConditionSentence>,
     /// Why the conditions cannot be used, so that nobody is mailed.
     conditions_problem: Option<String>,
     public_url: String,
@@ -44,61 +44,61 @@ struct CampaignPage {
 
 /// The page.
 async fn show(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     path: CampaignPath,
-    noticed: Result<Query<Noticed>, QueryRejection>,
-) -> Result<Response, Failure> {
+    noticed: Result<Query<NoticeQuery>, QueryRejection>,
+) -> Result<Response, PageError> {
     let (campaign_id, Query(noticed)) = (path?.0, noticed?);
     let (store, team_id) = (&console.process.store, person.0.team_id);
     let campaign = find(&console, &person, &campaign_id).await?;
-    let settings = store.campaign_get(team_id, &campaign_id).await?.ok_or(Failure::NotFound)?;
+    let settings = store.campaign_get(team_id, &campaign_id).await?.ok_or(PageError::NotFound)?;
     let counts = store.recipient_count(team_id, &campaign_id).await?;
     let columns = store.column_list(team_id).await?;
     let tree = settings.conditions.as_ref();
     Ok(page(&CampaignPage {
         conditions_problem: tree.and_then(|tree| conditions::problem(tree, &columns)),
         is_active: settings.is_active,
-        takes_requests: settings.audience == store::Audience::Api,
-        money: Money::of(&campaign),
+        takes_requests: settings.audience == store::AudienceSource::Api,
+        money: CampaignBudgetView::of(&campaign),
         counts,
         area: settings.area.as_deref().map(AreaPicture::of).transpose()?,
-        conditions: settings.conditions.as_ref().map(Sentence::all).unwrap_or_default(),
+        conditions: settings.conditions.as_ref().map(ConditionSentence::all).unwrap_or_default(),
         steps: settings.steps,
         campaign,
         public_url: console.process.config.console.public_url.clone(),
-        frame: Frame::new(&person, PART).with_notice(noticed.notice),
+        frame: PageFrame::new(&person, PART).with_notice(noticed.notice),
     }))
 }
 
 /// From now on requests are taken and due steps mailed.
 async fn activate(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     path: CampaignPath,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     set_active(&console, &person, path?.0, true).await
 }
 
 /// From now on requests are refused, and due steps wait.
 async fn pause(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     path: CampaignPath,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     set_active(&console, &person, path?.0, false).await
 }
 
 async fn set_active(
-    console: &Console,
-    person: &Person,
+    console: &ConsoleState,
+    person: &CurrentMember,
     campaign_id: CampaignId,
     is_active: bool,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let (action, notice) = if is_active {
-        ("campaign.activated", Notice::CampaignActivated)
+        ("campaign.activated", ActionNotice::CampaignActivated)
     } else {
-        ("campaign.paused", Notice::CampaignPaused)
+        ("campaign.paused", ActionNotice::CampaignPaused)
     };
     let now = console.process.clock.now();
     let mut connection = console.process.store.connection().await?;

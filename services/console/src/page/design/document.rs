@@ -1,6 +1,6 @@
 //! A document as people write it.
 
-use design::Document;
+use design::PrintableDesign;
 use serde_json::Value;
 
 /// What a new design begins with.
@@ -32,7 +32,7 @@ pub(super) fn read(text: &str) -> Result<Value, String> {
     if document.to_string().contains(r"\u0000") {
         return Err("The document has the character U+0000 in it, which nothing can print.".to_owned());
     }
-    Document::parse(&document).map_err(|problem| problem.to_string())?;
+    PrintableDesign::parse(&document).map_err(|problem| problem.to_string())?;
     Ok(document)
 }
 

@@ -7,25 +7,25 @@ use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{Path, Query, RawQuery, State};
 use axum::response::Response;
 use contract::id::DesignId;
-use contract::name::Name;
-use store::{DesignSummary, DesignVersion, NewDesign, StoreError, StoredDesign};
+use contract::name::DisplayName;
+use store::{DesignSummary, DesignVersionSummary, NewDesign, StoreError, StoredDesign};
 
 use super::DOCUMENT_BYTES;
 use super::document::{BEGINNING, read, written};
-use super::proof::{Asked, ProofView};
-use crate::Console;
-use crate::access::Person;
-use crate::answer::{Frame, Notice, Noticed, done, page, refused};
-use crate::failure::Failure;
-use crate::upload::Upload;
+use super::proof::{ProofQuery, ProofView};
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::answer::{ActionNotice, NoticeQuery, PageFrame, done, page, refused};
+use crate::failure::PageError;
+use crate::upload::MultipartForm;
 
 /// Versions that the design's own page shows.
 const LATEST: i64 = 5;
 
 #[derive(Template)]
 #[template(path = "design_new.html")]
-struct NewPage {
-    frame: Frame,
+struct NewDesignPage {
+    frame: PageFrame,
     name: String,
     name_problem: Option<String>,
     document: String,
@@ -35,24 +35,24 @@ struct NewPage {
 #[derive(Template)]
 #[template(path = "design.html")]
 struct DesignPage {
-    frame: Frame,
+    frame: PageFrame,
     design: DesignSummary,
     proof: ProofView,
     document: String,
     problem: Option<String>,
     /// The document of the version that stands, when somebody else has saved it meanwhile.
     overtaken: Option<String>,
-    versions: Vec<DesignVersion>,
+    versions: Vec<DesignVersionSummary>,
 }
 
 /// What a person typed that cannot be saved.
-struct Typed {
+struct RejectedDesignInput {
     document: String,
-    problem: Problem,
+    problem: DesignInputError,
 }
 
 /// Why it cannot be saved.
-enum Problem {
+enum DesignInputError {
     /// It cannot be read, or cannot print.
     Mistake(String),
     /// Another version stands than the one that it was begun with.
@@ -60,13 +60,13 @@ enum Problem {
 }
 
 /// The page for a new design.
-pub(super) async fn blank(person: Person) -> Response {
+pub(super) async fn blank(person: CurrentMember) -> Response {
     page(&new_page(&person))
 }
 
-fn new_page(person: &Person) -> NewPage {
-    NewPage {
-        frame: Frame::new(person, "/designs"),
+fn new_page(person: &CurrentMember) -> NewDesignPage {
+    NewDesignPage {
+        frame: PageFrame::new(person, "/designs"),
         name: String::new(),
         name_problem: None,
         document: BEGINNING.to_owned(),
@@ -76,20 +76,20 @@ fn new_page(person: &Person) -> NewPage {
 
 /// Makes a design.
 pub(super) async fn create(
-    State(console): State<Console>,
-    person: Person,
-    form: Result<Upload, Failure>,
-) -> Result<Response, Failure> {
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    form: Result<MultipartForm, PageError>,
+) -> Result<Response, PageError> {
     let form = match form {
         Ok(form) => form,
         Err(failure) => {
             let document_problem = Some(failure.of_form(DOCUMENT_BYTES)?);
-            return Ok(refused(&NewPage { document_problem, ..new_page(&person) }));
+            return Ok(refused(&NewDesignPage { document_problem, ..new_page(&person) }));
         }
     };
     let (name, text) = (form.text("name")?.trim(), chosen(&form)?);
     let document = read(text);
-    let mut name_problem = Name::from_str(name).err().map(|why| format!("The name {why}."));
+    let mut name_problem = DisplayName::from_str(name).err().map(|why| format!("The name {why}."));
     if let (Ok(document), None) = (&document, &name_problem) {
         let now = console.process.clock.now();
         let mut connection = console.process.store.connection().await?;
@@ -100,14 +100,14 @@ pub(super) async fn create(
                 let saved = transaction.design_save(person.0.team_id, &new, now).await?;
                 transaction.activity_add(&person.0, "design.created", name, now).await?;
                 transaction.commit().await?;
-                return Ok(done(&super::address(saved.design_id), Notice::DesignSaved));
+                return Ok(done(&super::address(saved.design_id), ActionNotice::DesignSaved));
             }
             Err(error) => return Err(error.into()),
             Ok(_) => name_problem = Some("Your team has a design of this name already.".to_owned()),
         }
     }
-    Ok(refused(&NewPage {
-        frame: Frame::new(&person, "/designs"),
+    Ok(refused(&NewDesignPage {
+        frame: PageFrame::new(&person, "/designs"),
         name: name.to_owned(),
         name_problem,
         document: text.to_owned(),
@@ -116,7 +116,7 @@ pub(super) async fn create(
 }
 
 /// The file, when one was chosen, and otherwise what stands in the form.
-fn chosen(form: &Upload) -> Result<&str, Failure> {
+fn chosen(form: &MultipartForm) -> Result<&str, PageError> {
     match form.text("file")? {
         "" => form.text("document"),
         file => Ok(file),
@@ -125,26 +125,26 @@ fn chosen(form: &Upload) -> Result<&str, Failure> {
 
 /// The page.
 pub(super) async fn show(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     path: Result<Path<DesignId>, PathRejection>,
-    noticed: Result<Query<Noticed>, QueryRejection>,
+    noticed: Result<Query<NoticeQuery>, QueryRejection>,
     RawQuery(query): RawQuery,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let (Path(design_id), Query(noticed)) = (path?, noticed?);
     let design = console.process.store.design_get(person.0.team_id, design_id).await?;
-    let frame = Frame::new(&person, "/designs").with_notice(noticed.notice);
-    design_page(&console, &person, frame, design, Asked::read(query.as_deref()), None).await
+    let frame = PageFrame::new(&person, "/designs").with_notice(noticed.notice);
+    design_page(&console, &person, frame, design, ProofQuery::read(query.as_deref()), None).await
 }
 
 async fn design_page(
-    console: &Console,
-    person: &Person,
-    frame: Frame,
+    console: &ConsoleState,
+    person: &CurrentMember,
+    frame: PageFrame,
     design: StoredDesign,
-    asked: Asked,
-    typed: Option<Typed>,
-) -> Result<Response, Failure> {
+    asked: ProofQuery,
+    typed: Option<RejectedDesignInput>,
+) -> Result<Response, PageError> {
     let (team_id, summary) = (person.0.team_id, design.summary);
     let shown = (summary.design_id, summary.version);
     let proof = ProofView::new(console, team_id, shown, &design.document, asked).await?;
@@ -153,8 +153,12 @@ async fn design_page(
     let (is_refused, standing) = (typed.is_some(), written(&design.document));
     let (document, problem, overtaken) = match typed {
         None => (standing, None, None),
-        Some(Typed { document, problem: Problem::Mistake(problem) }) => (document, Some(problem), None),
-        Some(Typed { document, problem: Problem::Overtaken }) => (document, None, Some(standing)),
+        Some(RejectedDesignInput { document, problem: DesignInputError::Mistake(problem) }) => {
+            (document, Some(problem), None)
+        }
+        Some(RejectedDesignInput { document, problem: DesignInputError::Overtaken }) => {
+            (document, None, Some(standing))
+        }
     };
     let shown = DesignPage { frame, design: summary, proof, document, problem, overtaken, versions };
     Ok(if is_refused { refused(&shown) } else { page(&shown) })
@@ -162,20 +166,20 @@ async fn design_page(
 
 /// Saves another version.
 pub(super) async fn save(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     path: Result<Path<DesignId>, PathRejection>,
-    form: Result<Upload, Failure>,
-) -> Result<Response, Failure> {
+    form: Result<MultipartForm, PageError>,
+) -> Result<Response, PageError> {
     let Path(design_id) = path?;
     let form = match form {
         Ok(form) => form,
         Err(failure) => {
-            let problem = Problem::Mistake(failure.of_form(DOCUMENT_BYTES)?);
+            let problem = DesignInputError::Mistake(failure.of_form(DOCUMENT_BYTES)?);
             let stored = console.process.store.design_get(person.0.team_id, design_id).await?;
-            let (frame, document) = (Frame::new(&person, "/designs"), written(&stored.document));
-            let typed = Typed { document, problem };
-            return design_page(&console, &person, frame, stored, Asked::default(), Some(typed)).await;
+            let (frame, document) = (PageFrame::new(&person, "/designs"), written(&stored.document));
+            let typed = RejectedDesignInput { document, problem };
+            return design_page(&console, &person, frame, stored, ProofQuery::default(), Some(typed)).await;
         }
     };
     let (team_id, now) = (person.0.team_id, console.process.clock.now());
@@ -186,18 +190,20 @@ pub(super) async fn save(
     let stored = transaction.design_get_locked(team_id, design_id).await?;
     // Compared before all else: the page of a mistake goes on from the version that stands.
     let document = if begun_with == Some(stored.summary.version) {
-        read(text).map_err(Problem::Mistake)
+        read(text).map_err(DesignInputError::Mistake)
     } else {
-        Err(Problem::Overtaken)
+        Err(DesignInputError::Overtaken)
     };
     let document = match document {
         Ok(document) => document,
         Err(problem) => {
             drop(transaction);
             drop(connection);
-            let (frame, typed) =
-                (Frame::new(&person, "/designs"), Typed { document: text.to_owned(), problem });
-            return design_page(&console, &person, frame, stored, Asked::default(), Some(typed)).await;
+            let (frame, typed) = (
+                PageFrame::new(&person, "/designs"),
+                RejectedDesignInput { document: text.to_owned(), problem },
+            );
+            return design_page(&console, &person, frame, stored, ProofQuery::default(), Some(typed)).await;
         }
     };
     let name = stored.summary.name.as_str();
@@ -207,5 +213,5 @@ pub(super) async fn save(
         .activity_add(&person.0, "design.saved", &format!("{name}, version {}", saved.version), now)
         .await?;
     transaction.commit().await?;
-    Ok(done(&super::address(design_id), Notice::DesignSaved))
+    Ok(done(&super::address(design_id), ActionNotice::DesignSaved))
 }

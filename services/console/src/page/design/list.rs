@@ -7,14 +7,14 @@ use axum::response::Response;
 use serde::Deserialize;
 use store::DesignSummary;
 
-use crate::Console;
-use crate::access::Person;
-use crate::answer::{Frame, page};
-use crate::failure::Failure;
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::answer::{PageFrame, page};
+use crate::failure::PageError;
 use crate::page::LINES;
 
 #[derive(Deserialize)]
-pub(super) struct Cursor {
+pub(super) struct DesignListQuery {
     #[serde(default)]
     after: String,
 }
@@ -22,7 +22,7 @@ pub(super) struct Cursor {
 #[derive(Template)]
 #[template(path = "designs.html")]
 struct DesignsPage {
-    frame: Frame,
+    frame: PageFrame,
     designs: Vec<DesignSummary>,
     /// Behind which name the next page begins, as it stands in an address.
     next: Option<String>,
@@ -30,15 +30,15 @@ struct DesignsPage {
 
 /// The page.
 pub(super) async fn show(
-    State(console): State<Console>,
-    person: Person,
-    cursor: Result<Query<Cursor>, QueryRejection>,
-) -> Result<Response, Failure> {
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    cursor: Result<Query<DesignListQuery>, QueryRejection>,
+) -> Result<Response, PageError> {
     let Query(cursor) = cursor?;
     let store = &console.process.store;
     let mut designs = store.design_list(person.0.team_id, &cursor.after, LINES + 1).await?;
     let is_more = designs.len() as i64 > LINES;
     designs.truncate(LINES as usize);
     let next = designs.last().filter(|_| is_more).map(|last| super::proof::encoded(&last.name));
-    Ok(page(&DesignsPage { frame: Frame::new(&person, "/designs"), designs, next }))
+    Ok(page(&DesignsPage { frame: PageFrame::new(&person, "/designs"), designs, next }))
 }

@@ -3,22 +3,22 @@
 
 use std::collections::BTreeMap;
 
-use audience::{Lookup, fold_name};
+use audience::{ValueLookup, fold_name};
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use contract::id::{DesignId, TeamId};
-use design::{Document, ImageSource, Product, Side};
+use design::{ImageSource, PrintableDesign, Product, Side};
 use serde_json::Value;
-use store::EntryLine;
+use store::BookEntryLine;
 use uuid::Uuid;
 
-use crate::Console;
-use crate::access::Person;
-use crate::failure::Failure;
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::failure::PageError;
 use crate::page::address_book::person_values;
-use crate::proof::Wanted;
+use crate::proof::ProofRequest;
 
 /// Before the name of a field in an address.
 const FIELD: &str = "value.";
@@ -31,7 +31,7 @@ const FIELDS: usize = 50;
 
 /// With what a proof is to be drawn, as an address says it.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct ProofQuery {
     /// Values by folded name.
     values: BTreeMap<String, String>,
     /// Somebody of the address book, who stands before the values.
@@ -40,7 +40,7 @@ pub(super) struct Asked {
     search: String,
 }
 
-impl Asked {
+impl ProofQuery {
     pub(super) fn read(query: Option<&str>) -> Self {
         let mut asked = Self::default();
         for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
@@ -103,22 +103,24 @@ pub(super) struct ProofView {
     /// Whose values are shown.
     pub(super) person: Option<String>,
     pub(super) search: String,
-    pub(super) people: Vec<EntryLine>,
+    pub(super) people: Vec<BookEntryLine>,
 }
 
 impl ProofView {
     /// The view of this document.
     pub(super) async fn new(
-        console: &Console,
+        console: &ConsoleState,
         team_id: TeamId,
         design: (DesignId, i32),
         document: &Value,
-        asked: Asked,
-    ) -> Result<Self, Failure> {
+        asked: ProofQuery,
+    ) -> Result<Self, PageError> {
         let store = &console.process.store;
         let people = match asked.search.as_str() {
             "" => Vec::new(),
-            search => store.entry_name_list(team_id, search, &store::EntryCursor::default(), PEOPLE).await?,
+            search => {
+                store.entry_name_list(team_id, search, &store::BookEntryCursor::default(), PEOPLE).await?
+            }
         };
         let person = match asked.entry_id {
             Some(entry_id) => {
@@ -128,12 +130,12 @@ impl ProofView {
             None => None,
         };
         let findings = findings(console, team_id, design, document, &asked).await?;
-        let document = Document::parse(document).ok();
+        let document = PrintableDesign::parse(document).ok();
         Ok(Self {
             findings,
             design_id: design.0,
             version: design.1,
-            product: document.as_ref().map(Document::product),
+            product: document.as_ref().map(PrintableDesign::product),
             query: asked.query(),
             fields: document.as_ref().map(|document| fields(document, &asked)).unwrap_or_default(),
             person,
@@ -155,36 +157,36 @@ impl ProofView {
 
 /// What a send would say of the card that is asked for: why it would not be mailed, and its warnings.
 async fn findings(
-    console: &Console,
+    console: &ConsoleState,
     team_id: TeamId,
     (design_id, version): (DesignId, i32),
     document: &Value,
-    asked: &Asked,
-) -> Result<Vec<String>, Failure> {
+    asked: &ProofQuery,
+) -> Result<Vec<String>, PageError> {
     if asked.entry_id.is_none() && asked.values.is_empty() {
         return Ok(Vec::new());
     }
     let fields = values(console, team_id, asked, document).await?;
     let document = document.clone();
     // Either side of a card says the same of it.
-    let wanted = Wanted { team_id, design: (design_id, version), document, fields, side: Side::Front };
+    let wanted = ProofRequest { team_id, design: (design_id, version), document, fields, side: Side::Front };
     console.proofs.findings(wanted, console.process.clock.now()).await
 }
 
 /// The values that are asked for.
 async fn values(
-    console: &Console,
+    console: &ConsoleState,
     team_id: TeamId,
-    asked: &Asked,
+    asked: &ProofQuery,
     document: &Value,
-) -> Result<BTreeMap<String, String>, Failure> {
+) -> Result<BTreeMap<String, String>, PageError> {
     match asked.entry_id {
         Some(entry_id) => of_person(console, team_id, entry_id, document).await,
         None => Ok(asked.values.clone()),
     }
 }
 
-fn fields(document: &Document, asked: &Asked) -> Vec<ProofField> {
+fn fields(document: &PrintableDesign, asked: &ProofQuery) -> Vec<ProofField> {
     let samples = artwork::sample_values(document);
     let field = |name: &str| {
         let folded = fold_name(name);
@@ -200,35 +202,35 @@ fn fields(document: &Document, asked: &Asked) -> Vec<ProofField> {
 
 /// A picture of one surface of a version.
 pub(super) async fn picture(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     path: Result<Path<(DesignId, i32, String)>, PathRejection>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let Path((design_id, version, side)) = path?;
-    let side = Side::ALL.into_iter().find(|known| known.to_string() == side).ok_or(Failure::NotFound)?;
+    let side = Side::ALL.into_iter().find(|known| known.to_string() == side).ok_or(PageError::NotFound)?;
     let team_id = person.0.team_id;
     let document = console.process.store.design_version_document(team_id, design_id, version).await?;
-    let asked = Asked::read(query.as_deref());
+    let asked = ProofQuery::read(query.as_deref());
     let fields = values(&console, team_id, &asked, &document).await?;
-    let wanted = Wanted { team_id, design: (design_id, version), document, fields, side };
+    let wanted = ProofRequest { team_id, design: (design_id, version), document, fields, side };
     console.proofs.answer(&headers, wanted, console.process.clock.now()).await
 }
 
 /// The values of somebody of the address book for a design's fields; blanks too, so that no sample stands in for them.
 async fn of_person(
-    console: &Console,
+    console: &ConsoleState,
     team_id: TeamId,
     entry_id: Uuid,
     document: &Value,
-) -> Result<BTreeMap<String, String>, Failure> {
-    let Ok(document) = Document::parse(document) else { return Ok(BTreeMap::new()) };
+) -> Result<BTreeMap<String, String>, PageError> {
+    let Ok(document) = PrintableDesign::parse(document) else { return Ok(BTreeMap::new()) };
     let store = &console.process.store;
     let values = person_values(&store.entry_get(team_id, entry_id).await?);
     let formulas = computed::FormulaColumns::new(&store.column_list(team_id).await?);
-    let asker = columns::Asker { store, team_id, now: console.process.clock.now() };
-    let today = asker.today().await.map_err(|error| Failure::Internal(error.into()))?;
+    let asker = columns::ColumnsContext { store, team_id, now: console.process.clock.now() };
+    let today = asker.today().await.map_err(|error| PageError::Internal(error.into()))?;
     let computed = formulas.over(&values, today);
     let value = |field: &str| {
         let name = fold_name(field);
@@ -246,7 +248,7 @@ async fn of_person(
 }
 
 /// A blank link to a picture is no value: the picture's own default stands there.
-fn is_shown(document: &Document, (name, value): &(String, String)) -> bool {
+fn is_shown(document: &PrintableDesign, (name, value): &(String, String)) -> bool {
     let is_picture = |source: &ImageSource| match source {
         ImageSource::Variable { field, .. } => fold_name(field) == *name,
         ImageSource::Fixed { .. } => false,
@@ -260,12 +262,12 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_is_asked_for_again() {
-        let asked = Asked::read(Some("value.First%20Name=Ann+%26+Bo&value.empty=&search=+mar&other=1"));
+        let asked = ProofQuery::read(Some("value.First%20Name=Ann+%26+Bo&value.empty=&search=+mar&other=1"));
         assert_eq!(asked.values, BTreeMap::from([("first name".to_owned(), "Ann & Bo".to_owned())]));
         assert_eq!(asked.search, "mar");
-        assert_eq!(Asked::read(Some(&asked.query())).values, asked.values);
+        assert_eq!(ProofQuery::read(Some(&asked.query())).values, asked.values);
         let entry_id = Uuid::now_v7();
-        let person = Asked::read(Some(&format!("entry={entry_id}&value.x=1")));
+        let person = ProofQuery::read(Some(&format!("entry={entry_id}&value.x=1")));
         assert_eq!(person.query(), format!("entry={entry_id}"));
     }
 }

@@ -6,47 +6,47 @@ use axum::extract::{Path, Query, RawQuery, State};
 use axum::response::Response;
 use contract::id::DesignId;
 use serde::Deserialize;
-use store::{DesignSummary, DesignVersion, NewDesign};
+use store::{DesignSummary, DesignVersionSummary, NewDesign};
 
 use super::document::{read, written};
-use super::proof::{Asked, ProofView};
-use crate::Console;
-use crate::access::Person;
-use crate::answer::{Frame, Notice, done, page};
-use crate::failure::Failure;
+use super::proof::{ProofQuery, ProofView};
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::answer::{ActionNotice, PageFrame, done, page};
+use crate::failure::PageError;
 use crate::page::LINES;
 
 #[derive(Deserialize)]
-pub(super) struct Cursor {
+pub(super) struct DesignVersionListQuery {
     before: Option<i32>,
 }
 
 #[derive(Template)]
 #[template(path = "design_versions.html")]
-struct VersionsPage {
-    frame: Frame,
+struct DesignVersionsPage {
+    frame: PageFrame,
     design: DesignSummary,
-    versions: Vec<DesignVersion>,
+    versions: Vec<DesignVersionSummary>,
     next: Option<i32>,
 }
 
 #[derive(Template)]
 #[template(path = "design_version.html")]
-struct VersionPage {
-    frame: Frame,
+struct DesignVersionPage {
+    frame: PageFrame,
     design: DesignSummary,
-    version: DesignVersion,
+    version: DesignVersionSummary,
     proof: ProofView,
     document: String,
 }
 
 /// All versions, the newest first.
 pub(super) async fn list(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     path: Result<Path<DesignId>, PathRejection>,
-    cursor: Result<Query<Cursor>, QueryRejection>,
-) -> Result<Response, Failure> {
+    cursor: Result<Query<DesignVersionListQuery>, QueryRejection>,
+) -> Result<Response, PageError> {
     let (Path(design_id), Query(cursor)) = (path?, cursor?);
     let (store, team_id) = (&console.process.store, person.0.team_id);
     let design = store.design_get(team_id, design_id).await?.summary;
@@ -55,39 +55,39 @@ pub(super) async fn list(
     let is_more = versions.len() as i64 > LINES;
     versions.truncate(LINES as usize);
     let next = versions.last().filter(|_| is_more).map(|last| last.version);
-    Ok(page(&VersionsPage { frame: Frame::new(&person, "/designs"), design, versions, next }))
+    Ok(page(&DesignVersionsPage { frame: PageFrame::new(&person, "/designs"), design, versions, next }))
 }
 
 /// One version.
 pub(super) async fn show(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     path: Result<Path<(DesignId, i32)>, PathRejection>,
     RawQuery(query): RawQuery,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let Path((design_id, number)) = path?;
     let (store, team_id) = (&console.process.store, person.0.team_id);
     let design = store.design_get(team_id, design_id).await?.summary;
     let document = store.design_version_document(team_id, design_id, number).await?;
     let mut versions = store.design_version_list(team_id, design_id, number.saturating_add(1), 1).await?;
-    let version = versions.pop().filter(|version| version.version == number).ok_or(Failure::NotFound)?;
-    let asked = Asked::read(query.as_deref());
+    let version = versions.pop().filter(|version| version.version == number).ok_or(PageError::NotFound)?;
+    let asked = ProofQuery::read(query.as_deref());
     let proof = ProofView::new(&console, team_id, (design_id, number), &document, asked).await?;
-    let frame = Frame::new(&person, "/designs");
-    Ok(page(&VersionPage { frame, design, version, proof, document: written(&document) }))
+    let frame = PageFrame::new(&person, "/designs");
+    Ok(page(&DesignVersionPage { frame, design, version, proof, document: written(&document) }))
 }
 
 /// Goes back to a version, by a new one with its document.
 pub(super) async fn restore(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     path: Result<Path<(DesignId, i32)>, PathRejection>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let Path((design_id, number)) = path?;
     let (team_id, now) = (person.0.team_id, console.process.clock.now());
     let document = console.process.store.design_version_document(team_id, design_id, number).await?;
     // What could print when it was saved may meet a rule that came since.
-    read(&written(&document)).map_err(|problem| Failure::Invalid(format!("Not done. {problem}")))?;
+    read(&written(&document)).map_err(|problem| PageError::Invalid(format!("Not done. {problem}")))?;
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
     let stored = transaction.design_get_locked(team_id, design_id).await?;
@@ -97,5 +97,5 @@ pub(super) async fn restore(
     let subject = format!("{name}, version {} as version {number}", saved.version);
     transaction.activity_add(&person.0, "design.restored", &subject, now).await?;
     transaction.commit().await?;
-    Ok(done(&super::address(design_id), Notice::DesignRestored))
+    Ok(done(&super::address(design_id), ActionNotice::DesignRestored))
 }

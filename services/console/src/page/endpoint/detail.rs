@@ -12,21 +12,21 @@ use dispatcher::manage::{ManageError, SigningSecret};
 use serde::Deserialize;
 use store::{DeliverySummary, Endpoint, EndpointState};
 
-use super::scope::{Choice, ScopeForm, choices};
-use super::{OfEndpoint, PART, find, keep, manager, words};
-use crate::Console;
-use crate::access::Person;
-use crate::answer::{Frame, Notice, Noticed, done, page, refused};
-use crate::failure::Failure;
-use crate::once::Secret;
+use super::scope::{CampaignChoice, ScopeForm, choices};
+use super::{EndpointPath, PART, find, keep, manager, words};
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::answer::{ActionNotice, NoticeQuery, PageFrame, done, page, refused};
+use crate::failure::PageError;
+use crate::once::OneTimeSecret;
 use crate::seen::fingerprint;
 use crate::show::grouped;
 
 /// What the page shows beside what is stored.
 #[derive(Default)]
-pub(super) struct Shown {
+pub(super) struct EndpointPageState {
     /// What has just been done.
-    pub(super) notice: Option<Notice>,
+    pub(super) notice: Option<ActionNotice>,
     /// How many deliveries have just been sent again.
     pub(super) replayed: Option<u64>,
     /// A key that signs and was made a moment ago, shown this once.
@@ -39,23 +39,23 @@ pub(super) struct Shown {
 
 #[derive(Template)]
 #[template(path = "endpoint.html")]
-pub(super) struct DetailPage {
-    frame: Frame,
+pub(super) struct EndpointPage {
+    frame: PageFrame,
     endpoint: Endpoint,
     state: &'static str,
     is_active: bool,
     is_chosen: bool,
     scope_seen: String,
-    choices: Vec<Choice>,
+    choices: Vec<CampaignChoice>,
     deliveries: Vec<DeliverySummary>,
     most_deliveries: i64,
     earlier_hours: i64,
     /// Until when an earlier key signs as well; there cannot be another one meanwhile.
     earlier_until: Option<DateTime<Utc>>,
-    shown: Shown,
+    shown: EndpointPageState,
 }
 
-impl DetailPage {
+impl EndpointPage {
     fn scope_problem(&self) -> Option<&str> {
         self.shown.scope_problem.as_ref().map(|(_, problem)| problem.as_str())
     }
@@ -63,7 +63,7 @@ impl DetailPage {
 
 /// How many deliveries a replay has sent again, in the address of the page behind it.
 #[derive(Deserialize)]
-pub(super) struct Replayed {
+pub(super) struct ReplayedQuery {
     replayed: Option<u64>,
 }
 
@@ -77,38 +77,38 @@ fn replayed_sentence(replayed: u64) -> String {
 
 /// The page.
 pub(super) async fn show(
-    State(console): State<Console>,
-    person: Person,
-    path: OfEndpoint,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    path: EndpointPath,
     headers: HeaderMap,
-    noticed: Result<Query<Noticed>, QueryRejection>,
-    replayed: Result<Query<Replayed>, QueryRejection>,
-) -> Result<Response, Failure> {
+    noticed: Result<Query<NoticeQuery>, QueryRejection>,
+    replayed: Result<Query<ReplayedQuery>, QueryRejection>,
+) -> Result<Response, PageError> {
     let endpoint = find(&console, &person, path).await?;
-    let Query(Noticed { notice }) = noticed?;
-    let secret = match Secret::take(&console, &person, &headers).await? {
-        Some(Secret::SigningKey(secret)) => Some(secret),
+    let Query(NoticeQuery { notice }) = noticed?;
+    let secret = match OneTimeSecret::take(&console, &person, &headers).await? {
+        Some(OneTimeSecret::SigningKey(secret)) => Some(secret),
         _ => None,
     };
-    let Query(Replayed { replayed }) = replayed?;
-    let replayed = replayed.filter(|_| notice == Some(Notice::FailedReplayed));
-    let shown = Shown { notice, secret, replayed, ..Shown::default() };
+    let Query(ReplayedQuery { replayed }) = replayed?;
+    let replayed = replayed.filter(|_| notice == Some(ActionNotice::FailedReplayed));
+    let shown = EndpointPageState { notice, secret, replayed, ..EndpointPageState::default() };
     Ok(page(&detail_page(&console, &person, endpoint, shown).await?))
 }
 
 pub(super) async fn detail_page(
-    console: &Console,
-    person: &Person,
+    console: &ConsoleState,
+    person: &CurrentMember,
     endpoint: Endpoint,
-    shown: Shown,
-) -> Result<DetailPage, Failure> {
+    shown: EndpointPageState,
+) -> Result<EndpointPage, PageError> {
     let (store, team_id) = (&console.process.store, person.0.team_id);
     let typed = shown.scope_problem.as_ref().map(|(form, _)| form);
     let chosen = match typed {
         Some(form) => form.campaigns.clone(),
         None => endpoint.campaigns.clone().unwrap_or_default(),
     };
-    Ok(DetailPage {
+    Ok(EndpointPage {
         state: words(endpoint.state),
         is_active: endpoint.state == EndpointState::Active,
         is_chosen: typed.map_or(endpoint.campaigns.is_some(), |form| form.is_chosen),
@@ -119,25 +119,25 @@ pub(super) async fn detail_page(
         earlier_hours: console.process.config.dispatcher.earlier_secret_hours,
         earlier_until: endpoint.earlier_secret_until.filter(|until| *until > console.process.clock.now()),
         frame: match shown.replayed {
-            Some(replayed) => Frame::new(person, PART).with_sentence(replayed_sentence(replayed)),
-            None => Frame::new(person, PART).with_notice(shown.notice),
+            Some(replayed) => PageFrame::new(person, PART).with_sentence(replayed_sentence(replayed)),
+            None => PageFrame::new(person, PART).with_notice(shown.notice),
         },
         endpoint,
         shown,
     })
 }
 
-fn back(endpoint_id: EndpointId, notice: Notice) -> Response {
+fn back(endpoint_id: EndpointId, notice: ActionNotice) -> Response {
     done(&format!("{PART}/{endpoint_id}"), notice)
 }
 
 /// Has it hear of other campaigns.
 pub(super) async fn set_scope(
-    State(console): State<Console>,
-    person: Person,
-    path: OfEndpoint,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    path: EndpointPath,
     form: Result<RawForm, RawFormRejection>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let endpoint = find(&console, &person, path).await?;
     let RawForm(bytes) = form?;
     let form = ScopeForm::read(&bytes);
@@ -148,7 +148,7 @@ pub(super) async fn set_scope(
     let is_as_seen = |endpoint: &Endpoint| fingerprint(&endpoint.campaigns) == form.seen;
     let endpoint_id = endpoint.endpoint_id;
     match manager(&console, &person).set_scope(endpoint_id, scope.as_deref(), is_as_seen).await {
-        Ok(()) => Ok(back(endpoint_id, Notice::EndpointChanged)),
+        Ok(()) => Ok(back(endpoint_id, ActionNotice::EndpointChanged)),
         Err(ManageError::Overtaken) => {
             let endpoint = console.process.store.endpoint_get(person.0.team_id, endpoint_id).await?;
             let standing =
@@ -165,54 +165,54 @@ pub(super) async fn set_scope(
 }
 
 async fn scope_refused(
-    console: &Console,
-    person: &Person,
+    console: &ConsoleState,
+    person: &CurrentMember,
     endpoint: Endpoint,
     scope_problem: (ScopeForm, String),
-) -> Result<Response, Failure> {
-    let shown = Shown { scope_problem: Some(scope_problem), ..Shown::default() };
+) -> Result<Response, PageError> {
+    let shown = EndpointPageState { scope_problem: Some(scope_problem), ..EndpointPageState::default() };
     Ok(refused(&detail_page(console, person, endpoint, shown).await?))
 }
 
 /// Sends it nothing any more; what waits is cancelled.
 pub(super) async fn pause(
-    State(console): State<Console>,
-    person: Person,
-    path: OfEndpoint,
-) -> Result<Response, Failure> {
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    path: EndpointPath,
+) -> Result<Response, PageError> {
     let Endpoint { endpoint_id, .. } = find(&console, &person, path).await?;
     manager(&console, &person).pause(endpoint_id).await?;
-    Ok(back(endpoint_id, Notice::EndpointPaused))
+    Ok(back(endpoint_id, ActionNotice::EndpointPaused))
 }
 
 /// Sends it scans from now on.
 pub(super) async fn resume(
-    State(console): State<Console>,
-    person: Person,
-    path: OfEndpoint,
-) -> Result<Response, Failure> {
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    path: EndpointPath,
+) -> Result<Response, PageError> {
     let Endpoint { endpoint_id, .. } = find(&console, &person, path).await?;
     manager(&console, &person).resume(endpoint_id).await?;
-    Ok(back(endpoint_id, Notice::EndpointResumed))
+    Ok(back(endpoint_id, ActionNotice::EndpointResumed))
 }
 
 /// Deletes it.
 pub(super) async fn delete(
-    State(console): State<Console>,
-    person: Person,
-    path: OfEndpoint,
-) -> Result<Response, Failure> {
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    path: EndpointPath,
+) -> Result<Response, PageError> {
     let Endpoint { endpoint_id, .. } = find(&console, &person, path).await?;
     manager(&console, &person).delete(endpoint_id).await?;
-    Ok(done(PART, Notice::EndpointDeleted))
+    Ok(done(PART, ActionNotice::EndpointDeleted))
 }
 
 /// Signs its deliveries with a new key and leads to the page that shows the key, once.
 pub(super) async fn sign(
-    State(console): State<Console>,
-    person: Person,
-    path: OfEndpoint,
-) -> Result<Response, Failure> {
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    path: EndpointPath,
+) -> Result<Response, PageError> {
     let Endpoint { endpoint_id, .. } = find(&console, &person, path).await?;
     let earlier_for = TimeDelta::hours(console.process.config.dispatcher.earlier_secret_hours);
     let secret = SigningSecret::random();
@@ -224,11 +224,11 @@ pub(super) async fn sign(
 
 /// Signs its deliveries no more.
 pub(super) async fn stop_signing(
-    State(console): State<Console>,
-    person: Person,
-    path: OfEndpoint,
-) -> Result<Response, Failure> {
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    path: EndpointPath,
+) -> Result<Response, PageError> {
     let Endpoint { endpoint_id, .. } = find(&console, &person, path).await?;
     manager(&console, &person).stop_signing(endpoint_id).await?;
-    Ok(back(endpoint_id, Notice::SigningStopped))
+    Ok(back(endpoint_id, ActionNotice::SigningStopped))
 }

@@ -3,9 +3,9 @@
 use contract::id::CampaignId;
 use url::form_urlencoded;
 
-use crate::Console;
-use crate::access::Person;
-use crate::failure::Failure;
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::failure::PageError;
 
 /// A form that says where events go, or which. Names may come several times, so it is read by hand.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(super) struct ScopeForm {
 }
 
 /// A campaign that can be chosen.
-pub(super) struct Choice {
+pub(super) struct CampaignChoice {
     /// Its public id.
     pub(super) campaign_id: String,
     /// Its name.
@@ -75,12 +75,12 @@ impl ScopeForm {
 
 /// The team's campaigns to choose from.
 pub(super) async fn choices(
-    console: &Console,
-    person: &Person,
+    console: &ConsoleState,
+    person: &CurrentMember,
     chosen: &[String],
-) -> Result<Vec<Choice>, Failure> {
+) -> Result<Vec<CampaignChoice>, PageError> {
     let campaigns = console.process.store.campaign_list(person.0.team_id).await?;
-    let choice = |campaign: store::CampaignSummary| Choice {
+    let choice = |campaign: store::CampaignSummary| CampaignChoice {
         is_chosen: chosen.contains(&campaign.campaign_id),
         campaign_id: campaign.campaign_id,
         name: campaign.name,

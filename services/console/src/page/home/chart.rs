@@ -17,13 +17,13 @@ const ABOVE: f64 = 18.0;
 /// Bars stand on each other, the first series below; each series has a fill of its own, told apart by pattern too.
 #[derive(Debug, Template)]
 #[template(path = "chart.html")]
-pub(super) struct Chart {
+pub(super) struct BarChart {
     title: &'static str,
     /// Part of the ids in the page.
     name: String,
     size: (f64, f64),
-    bars: Vec<Bar>,
-    labels: Vec<Label>,
+    bars: Vec<ChartBar>,
+    labels: Vec<ChartLabel>,
     baseline: f64,
     most: String,
     /// The names of the series.
@@ -36,7 +36,7 @@ pub(super) struct Chart {
 
 /// A number of a day.
 #[derive(Debug, PartialEq)]
-struct Bar {
+struct ChartBar {
     series: usize,
     x: f64,
     y: f64,
@@ -46,12 +46,12 @@ struct Bar {
 
 /// The name of a day below its bars.
 #[derive(Debug)]
-struct Label {
+struct ChartLabel {
     x: f64,
     text: String,
 }
 
-impl Chart {
+impl BarChart {
     /// A chart of series that have a number for each day. Less than nothing is drawn as nothing.
     pub(super) fn new(title: &'static str, days: &[NaiveDate], series: &[(&'static str, &[i64])]) -> Self {
         let totals =
@@ -67,7 +67,7 @@ impl Chart {
                 let height = tenths(numbers[day].max(0) as f64 * scale);
                 y -= height;
                 if height > 0.0 {
-                    bars.push(Bar {
+                    bars.push(ChartBar {
                         series: at,
                         x: day as f64 * DAY + GAP / 2.0,
                         y: tenths(y),
@@ -77,7 +77,7 @@ impl Chart {
                 }
             }
         }
-        let label = |(at, day): (usize, &NaiveDate)| Label {
+        let label = |(at, day): (usize, &NaiveDate)| ChartLabel {
             x: (at as f64 + 0.5) * DAY,
             text: day.format("%-m/%-d").to_string(),
         };
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn bars_stand_on_each_other_and_the_highest_fills_the_picture() {
-        let chart = Chart::new("Test by day", &days(), &[("One", &[10, 0, 5]), ("Two", &[10, 4, 0])]);
+        let chart = BarChart::new("Test by day", &days(), &[("One", &[10, 0, 5]), ("Two", &[10, 4, 0])]);
         assert_eq!(chart.bars.len(), 4);
         let first = &chart.bars[..2];
         assert_eq!(first[0].y + first[0].height, chart.baseline);
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn days_without_anything_have_no_bars() {
-        let chart = Chart::new("Test by day", &days(), &[("One", &[0, -3, 0])]);
+        let chart = BarChart::new("Test by day", &days(), &[("One", &[0, -3, 0])]);
         assert!(chart.bars.is_empty() && chart.is_empty);
         assert_eq!(chart.summary, "Test by day: none in 3 days.");
     }

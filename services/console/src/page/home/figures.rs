@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use chrono::{Days, NaiveDate};
-use contract::send::Reason;
-use store::{DayFigure, Figure};
+use contract::send::NotMailedReason;
+use store::{CampaignDayFigure, CampaignFigure};
 
 use crate::page::recipient::outcome_name;
 use crate::show::grouped;
@@ -19,7 +19,7 @@ pub(super) fn days(today: NaiveDate) -> Vec<NaiveDate> {
 
 /// What happened, with a number for each of the days.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Figures {
+pub(super) struct DailyFigures {
     pub(super) sends: Vec<i64>,
     pub(super) cards: Vec<i64>,
     pub(super) scans: Vec<i64>,
@@ -29,9 +29,9 @@ pub(super) struct Figures {
     by_reason: BTreeMap<&'static str, i64>,
 }
 
-impl Figures {
+impl DailyFigures {
     /// Puts the figures in their places. A day without any has zeros.
-    pub(super) fn of(figures: &[DayFigure], days: &[NaiveDate]) -> Self {
+    pub(super) fn of(figures: &[CampaignDayFigure], days: &[NaiveDate]) -> Self {
         let zeros = vec![0; days.len()];
         let mut sorted = Self {
             sends: zeros.clone(),
@@ -41,14 +41,14 @@ impl Figures {
             not_mailed: zeros,
             by_reason: BTreeMap::new(),
         };
-        for DayFigure { day, figure, amount } in figures {
+        for CampaignDayFigure { day, figure, amount } in figures {
             let Some(at) = days.iter().position(|shown| shown == day) else { continue };
             let numbers = match figure {
-                Figure::Sends => &mut sorted.sends,
-                Figure::Cards => &mut sorted.cards,
-                Figure::Scans => &mut sorted.scans,
-                Figure::Mailed => &mut sorted.mailed,
-                Figure::NotMailed(reason) => {
+                CampaignFigure::Sends => &mut sorted.sends,
+                CampaignFigure::Cards => &mut sorted.cards,
+                CampaignFigure::Scans => &mut sorted.scans,
+                CampaignFigure::Mailed => &mut sorted.mailed,
+                CampaignFigure::NotMailed(reason) => {
                     *sorted.by_reason.entry(reason.as_str()).or_default() += amount;
                     &mut sorted.not_mailed
                 }
@@ -67,7 +67,7 @@ impl Figures {
             .map(|(name, amount)| (*name, *amount))
             .collect();
         // Reasons of the same number stay in the order of the contract.
-        let place = |name: &str| Reason::ALL.iter().position(|reason| reason.as_str() == name);
+        let place = |name: &str| NotMailedReason::ALL.iter().position(|reason| reason.as_str() == name);
         reasons.sort_by_key(|(name, amount)| (std::cmp::Reverse(*amount), place(name)));
         reasons
             .into_iter()
@@ -85,17 +85,18 @@ mod tests {
         let today: NaiveDate = "2026-03-02".parse().unwrap();
         let days = days(today);
         assert_eq!((days.len(), days[0].to_string(), days[13]), (14, "2026-02-17".to_owned(), today));
-        let figure = |day: &str, figure, amount| DayFigure { day: day.parse().unwrap(), figure, amount };
-        let conditions = Figure::NotMailed(Reason::FilteredConditions);
-        let invalid = Figure::NotMailed(Reason::InvalidAddress);
-        let figures = Figures::of(
+        let figure =
+            |day: &str, figure, amount| CampaignDayFigure { day: day.parse().unwrap(), figure, amount };
+        let conditions = CampaignFigure::NotMailed(NotMailedReason::FilteredConditions);
+        let invalid = CampaignFigure::NotMailed(NotMailedReason::InvalidAddress);
+        let figures = DailyFigures::of(
             &[
-                figure("2026-03-01", Figure::Mailed, 7),
+                figure("2026-03-01", CampaignFigure::Mailed, 7),
                 figure("2026-03-01", conditions, 2),
                 figure("2026-03-02", conditions, 1),
                 figure("2026-03-02", invalid, 3),
-                figure("2026-03-02", Figure::NotMailed(Reason::DoNotMail), 0),
-                figure("2026-01-01", Figure::Mailed, 99),
+                figure("2026-03-02", CampaignFigure::NotMailed(NotMailedReason::DoNotMail), 0),
+                figure("2026-01-01", CampaignFigure::Mailed, 99),
             ],
             &days,
         );

@@ -9,95 +9,98 @@ use axum::response::Response;
 use contract::limits::ACTIVE_INTEGRATION_KEYS;
 use contract::push::{PUSH_API, SyncView};
 use serde::Deserialize;
-use store::{Availability, HeldBack, Integration, KeySummary, LastRemoval, RemovedBy, StoreError};
+use store::{
+    ApiKeySummary, HeldBackSync, Integration, IntegrationAvailability, IntegrationRemover, LastSyncRemoval,
+    StoreError,
+};
 
-use super::{OfIntegration, PART, Progress, find, held_back, held_back_words, words};
-use crate::Console;
-use crate::access::Person;
-use crate::answer::{Frame, Notice, Noticed, done, page, refused};
-use crate::failure::Failure;
+use super::{IntegrationPath, IntegrationProgress, PART, find, held_back, held_back_words, words};
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::answer::{ActionNotice, NoticeQuery, PageFrame, done, page, refused};
+use crate::failure::PageError;
 use crate::page::key::made_key;
 use crate::seen::{before_and_now, fingerprint};
 
 /// What the page shows beside what is stored.
 #[derive(Default)]
-pub(super) struct Shown {
+pub(super) struct IntegrationPageState {
     /// What has just been done.
-    pub(super) notice: Option<Notice>,
+    pub(super) notice: Option<ActionNotice>,
     /// A key that was made a moment ago, shown this once.
     pub(super) made: Option<String>,
     /// What is wrong with a key that was to be made.
     pub(super) key_problem: Option<String>,
     /// The form of the guard, and what is wrong with it.
-    pub(super) guard_problem: Option<(GuardForm, String)>,
+    pub(super) guard_problem: Option<(RemovalGuardForm, String)>,
     /// What was typed to remove it, and is not its name.
     pub(super) not_its_name: Option<String>,
 }
 
 #[derive(Template)]
 #[template(path = "integration.html")]
-pub(super) struct DetailPage {
-    frame: Frame,
+pub(super) struct IntegrationPage {
+    frame: PageFrame,
     integration: Integration,
     status: &'static str,
     next_step: String,
     fields: usize,
     missing: Vec<&'static str>,
     latest: Option<SyncView>,
-    held_back: Option<HeldBack>,
-    removal: Option<LastRemoval>,
-    keys: Vec<KeySummary>,
+    held_back: Option<HeldBackSync>,
+    removal: Option<LastSyncRemoval>,
+    keys: Vec<ApiKeySummary>,
     may_make_key: bool,
     most_keys: i64,
     guard: String,
     guard_seen: String,
     erased_after_days: i64,
     undo_days: i64,
-    shown: Shown,
+    shown: IntegrationPageState,
     public_url: String,
 }
 
-impl DetailPage {
+impl IntegrationPage {
     fn is_active(&self) -> bool {
-        self.integration.availability == Availability::Active
+        self.integration.availability == IntegrationAvailability::Active
     }
 }
 
 /// The page.
 pub(super) async fn show(
-    State(console): State<Console>,
-    person: Person,
-    path: OfIntegration,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    path: IntegrationPath,
     headers: HeaderMap,
-    noticed: Result<Query<Noticed>, QueryRejection>,
-) -> Result<Response, Failure> {
+    noticed: Result<Query<NoticeQuery>, QueryRejection>,
+) -> Result<Response, PageError> {
     let integration = find(&console, &person, path).await?;
-    let Query(Noticed { notice }) = noticed?;
+    let Query(NoticeQuery { notice }) = noticed?;
     let made = made_key(&console, &person, &headers).await?;
-    let shown = Shown { notice, made, ..Shown::default() };
+    let shown = IntegrationPageState { notice, made, ..IntegrationPageState::default() };
     Ok(page(&detail_page(&console, &person, integration, shown).await?))
 }
 
 pub(super) async fn detail_page(
-    console: &Console,
-    person: &Person,
+    console: &ConsoleState,
+    person: &CurrentMember,
     integration: Integration,
-    shown: Shown,
-) -> Result<DetailPage, Failure> {
+    shown: IntegrationPageState,
+) -> Result<IntegrationPage, PageError> {
     let (store, integration_id) = (&console.process.store, integration.integration_id);
     let (syncer, now) = (&console.process.config.syncer, console.process.clock.now());
-    let progress = Progress::of(console, &integration).await?;
+    let progress = IntegrationProgress::of(console, &integration).await?;
     let standing = progress.standing();
     let keys = store.key_list_of_integration(person.0.team_id, integration_id).await?;
     let active = keys.iter().filter(|key| key.revoked_at.is_none()).count() as i64;
     let (guard, guard_seen) = match &shown.guard_problem {
-        Some((GuardForm { percent, seen }, _)) => (percent.clone(), seen.clone()),
+        Some((RemovalGuardForm { percent, seen }, _)) => (percent.clone(), seen.clone()),
         None => {
             let stored = integration.removal_guard_percent;
             (stored.map_or_else(String::new, |percent| percent.to_string()), fingerprint(&stored))
         }
     };
-    Ok(DetailPage {
+    Ok(IntegrationPage {
         status: words(integration.status(&standing)),
         next_step: standing.next_step(&PUSH_API),
         missing: standing.missing(),
@@ -111,7 +114,7 @@ pub(super) async fn detail_page(
         guard_seen,
         erased_after_days: syncer.removed_integration_days,
         public_url: console.process.config.console.public_url.clone(),
-        frame: Frame::new(person, PART).with_notice(shown.notice),
+        frame: PageFrame::new(person, PART).with_notice(shown.notice),
         latest: progress.latest,
         integration,
         keys,
@@ -121,40 +124,44 @@ pub(super) async fn detail_page(
 
 /// Refuses its requests until it is resumed.
 pub(super) async fn pause(
-    State(console): State<Console>,
-    person: Person,
-    path: OfIntegration,
-) -> Result<Response, Failure> {
-    let change = (Availability::Paused, "integration.paused", Notice::IntegrationPaused);
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    path: IntegrationPath,
+) -> Result<Response, PageError> {
+    let change = (IntegrationAvailability::Paused, "integration.paused", ActionNotice::IntegrationPaused);
     set_availability(&console, &person, path, change).await
 }
 
 /// Takes its requests again.
 pub(super) async fn resume(
-    State(console): State<Console>,
-    person: Person,
-    path: OfIntegration,
-) -> Result<Response, Failure> {
-    let change = (Availability::Active, "integration.resumed", Notice::IntegrationResumed);
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    path: IntegrationPath,
+) -> Result<Response, PageError> {
+    let change = (IntegrationAvailability::Active, "integration.resumed", ActionNotice::IntegrationResumed);
     set_availability(&console, &person, path, change).await
 }
 
 /// Refuses its requests; for one that the owner is done with.
 pub(super) async fn disconnect(
-    State(console): State<Console>,
-    person: Person,
-    path: OfIntegration,
-) -> Result<Response, Failure> {
-    let change = (Availability::Disconnected, "integration.disconnected", Notice::IntegrationDisconnected);
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    path: IntegrationPath,
+) -> Result<Response, PageError> {
+    let change = (
+        IntegrationAvailability::Disconnected,
+        "integration.disconnected",
+        ActionNotice::IntegrationDisconnected,
+    );
     set_availability(&console, &person, path, change).await
 }
 
 async fn set_availability(
-    console: &Console,
-    person: &Person,
-    path: OfIntegration,
-    (availability, action, notice): (Availability, &str, Notice),
-) -> Result<Response, Failure> {
+    console: &ConsoleState,
+    person: &CurrentMember,
+    path: IntegrationPath,
+    (availability, action, notice): (IntegrationAvailability, &str, ActionNotice),
+) -> Result<Response, PageError> {
     let Integration { integration_id, name, .. } = find(console, person, path).await?;
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
@@ -165,31 +172,31 @@ async fn set_availability(
 }
 
 #[derive(Deserialize)]
-pub(super) struct RemovalForm {
+pub(super) struct IntegrationRemovalForm {
     /// The integration's name, so that nobody removes another one than was meant.
     name: String,
 }
 
 /// Removes it, when its name was typed.
 pub(super) async fn remove(
-    State(console): State<Console>,
-    person: Person,
-    path: OfIntegration,
-    form: Result<Form<RemovalForm>, FormRejection>,
-) -> Result<Response, Failure> {
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    path: IntegrationPath,
+    form: Result<Form<IntegrationRemovalForm>, FormRejection>,
+) -> Result<Response, PageError> {
     let integration = find(&console, &person, path).await?;
-    let Form(RemovalForm { name }) = form?;
+    let Form(IntegrationRemovalForm { name }) = form?;
     if name.trim() != integration.name {
-        let shown = Shown { not_its_name: Some(name), ..Shown::default() };
+        let shown = IntegrationPageState { not_its_name: Some(name), ..IntegrationPageState::default() };
         return Ok(refused(&detail_page(&console, &person, integration, shown).await?));
     }
     let (store, now) = (&console.process.store, console.process.clock.now());
-    store.integration_remove(&integration, RemovedBy::Person(&person.0), now).await?;
-    Ok(done(PART, Notice::IntegrationRemoved))
+    store.integration_remove(&integration, IntegrationRemover::Person(&person.0), now).await?;
+    Ok(done(PART, ActionNotice::IntegrationRemoved))
 }
 
 #[derive(Deserialize)]
-pub(super) struct GuardForm {
+pub(super) struct RemovalGuardForm {
     percent: String,
     /// The guard that stood there when the form was made.
     #[serde(default)]
@@ -198,11 +205,11 @@ pub(super) struct GuardForm {
 
 /// Sets the share of contacts that a full sync removes without asking; a blank one clears it.
 pub(super) async fn set_guard(
-    State(console): State<Console>,
-    person: Person,
-    path: OfIntegration,
-    form: Result<Form<GuardForm>, FormRejection>,
-) -> Result<Response, Failure> {
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    path: IntegrationPath,
+    form: Result<Form<RemovalGuardForm>, FormRejection>,
+) -> Result<Response, PageError> {
     let integration = find(&console, &person, path).await?;
     let Form(form) = form?;
     let Some(percent) = read_percent(&form.percent) else {
@@ -210,8 +217,8 @@ pub(super) async fn set_guard(
         return guard_refused(&console, &person, integration, (form, problem)).await;
     };
     let (action, notice) = match percent {
-        Some(_) => ("integration.guarded", Notice::GuardSet),
-        None => ("integration.unguarded", Notice::GuardCleared),
+        Some(_) => ("integration.guarded", ActionNotice::GuardSet),
+        None => ("integration.unguarded", ActionNotice::GuardCleared),
     };
     let (team_id, integration_id) = (person.0.team_id, integration.integration_id);
     let mut connection = console.process.store.connection().await?;
@@ -225,7 +232,7 @@ pub(super) async fn set_guard(
             "Nothing was saved: somebody set the guard meanwhile. It is {stands} now. Save again to replace that."
         );
         let integration = Integration { removal_guard_percent: standing, ..integration };
-        let form = GuardForm { seen: fingerprint(&standing), ..form };
+        let form = RemovalGuardForm { seen: fingerprint(&standing), ..form };
         return guard_refused(&console, &person, integration, (form, problem)).await;
     }
     transaction.integration_set_guard(team_id, integration_id, percent).await?;
@@ -237,12 +244,13 @@ pub(super) async fn set_guard(
 }
 
 async fn guard_refused(
-    console: &Console,
-    person: &Person,
+    console: &ConsoleState,
+    person: &CurrentMember,
     integration: Integration,
-    guard_problem: (GuardForm, String),
-) -> Result<Response, Failure> {
-    let shown = Shown { guard_problem: Some(guard_problem), ..Shown::default() };
+    guard_problem: (RemovalGuardForm, String),
+) -> Result<Response, PageError> {
+    let shown =
+        IntegrationPageState { guard_problem: Some(guard_problem), ..IntegrationPageState::default() };
     Ok(refused(&detail_page(console, person, integration, shown).await?))
 }
 
@@ -262,10 +270,10 @@ fn read_percent(typed: &str) -> Option<Option<i16>> {
 
 /// Restores what the last removal removed.
 pub(super) async fn undo_removal(
-    State(console): State<Console>,
-    person: Person,
-    path: OfIntegration,
-) -> Result<Response, Failure> {
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    path: IntegrationPath,
+) -> Result<Response, PageError> {
     let Integration { integration_id, name, .. } = find(&console, &person, path).await?;
     let now = console.process.clock.now();
     let since = console.process.config.syncer.removals_undone_since(now);
@@ -274,13 +282,13 @@ pub(super) async fn undo_removal(
     match transaction.sync_undo_removal(integration_id, since, now).await {
         Ok(_) => {}
         Err(StoreError::NotFound(_)) => {
-            return Ok(done(&format!("{PART}/{integration_id}"), Notice::RemovalUndoneBefore));
+            return Ok(done(&format!("{PART}/{integration_id}"), ActionNotice::RemovalUndoneBefore));
         }
         Err(error) => return Err(error.into()),
     }
     transaction.activity_add(&person.0, "integration.removal_undone", &name, now).await?;
     transaction.commit().await?;
-    Ok(done(&format!("{PART}/{integration_id}"), Notice::RemovalUndone))
+    Ok(done(&format!("{PART}/{integration_id}"), ActionNotice::RemovalUndone))
 }
 
 #[cfg(test)]

@@ -7,25 +7,25 @@ use axum::response::Response;
 use contract::id::{IntegrationId, SyncId};
 use contract::push::{IssueKind, RejectionItem, SyncView};
 use serde::Deserialize;
-use store::{HeldBack, Integration, IssueFilter};
+use store::{HeldBackSync, Integration, IssueFilter};
 
-use super::{OfIntegration, PART, find, held_back, held_back_words};
-use crate::Console;
-use crate::access::Person;
-use crate::answer::{Frame, page};
-use crate::download::{Download, LINES_READ, Lines, csv};
-use crate::failure::Failure;
+use super::{IntegrationPath, PART, find, held_back, held_back_words};
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::answer::{PageFrame, page};
+use crate::download::{CsvChunk, CsvDownload, LINES_READ, csv};
+use crate::failure::PageError;
 use crate::page::{LINES, cut};
 
 #[derive(Deserialize)]
-pub(super) struct SyncCursor {
+pub(super) struct SyncListQuery {
     before: Option<SyncId>,
 }
 
 #[derive(Template)]
 #[template(path = "integration_syncs.html")]
 struct SyncsPage {
-    frame: Frame,
+    frame: PageFrame,
     integration: Integration,
     syncs: Vec<SyncView>,
     is_newest: bool,
@@ -35,29 +35,29 @@ struct SyncsPage {
 
 /// The syncs, the newest first.
 pub(super) async fn list(
-    State(console): State<Console>,
-    person: Person,
-    path: OfIntegration,
-    cursor: Result<Query<SyncCursor>, QueryRejection>,
-) -> Result<Response, Failure> {
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    path: IntegrationPath,
+    cursor: Result<Query<SyncListQuery>, QueryRejection>,
+) -> Result<Response, PageError> {
     let integration = find(&console, &person, path).await?;
-    let Query(SyncCursor { before }) = cursor?;
+    let Query(SyncListQuery { before }) = cursor?;
     let (store, now) = (&console.process.store, console.process.clock.now());
     let mut syncs = store.sync_list(integration.integration_id, before, LINES + 1, now).await?;
     let next = cut(&mut syncs).map(|last| last.id);
     let public_url = console.process.config.console.public_url.clone();
-    let (frame, is_newest) = (Frame::new(&person, PART), before.is_none());
+    let (frame, is_newest) = (PageFrame::new(&person, PART), before.is_none());
     Ok(page(&SyncsPage { frame, integration, syncs, is_newest, next, public_url }))
 }
 
 /// A path with the ids of an integration and of one of its syncs.
-type OfSync = Result<Path<(IntegrationId, SyncId)>, PathRejection>;
+type SyncPath = Result<Path<(IntegrationId, SyncId)>, PathRejection>;
 
 async fn find_sync(
-    console: &Console,
-    person: &Person,
-    path: OfSync,
-) -> Result<(Integration, SyncView), Failure> {
+    console: &ConsoleState,
+    person: &CurrentMember,
+    path: SyncPath,
+) -> Result<(Integration, SyncView), PageError> {
     let Path((integration_id, sync_id)) = path?;
     let (store, now) = (&console.process.store, console.process.clock.now());
     let integration = store.integration_of_team(person.0.team_id, integration_id).await?;
@@ -77,10 +77,10 @@ pub(super) struct IssueQuery {
 #[derive(Template)]
 #[template(path = "integration_sync.html")]
 struct SyncPage {
-    frame: Frame,
+    frame: PageFrame,
     integration: Integration,
     sync: SyncView,
-    held_back: Option<HeldBack>,
+    held_back: Option<HeldBackSync>,
     kind: IssueKind,
     issues: Vec<RejectionItem>,
     next: Option<i64>,
@@ -94,11 +94,11 @@ impl SyncPage {
 
 /// One sync with its rejections or warnings.
 pub(super) async fn show(
-    State(console): State<Console>,
-    person: Person,
-    path: OfSync,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    path: SyncPath,
     query: Result<Query<IssueQuery>, QueryRejection>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let (integration, sync) = find_sync(&console, &person, path).await?;
     let Query(IssueQuery { kind, after }) = query?;
     let kind = kind.unwrap_or(IssueKind::Rejection);
@@ -109,7 +109,7 @@ pub(super) async fn show(
     let next = cut(&mut issues).map(|last| last.id);
     let held_back = held_back(&console, &person, integration.integration_id).await?;
     Ok(page(&SyncPage {
-        frame: Frame::new(&person, PART),
+        frame: PageFrame::new(&person, PART),
         held_back: held_back.filter(|held_back| held_back.sync_id == sync.id),
         integration,
         sync,
@@ -121,11 +121,11 @@ pub(super) async fn show(
 
 /// All rejections or warnings of a sync as a file.
 pub(super) async fn export(
-    State(console): State<Console>,
-    person: Person,
-    path: OfSync,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    path: SyncPath,
     query: Result<Query<IssueQuery>, QueryRejection>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let (integration, sync) = find_sync(&console, &person, path).await?;
     let Query(IssueQuery { kind, .. }) = query?;
     let kind = kind.unwrap_or(IssueKind::Rejection);
@@ -138,12 +138,12 @@ pub(super) async fn export(
                 .await?;
             let is_full = i64::try_from(issues.len()).is_ok_and(|count| count == LINES_READ);
             let next = issues.last().filter(|_| is_full).map(|last| last.id);
-            Ok(Lines { cells: issues.into_iter().map(cells).collect(), next })
+            Ok(CsvChunk { cells: issues.into_iter().map(cells).collect(), next })
         }
     };
     let name = format!("{}s-{}.csv", kind.as_str(), sync.id);
     let subject = format!("{}s of {}", kind.as_str(), integration.name);
-    let download = Download {
+    let download = CsvDownload {
         file_name: &name,
         headings: &["Batch", "Position", "External id", "Code", "Field", "Message", "Resolved"],
         action: "sync.downloaded",

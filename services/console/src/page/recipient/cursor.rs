@@ -3,21 +3,21 @@
 use std::fmt;
 
 use chrono::DateTime;
-use store::{FoundCursor, RecipientCursor, RecipientLine};
+use store::{RecipientCursor, RecipientLine, RecipientSearchCursor};
 use uuid::Uuid;
 
 use crate::show::is_storable;
 
 /// Behind a recipient.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Cursor {
+pub(super) enum RecipientListCursor {
     /// In the order in which they were received.
     Received(RecipientCursor),
     /// In the order of what they were found by.
-    Found(FoundCursor),
+    Found(RecipientSearchCursor),
 }
 
-impl Cursor {
+impl RecipientListCursor {
     /// Behind this one, in the order in which they were received.
     pub(super) const fn behind(line: &RecipientLine) -> Self {
         Self::Received(RecipientCursor { received_at: line.received_at, entry_id: line.entry_id })
@@ -33,7 +33,7 @@ impl Cursor {
                 let received_at = DateTime::from_timestamp_micros(at.parse().ok()?).filter(is_storable)?;
                 Some(Self::Received(RecipientCursor { received_at, entry_id }))
             }
-            "k" => Some(Self::Found(FoundCursor { key: at.to_owned(), entry_id })),
+            "k" => Some(Self::Found(RecipientSearchCursor { key: at.to_owned(), entry_id })),
             _ => None,
         }
     }
@@ -45,7 +45,7 @@ impl Cursor {
         }
     }
 
-    pub(super) fn found(self) -> Option<FoundCursor> {
+    pub(super) fn found(self) -> Option<RecipientSearchCursor> {
         match self {
             Self::Found(cursor) => Some(cursor),
             Self::Received(_) => None,
@@ -53,13 +53,13 @@ impl Cursor {
     }
 }
 
-impl fmt::Display for Cursor {
+impl fmt::Display for RecipientListCursor {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Received(RecipientCursor { received_at, entry_id }) => {
                 write!(formatter, "t.{entry_id}.{}", received_at.timestamp_micros())
             }
-            Self::Found(FoundCursor { key, entry_id }) => write!(formatter, "k.{entry_id}.{key}"),
+            Self::Found(RecipientSearchCursor { key, entry_id }) => write!(formatter, "k.{entry_id}.{key}"),
         }
     }
 }
@@ -73,13 +73,13 @@ mod tests {
         let (entry_id, key) = (Uuid::from_u128(7), "o. neill.ann".to_owned());
         let received_at = "2026-11-21T10:00:00.000001Z".parse().unwrap();
         for cursor in [
-            Cursor::Found(FoundCursor { key, entry_id }),
-            Cursor::Received(RecipientCursor { received_at, entry_id }),
+            RecipientListCursor::Found(RecipientSearchCursor { key, entry_id }),
+            RecipientListCursor::Received(RecipientCursor { received_at, entry_id }),
         ] {
-            assert_eq!(Cursor::read(&cursor.to_string()), Some(cursor));
+            assert_eq!(RecipientListCursor::read(&cursor.to_string()), Some(cursor));
         }
         for text in ["", "t", "t.x.1", "k.7", "t.00000000-0000-0000-0000-000000000007.99999999999999999999"] {
-            assert_eq!(Cursor::read(text), None, "{text}");
+            assert_eq!(RecipientListCursor::read(text), None, "{text}");
         }
     }
 }

@@ -9,26 +9,26 @@
 use std::net::IpAddr;
 
 use chrono::{DateTime, DurationRound, TimeDelta, Utc};
-use contract::id::UserId;
+use contract::id::MemberId;
 use service::source::subject;
 use uuid::Uuid;
 
-use crate::Console;
-use crate::failure::Failure;
+use crate::ConsoleState;
+use crate::failure::PageError;
 
 /// How many times an account's limit may fail in all, when each further failure comes from another source.
 const FRESH_SOURCES: i32 = 10;
 
 /// An attempt that is counted as a failure until it is taken back.
-pub(crate) struct Attempt {
+pub(crate) struct PasswordAttempt {
     counted: Vec<Vec<u8>>,
     window: DateTime<Utc>,
 }
 
 /// Whether an attempt may be made.
-pub(crate) enum Allowed {
+pub(crate) enum PasswordAttemptDecision {
     /// It may, and is counted.
-    Yes(Attempt),
+    Yes(PasswordAttempt),
     /// Not before the window ends, in so many seconds.
     In(i64),
 }
@@ -38,14 +38,14 @@ pub(super) fn remembered(source: IpAddr) -> [u8; 32] {
     *blake3::hash(&subject("sign-in", source)).as_bytes()
 }
 
-impl Attempt {
+impl PasswordAttempt {
     /// Counts an attempt to sign in with this address from this source. An address of nobody's is counted alike.
     pub(super) async fn sign_in(
-        console: &Console,
-        user_id: Option<UserId>,
+        console: &ConsoleState,
+        user_id: Option<MemberId>,
         email: &str,
         source: IpAddr,
-    ) -> Result<Allowed, Failure> {
+    ) -> Result<PasswordAttemptDecision, PageError> {
         let (settings, store) = (&console.process.config.console, &console.process.store);
         let mut attempt = Self::none(console);
         let by_source = attempt.count(console, subject("sign-in", source)).await?;
@@ -53,16 +53,16 @@ impl Attempt {
             return Ok(attempt.refused(console));
         }
         // Asked for nobody as well: it takes the same time.
-        let user_id = user_id.unwrap_or(UserId(Uuid::nil()));
+        let user_id = user_id.unwrap_or(MemberId(Uuid::nil()));
         if store.sign_in_source_known(user_id, &remembered(source)).await? {
-            return Ok(Allowed::Yes(attempt));
+            return Ok(PasswordAttemptDecision::Yes(attempt));
         }
         let account = [b"sign-in:", email.to_lowercase().as_bytes()].concat();
         let by_account = attempt.count(console, account.clone()).await?;
         let most = settings.sign_ins_per_account;
         let is_fresh = by_source == 1 && by_account <= most.saturating_mul(FRESH_SOURCES);
         if by_account <= most || is_fresh {
-            return Ok(Allowed::Yes(attempt));
+            return Ok(PasswordAttemptDecision::Yes(attempt));
         }
         // The password is not looked at, so it is no failure of the account.
         store.window_uncount(&account, attempt.window).await?;
@@ -70,32 +70,35 @@ impl Attempt {
     }
 
     /// Counts an attempt of somebody who is signed in to give the present password.
-    pub(crate) async fn present_password(console: &Console, user_id: UserId) -> Result<Allowed, Failure> {
+    pub(crate) async fn present_password(
+        console: &ConsoleState,
+        user_id: MemberId,
+    ) -> Result<PasswordAttemptDecision, PageError> {
         let mut attempt = Self::none(console);
         let subject = [b"password:", &user_id.0.as_bytes()[..]].concat();
         let tried = attempt.count(console, subject).await?;
         let is_allowed = tried <= console.process.config.console.sign_ins_per_source;
-        Ok(if is_allowed { Allowed::Yes(attempt) } else { attempt.refused(console) })
+        Ok(if is_allowed { PasswordAttemptDecision::Yes(attempt) } else { attempt.refused(console) })
     }
 
-    fn none(console: &Console) -> Self {
+    fn none(console: &ConsoleState) -> Self {
         let now = console.process.clock.now();
         Self { counted: Vec::new(), window: now.duration_trunc(length(console)).unwrap_or(now) }
     }
 
-    async fn count(&mut self, console: &Console, subject: Vec<u8>) -> Result<i32, Failure> {
+    async fn count(&mut self, console: &ConsoleState, subject: Vec<u8>) -> Result<i32, PageError> {
         let count = console.process.store.window_count(&subject, self.window).await?;
         self.counted.push(subject);
         Ok(count)
     }
 
-    fn refused(&self, console: &Console) -> Allowed {
+    fn refused(&self, console: &ConsoleState) -> PasswordAttemptDecision {
         let left = self.window + length(console) - console.process.clock.now();
-        Allowed::In(left.num_seconds().max(1))
+        PasswordAttemptDecision::In(left.num_seconds().max(1))
     }
 
     /// Counts it as no failure.
-    pub(crate) async fn take_back(self, console: &Console) -> Result<(), Failure> {
+    pub(crate) async fn take_back(self, console: &ConsoleState) -> Result<(), PageError> {
         for subject in &self.counted {
             console.process.store.window_uncount(subject, self.window).await?;
         }
@@ -103,6 +106,6 @@ impl Attempt {
     }
 }
 
-fn length(console: &Console) -> TimeDelta {
+fn length(console: &ConsoleState) -> TimeDelta {
     TimeDelta::minutes(console.process.config.console.sign_in_window_minutes)
 }

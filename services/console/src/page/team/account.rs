@@ -7,21 +7,21 @@ use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::http::header::SET_COOKIE;
 use axum::response::{AppendHeaders, IntoResponse, Response};
-use secret::{Password, Token};
+use secret::{Password, SecretToken};
 use serde::Deserialize;
-use store::Account;
+use store::MemberCredentials;
 
 use super::PART;
-use crate::Console;
-use crate::access::{Person, session_cookie, token};
-use crate::answer::{Frame, Notice, Noticed, done, page, refused};
-use crate::failure::Failure;
-use crate::page::sign_in::{Allowed, Attempt};
+use crate::ConsoleState;
+use crate::access::{CurrentMember, session_cookie, token};
+use crate::answer::{ActionNotice, NoticeQuery, PageFrame, done, page, refused};
+use crate::failure::PageError;
+use crate::page::sign_in::{PasswordAttempt, PasswordAttemptDecision};
 
 #[derive(Template)]
 #[template(path = "account.html")]
 struct AccountPage {
-    frame: Frame,
+    frame: PageFrame,
     email: String,
     role: &'static str,
     /// What is wrong with the present password, and with the new one.
@@ -29,9 +29,9 @@ struct AccountPage {
     new_problem: Option<String>,
 }
 
-fn account_page(person: &Person) -> AccountPage {
+fn account_page(person: &CurrentMember) -> AccountPage {
     AccountPage {
-        frame: Frame::new(person, PART),
+        frame: PageFrame::new(person, PART),
         email: person.0.email.clone(),
         role: person.0.role.as_str(),
         present_problem: None,
@@ -41,29 +41,29 @@ fn account_page(person: &Person) -> AccountPage {
 
 /// The page.
 pub(super) async fn show(
-    person: Person,
-    noticed: Result<Query<Noticed>, QueryRejection>,
-) -> Result<Response, Failure> {
-    let Query(Noticed { notice }) = noticed?;
+    person: CurrentMember,
+    noticed: Result<Query<NoticeQuery>, QueryRejection>,
+) -> Result<Response, PageError> {
+    let Query(NoticeQuery { notice }) = noticed?;
     let mut shown = account_page(&person);
     shown.frame = shown.frame.with_notice(notice);
     Ok(page(&shown))
 }
 
 #[derive(Deserialize)]
-pub(super) struct PasswordForm {
+pub(super) struct ChangePasswordForm {
     present: String,
     new: String,
 }
 
 /// Changes one's own password. All sessions end; the browser at work gets another.
 pub(super) async fn change_password(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     headers: HeaderMap,
-    form: Result<Form<PasswordForm>, FormRejection>,
-) -> Result<Response, Failure> {
-    let Form(PasswordForm { present, new }) = form?;
+    form: Result<Form<ChangePasswordForm>, FormRejection>,
+) -> Result<Response, PageError> {
+    let Form(ChangePasswordForm { present, new }) = form?;
     let is_same = new == present;
     let new = match Password::chosen(new, &person.0.email) {
         Ok(_) if is_same => Err("this is your present password".to_owned()),
@@ -77,9 +77,9 @@ pub(super) async fn change_password(
         }
     };
     // Wrong ones are counted: a session that was left open is no place to guess.
-    let attempt = match Attempt::present_password(&console, person.0.user_id).await? {
-        Allowed::Yes(attempt) => attempt,
-        Allowed::In(seconds) => {
+    let attempt = match PasswordAttempt::present_password(&console, person.0.user_id).await? {
+        PasswordAttemptDecision::Yes(attempt) => attempt,
+        PasswordAttemptDecision::In(seconds) => {
             let minutes = seconds.div_euclid(60) + 1;
             let problem = format!("There were too many attempts. Wait {minutes} minutes and try again.");
             return Ok(refused(&AccountPage { present_problem: Some(problem), ..account_page(&person) }));
@@ -94,17 +94,18 @@ pub(super) async fn change_password(
         return Ok(refused(&AccountPage { present_problem, ..account_page(&person) }));
     };
     let cookie = session_cookie(&console.process.config.console, Some(&session));
-    Ok((AppendHeaders([(SET_COOKIE, cookie)]), done("/account", Notice::PasswordChanged)).into_response())
+    Ok((AppendHeaders([(SET_COOKIE, cookie)]), done("/account", ActionNotice::PasswordChanged))
+        .into_response())
 }
 
 /// Puts the new password in the place of the present one; `None` when that is not right, or has been changed or reset while
 /// it was checked.
 async fn change(
-    console: &Console,
-    person: &Person,
+    console: &ConsoleState,
+    person: &CurrentMember,
     (present, new): (String, Password),
     headers: &HeaderMap,
-) -> Result<Option<Token>, Failure> {
+) -> Result<Option<SecretToken>, PageError> {
     let Some(account) = console.process.store.account_by_email(&person.0.email).await? else {
         return Ok(None);
     };
@@ -118,13 +119,13 @@ async fn change(
 /// Sets the password, ends all sessions and begins another in the place of the one at work: whoever had its token with
 /// the old password has none now.
 async fn set_password(
-    console: &Console,
-    person: &Person,
-    account: &Account,
+    console: &ConsoleState,
+    person: &CurrentMember,
+    account: &MemberCredentials,
     hash: &str,
     headers: &HeaderMap,
-) -> Result<Option<Token>, Failure> {
-    let (session, now) = (Token::random(), console.process.clock.now());
+) -> Result<Option<SecretToken>, PageError> {
+    let (session, now) = (SecretToken::random(), console.process.clock.now());
     let replaced = token(&console.process.config.console, headers).map(|token| token.hash());
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;

@@ -7,22 +7,22 @@ use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Redirect, Response};
 use chrono::TimeDelta;
-use contract::id::UserId;
+use contract::id::MemberId;
 use contract::limits::PEOPLE_PER_TEAM;
-use contract::name::{Email, Name};
-use secret::Token;
+use contract::name::{DisplayName, NormalizedEmail};
+use secret::SecretToken;
 use serde::Deserialize;
-use store::{Role, StoreError, TeamPerson, Transaction};
+use store::{MemberRole, StoreError, TeamMember, Transaction};
 
 use super::PART;
-use crate::Console;
-use crate::access::{Person, token};
-use crate::answer::{Frame, Notice, Noticed, done, page, refused};
-use crate::failure::Failure;
-use crate::once::{OnItsWay, Secret};
+use crate::ConsoleState;
+use crate::access::{CurrentMember, token};
+use crate::answer::{ActionNotice, NoticeQuery, PageFrame, done, page, refused};
+use crate::failure::PageError;
+use crate::once::{OneTimeSecret, SecretCookie};
 
 /// A link that was made a moment ago, shown this once.
-struct MadeLink {
+struct PasswordLinkView {
     /// For whom.
     name: String,
     /// The whole address.
@@ -31,9 +31,9 @@ struct MadeLink {
 
 /// What the page shows beside what is stored.
 #[derive(Default)]
-struct Shown {
-    notice: Option<Notice>,
-    made: Option<MadeLink>,
+struct TeamPageState {
+    notice: Option<ActionNotice>,
+    made: Option<PasswordLinkView>,
     /// What was typed about a new person, and what is wrong with it.
     email: String,
     name: String,
@@ -43,40 +43,44 @@ struct Shown {
 #[derive(Template)]
 #[template(path = "team.html")]
 struct TeamPage {
-    frame: Frame,
-    people: Vec<TeamPerson>,
-    own_id: UserId,
+    frame: PageFrame,
+    people: Vec<TeamMember>,
+    own_id: MemberId,
     may_add: bool,
     most: i64,
     link_hours: i64,
     honours_keys: bool,
     formula_keys_see_people: bool,
-    shown: Shown,
+    shown: TeamPageState,
 }
 
 /// A path with the id of a person.
-type OfPerson = Result<Path<UserId>, PathRejection>;
+type MemberPath = Result<Path<MemberId>, PathRejection>;
 
 /// The page.
 pub(super) async fn show(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     headers: HeaderMap,
-    noticed: Result<Query<Noticed>, QueryRejection>,
-) -> Result<Response, Failure> {
-    let Query(Noticed { notice }) = noticed?;
-    let made = match Secret::take(&console, &person, &headers).await? {
-        Some(Secret::Link(name, address)) => Some(MadeLink { name, address }),
+    noticed: Result<Query<NoticeQuery>, QueryRejection>,
+) -> Result<Response, PageError> {
+    let Query(NoticeQuery { notice }) = noticed?;
+    let made = match OneTimeSecret::take(&console, &person, &headers).await? {
+        Some(OneTimeSecret::Link(name, address)) => Some(PasswordLinkView { name, address }),
         _ => None,
     };
-    Ok(page(&team_page(&console, &person, Shown { notice, made, ..Shown::default() }).await?))
+    Ok(page(&team_page(&console, &person, TeamPageState { notice, made, ..TeamPageState::default() }).await?))
 }
 
-async fn team_page(console: &Console, person: &Person, shown: Shown) -> Result<TeamPage, Failure> {
+async fn team_page(
+    console: &ConsoleState,
+    person: &CurrentMember,
+    shown: TeamPageState,
+) -> Result<TeamPage, PageError> {
     let (store, team_id) = (&console.process.store, person.0.team_id);
     let people = store.person_list(team_id).await?;
     Ok(TeamPage {
-        frame: Frame::new(person, PART).with_notice(shown.notice),
+        frame: PageFrame::new(person, PART).with_notice(shown.notice),
         own_id: person.0.user_id,
         may_add: (people.len() as i64) < PEOPLE_PER_TEAM,
         most: PEOPLE_PER_TEAM,
@@ -89,35 +93,40 @@ async fn team_page(console: &Console, person: &Person, shown: Shown) -> Result<T
 }
 
 #[derive(Deserialize)]
-pub(super) struct NewPerson {
+pub(super) struct NewMemberForm {
     email: String,
     name: String,
-    role: Role,
+    role: MemberRole,
 }
 
 /// Adds a person and leads to the page that shows the link which sets the first password, once. Nothing is sent by mail: whoever adds somebody
 /// hands the link over.
 pub(super) async fn add(
-    State(console): State<Console>,
-    person: Person,
-    form: Result<Form<NewPerson>, FormRejection>,
-) -> Result<Response, Failure> {
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    form: Result<Form<NewMemberForm>, FormRejection>,
+) -> Result<Response, PageError> {
     let Form(typed) = form?;
     match make(&console, &person, &typed).await {
         Ok(link) => Ok(link.with(Redirect::to(PART).into_response(), PART, &console.process.config.console)),
         Err(StoreError::Limit(reason)) => {
-            let NewPerson { email, name, .. } = typed;
+            let NewMemberForm { email, name, .. } = typed;
             let problem = Some(format!("Not added: {reason}."));
-            let shown = Shown { email, name, problem, ..Shown::default() };
+            let shown = TeamPageState { email, name, problem, ..TeamPageState::default() };
             Ok(refused(&team_page(&console, &person, shown).await?))
         }
         Err(error) => Err(error.into()),
     }
 }
 
-async fn make(console: &Console, person: &Person, typed: &NewPerson) -> store::Result<OnItsWay> {
-    let email: Email = typed.email.parse().map_err(StoreError::Limit)?;
-    let name: Name = typed.name.parse().map_err(|reason| StoreError::Limit(format!("the name {reason}")))?;
+async fn make(
+    console: &ConsoleState,
+    person: &CurrentMember,
+    typed: &NewMemberForm,
+) -> store::Result<SecretCookie> {
+    let email: NormalizedEmail = typed.email.parse().map_err(StoreError::Limit)?;
+    let name: DisplayName =
+        typed.name.parse().map_err(|reason| StoreError::Limit(format!("the name {reason}")))?;
     let now = console.process.clock.now();
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
@@ -131,39 +140,39 @@ async fn make(console: &Console, person: &Person, typed: &NewPerson) -> store::R
 }
 
 async fn make_link(
-    console: &Console,
+    console: &ConsoleState,
     transaction: &Transaction<'_>,
-    person: &Person,
-    (user_id, name): (UserId, &str),
-) -> store::Result<OnItsWay> {
-    let (token, now) = (Token::random(), console.process.clock.now());
+    person: &CurrentMember,
+    (user_id, name): (MemberId, &str),
+) -> store::Result<SecretCookie> {
+    let (token, now) = (SecretToken::random(), console.process.clock.now());
     let settings = &console.process.config.console;
     let expires_at = now + TimeDelta::hours(settings.password_link_hours);
     transaction.password_link_create(user_id, &token.hash(), expires_at, now).await?;
     let address = format!("{}/password/{}", settings.url.trim_end_matches('/'), token.reveal());
-    Secret::Link(name.to_owned(), address).keep(transaction, person, now).await
+    OneTimeSecret::Link(name.to_owned(), address).keep(transaction, person, now).await
 }
 
 #[derive(Deserialize)]
-pub(super) struct RoleForm {
-    role: Role,
+pub(super) struct MemberRoleForm {
+    role: MemberRole,
 }
 
 /// Gives a person another role. The person signs in again: a session is as long as what it was begun for.
 pub(super) async fn set_role(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     headers: HeaderMap,
-    path: OfPerson,
-    form: Result<Form<RoleForm>, FormRejection>,
-) -> Result<Response, Failure> {
+    path: MemberPath,
+    form: Result<Form<MemberRoleForm>, FormRejection>,
+) -> Result<Response, PageError> {
     let Path(user_id) = path?;
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
     let changed = transaction.person_lock(person.0.team_id, user_id).await?;
-    let Form(RoleForm { role }) = form?;
+    let Form(MemberRoleForm { role }) = form?;
     if changed.role == role {
-        return Ok(done(PART, Notice::NothingChanged));
+        return Ok(done(PART, ActionNotice::NothingChanged));
     }
     transaction.person_set_role(person.0.team_id, &changed, role).await?;
     // Of one's own sessions the one at work stays.
@@ -175,15 +184,15 @@ pub(super) async fn set_role(
     let now = console.process.clock.now();
     transaction.activity_add(&person.0, "person.role_changed", &subject, now).await?;
     transaction.commit().await?;
-    Ok(done(PART, Notice::RoleChanged))
+    Ok(done(PART, ActionNotice::RoleChanged))
 }
 
 /// Removes a person from the team, with all sessions.
 pub(super) async fn remove(
-    State(console): State<Console>,
-    person: Person,
-    path: OfPerson,
-) -> Result<Response, Failure> {
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    path: MemberPath,
+) -> Result<Response, PageError> {
     let Path(user_id) = path?;
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
@@ -193,16 +202,16 @@ pub(super) async fn remove(
     let now = console.process.clock.now();
     transaction.activity_add(&person.0, "person.removed", &removed.name, now).await?;
     transaction.commit().await?;
-    Ok(done(PART, Notice::PersonRemoved))
+    Ok(done(PART, ActionNotice::PersonRemoved))
 }
 
 /// Takes a person's password away, ends all sessions, and leads to the page that shows the link which sets another
 /// one, once.
 pub(super) async fn reset_password(
-    State(console): State<Console>,
-    person: Person,
-    path: OfPerson,
-) -> Result<Response, Failure> {
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
+    path: MemberPath,
+) -> Result<Response, PageError> {
     let Path(user_id) = path?;
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
@@ -216,6 +225,6 @@ pub(super) async fn reset_password(
     Ok(link.with(Redirect::to(PART).into_response(), PART, &console.process.config.console))
 }
 
-fn refuse_oneself(person: &Person, user_id: UserId, sentence: &str) -> Result<(), Failure> {
-    if user_id == person.0.user_id { Err(Failure::Invalid(sentence.to_owned())) } else { Ok(()) }
+fn refuse_oneself(person: &CurrentMember, user_id: MemberId, sentence: &str) -> Result<(), PageError> {
+    if user_id == person.0.user_id { Err(PageError::Invalid(sentence.to_owned())) } else { Ok(()) }
 }

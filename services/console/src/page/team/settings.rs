@@ -7,10 +7,10 @@ use axum::response::Response;
 use serde::Deserialize;
 
 use super::PART;
-use crate::Console;
-use crate::access::Person;
-use crate::answer::{Notice, done};
-use crate::failure::Failure;
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::answer::{ActionNotice, done};
+use crate::failure::PageError;
 
 /// Whether `Idempotency-Key` is honoured on sends.
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -40,19 +40,19 @@ pub(super) struct FormulaKeysForm {
 
 /// Has `Idempotency-Key` honoured on the team's sends, or not.
 pub(super) async fn set_idempotency_keys(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     form: Result<Form<IdempotencyKeysForm>, FormRejection>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let Form(IdempotencyKeysForm { idempotency_keys }) = form?;
     let (is_on, action, notice) = match idempotency_keys {
-        IdempotencyKeys::Honoured => (true, "team.keys_honoured", Notice::KeysHonoured),
-        IdempotencyKeys::Ignored => (false, "team.keys_ignored", Notice::KeysIgnored),
+        IdempotencyKeys::Honoured => (true, "team.keys_honoured", ActionNotice::KeysHonoured),
+        IdempotencyKeys::Ignored => (false, "team.keys_ignored", ActionNotice::KeysIgnored),
     };
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
     if !transaction.team_honour_keys(person.0.team_id, is_on).await? {
-        return Ok(done(PART, Notice::NothingChanged));
+        return Ok(done(PART, ActionNotice::NothingChanged));
     }
     let now = console.process.clock.now();
     transaction.activity_add(&person.0, action, "", now).await?;
@@ -62,19 +62,19 @@ pub(super) async fn set_idempotency_keys(
 
 /// Lets Formulas only keys see people of the address book as they are, or masked.
 pub(super) async fn set_formula_keys(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     form: Result<Form<FormulaKeysForm>, FormRejection>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let Form(FormulaKeysForm { people }) = form?;
     let (is_on, action, notice) = match people {
-        People::Shown => (true, "team.people_shown", Notice::PeopleShown),
-        People::Masked => (false, "team.people_masked", Notice::PeopleMasked),
+        People::Shown => (true, "team.people_shown", ActionNotice::PeopleShown),
+        People::Masked => (false, "team.people_masked", ActionNotice::PeopleMasked),
     };
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
     if !transaction.formula_keys_show_people(person.0.team_id, is_on).await? {
-        return Ok(done(PART, Notice::NothingChanged));
+        return Ok(done(PART, ActionNotice::NothingChanged));
     }
     let now = console.process.clock.now();
     transaction.activity_add(&person.0, action, "", now).await?;

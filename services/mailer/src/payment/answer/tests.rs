@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn payment(status: u16, body: &Value) -> Answer<Payment> {
+fn payment(status: u16, body: &Value) -> StripeAnswer<PaymentOutcome> {
     of_payment(StatusCode::from_u16(status).unwrap(), body.to_string().as_bytes())
 }
 
@@ -11,19 +11,22 @@ fn error(kind: &str, code: &str, param: &str) -> Value {
     json!({ "error": { "type": kind, "code": code, "param": param, "message": "In Stripe's words." } })
 }
 
-fn declined(detail: &str) -> Answer<Payment> {
-    Answer::Final(Payment::Declined { detail: detail.to_owned() })
+fn declined(detail: &str) -> StripeAnswer<PaymentOutcome> {
+    StripeAnswer::Final(PaymentOutcome::Declined { detail: detail.to_owned() })
 }
 
 #[test]
 fn only_a_succeeded_payment_is_paid() {
     let intent = |status: &str| payment(200, &json!({ "id": "pi_1", "status": status }));
-    assert_eq!(intent("succeeded"), Answer::Final(Payment::Paid { reference: Some("pi_1".to_owned()) }));
+    assert_eq!(
+        intent("succeeded"),
+        StripeAnswer::Final(PaymentOutcome::Paid { reference: Some("pi_1".to_owned()) })
+    );
     for status in ["requires_action", "requires_confirmation", "requires_payment_method", "canceled"] {
         assert_eq!(intent(status), declined("The card cannot be charged."), "{status}");
     }
     for status in ["processing", "requires_capture", "new_status"] {
-        assert!(matches!(intent(status), Answer::Unclear(_)), "{status}");
+        assert!(matches!(intent(status), StripeAnswer::Unclear(_)), "{status}");
     }
 }
 
@@ -43,7 +46,7 @@ fn an_order_that_can_never_be_paid_is_a_decline_but_our_own_fault_is_not() {
     for body in
         [error("invalid_request_error", "parameter_unknown", "confirm"), error("idempotency_error", "", "")]
     {
-        assert!(matches!(payment(400, &body), Answer::Unclear(_)), "{body}");
+        assert!(matches!(payment(400, &body), StripeAnswer::Unclear(_)), "{body}");
     }
 }
 
@@ -57,21 +60,21 @@ fn what_passes_is_tried_again() {
         (503, json!("Service Unavailable")),
         (200, json!({ "id": "pi_1" })),
     ] {
-        assert!(matches!(payment(status, &body), Answer::Again(_)), "{status} {body}");
+        assert!(matches!(payment(status, &body), StripeAnswer::Again(_)), "{status} {body}");
     }
 }
 
 #[test]
 fn an_answer_of_something_between_us_declines_nothing() {
     for status in [301, 400, 402, 403, 404] {
-        assert!(matches!(payment(status, &json!("<html>")), Answer::Unclear(_)), "{status}");
+        assert!(matches!(payment(status, &json!("<html>")), StripeAnswer::Unclear(_)), "{status}");
     }
 }
 
 #[test]
 fn a_wrong_key_is_named_but_not_quoted() {
     let body = json!({ "error": { "type": "invalid_request_error", "message": "Invalid API Key provided: sk_live_x" } });
-    let Answer::Unclear(reason) = payment(401, &body) else { panic!("not unclear") };
+    let StripeAnswer::Unclear(reason) = payment(401, &body) else { panic!("not unclear") };
     assert_eq!(reason, "Stripe answered 401 (invalid_request_error): stripe.secret_key is not accepted");
 }
 
@@ -83,29 +86,29 @@ fn a_charge_is_found_by_its_id() {
             { "id": "pi_2", "status": "succeeded", "metadata": { "charge_id": "two" } },
             { "id": "pi_1", "status": "canceled", "metadata": { "charge_id": "one" } },
         ] });
-        let Answer::Final(page) = of_page(StatusCode::OK, body.to_string().as_bytes()) else {
+        let StripeAnswer::Final(page) = of_page(StatusCode::OK, body.to_string().as_bytes()) else {
             panic!("no page")
         };
         page
     };
-    let paid = Answer::Final(Payment::Paid { reference: Some("pi_2".to_owned()) });
-    assert_eq!(page(true).find("two"), Found::Payment(paid));
-    assert_eq!(page(true).find("three"), Found::After("pi_1".to_owned()));
-    assert_eq!(page(false).find("three"), Found::Nowhere);
+    let paid = StripeAnswer::Final(PaymentOutcome::Paid { reference: Some("pi_2".to_owned()) });
+    assert_eq!(page(true).find("two"), PaymentSearch::Payment(paid));
+    assert_eq!(page(true).find("three"), PaymentSearch::After("pi_1".to_owned()));
+    assert_eq!(page(false).find("three"), PaymentSearch::Nowhere);
 }
 
 proptest! {
     #[test]
     fn noise_is_never_certain(status in 100..1000_u16, body in prop::collection::vec(any::<u8>(), 0..60)) {
         let status = StatusCode::from_u16(status).unwrap();
-        prop_assert!(!matches!(of_payment(status, &body), Answer::Final(_)));
-        prop_assert!(!matches!(of_page(status, &body), Answer::Final(_)));
+        prop_assert!(!matches!(of_payment(status, &body), StripeAnswer::Final(_)));
+        prop_assert!(!matches!(of_page(status, &body), StripeAnswer::Final(_)));
     }
 
     #[test]
     fn any_cut_of_an_answer_is_never_certain(length in 0_usize..100) {
         let body = json!({ "id": "pi_1", "status": "succeeded", "metadata": { "charge_id": "one" } }).to_string();
         prop_assume!(length < body.len());
-        prop_assert!(matches!(of_payment(StatusCode::OK, &body.as_bytes()[..length]), Answer::Again(_)));
+        prop_assert!(matches!(of_payment(StatusCode::OK, &body.as_bytes()[..length]), StripeAnswer::Again(_)));
     }
 }

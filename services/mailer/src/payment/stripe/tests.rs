@@ -8,8 +8,8 @@ use super::*;
 
 const SECRET: &str = "sk_test_very_secret";
 
-fn settings(url: &str) -> service::config::Stripe {
-    service::config::Stripe {
+fn settings(url: &str) -> service::config::StripeSettings {
+    service::config::StripeSettings {
         url: url.to_owned(),
         secret_key: SECRET.to_owned(),
         api_version: "2025-09-30.clover".to_owned(),
@@ -17,18 +17,18 @@ fn settings(url: &str) -> service::config::Stripe {
     }
 }
 
-fn client(settings: &service::config::Stripe) -> Result<Stripe, PaymentSettingsError> {
+fn client(settings: &service::config::StripeSettings) -> Result<StripeClient, PaymentSettingsError> {
     // Another test may have installed it.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    Ok(Stripe { first_pause: Duration::from_millis(1), ..Stripe::new(settings)? })
+    Ok(StripeClient { first_pause: Duration::from_millis(1), ..StripeClient::new(settings)? })
 }
 
 fn time(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
-fn order() -> Order<'static> {
-    Order {
+fn order() -> PaymentOrder<'static> {
+    PaymentOrder {
         charge_id: "01920000-0000-7000-8000-000000000001".parse().unwrap(),
         amount_cents: 7_900,
         customer: "cus_1",
@@ -38,12 +38,12 @@ fn order() -> Order<'static> {
 }
 
 /// Charges the order a minute after it was made.
-async fn charge(settings: &service::config::Stripe) -> Result<Payment, String> {
+async fn charge(settings: &service::config::StripeSettings) -> Result<PaymentOutcome, String> {
     client(settings).unwrap().charge(&order(), time("2026-08-03T12:01:00Z")).await
 }
 
 /// Charges the order the day after it was made.
-async fn charge_late(settings: &service::config::Stripe) -> Result<Payment, String> {
+async fn charge_late(settings: &service::config::StripeSettings) -> Result<PaymentOutcome, String> {
     client(settings).unwrap().charge(&order(), time("2026-08-04T12:01:00Z")).await
 }
 
@@ -58,8 +58,8 @@ fn error(status: u16, kind: &str, code: impl Into<Option<&'static str>>) -> Resp
     ResponseTemplate::new(status).set_body_json(json!({ "error": error }))
 }
 
-fn paid() -> Payment {
-    Payment::Paid { reference: Some("pi_1".to_owned()) }
+fn paid() -> PaymentOutcome {
+    PaymentOutcome::Paid { reference: Some("pi_1".to_owned()) }
 }
 
 /// A Stripe that gives these answers in order, each once, and then no more.
@@ -113,7 +113,7 @@ async fn a_refused_card_is_a_decline_at_once() {
         (intent("requires_payment_method"), "The card cannot be charged."),
     ] {
         let server = stripe(vec![answer]).await;
-        let expected = Payment::Declined { detail: detail.to_owned() };
+        let expected = PaymentOutcome::Declined { detail: detail.to_owned() };
         assert_eq!(charge(&settings(&server.uri())).await, Ok(expected));
     }
 }
@@ -145,7 +145,7 @@ async fn tries_are_bounded_and_then_nothing_is_certain() {
 async fn a_timeout_is_not_certain() {
     let slow = || intent("succeeded").set_delay(Duration::from_secs(60));
     let server = stripe(vec![slow(), slow(), slow()]).await;
-    let settings = service::config::Stripe { timeout_ms: 50, ..settings(&server.uri()) };
+    let settings = service::config::StripeSettings { timeout_ms: 50, ..settings(&server.uri()) };
     assert!(charge(&settings).await.unwrap_err().contains("timed out"));
 }
 
@@ -260,7 +260,9 @@ fn the_key_leaves_the_machine_over_tls_only() {
 
 #[test]
 fn a_key_that_is_no_header_is_refused() {
-    let settings =
-        service::config::Stripe { secret_key: "sk\n".to_owned(), ..settings("https://api.stripe.com") };
+    let settings = service::config::StripeSettings {
+        secret_key: "sk\n".to_owned(),
+        ..settings("https://api.stripe.com")
+    };
     assert!(matches!(client(&settings), Err(PaymentSettingsError::Header)));
 }

@@ -6,30 +6,30 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::columns::{Role, role};
-use super::point::Skipped;
-use super::row::Row;
+use super::columns::{SourceColumnRole, role};
+use super::point::PointSkipReason;
+use super::row::SourceRow;
 
 #[derive(Deserialize)]
-struct Feature<'a> {
+struct GeoJsonFeature<'a> {
     #[serde(borrow)]
     properties: BTreeMap<Cow<'a, str>, Value>,
-    geometry: Geometry,
+    geometry: GeoJsonPoint,
 }
 
 /// A point: degrees east and north, perhaps a height.
 #[derive(Deserialize)]
-struct Geometry {
+struct GeoJsonPoint {
     coordinates: Vec<f64>,
 }
 
 /// The values of a feature. In a collection that is written with one feature a line, the commas between them and the
 /// lines around them are passed over.
-pub(super) fn read<'a>(line: &[u8]) -> Result<Row<'a>, Skipped> {
+pub(super) fn read<'a>(line: &[u8]) -> Result<SourceRow<'a>, PointSkipReason> {
     let line = line.trim_ascii();
     let line = line.strip_suffix(b",").unwrap_or(line);
-    let feature: Feature<'_> = serde_json::from_slice(line).map_err(|_| Skipped::BadRow)?;
-    let mut row = Row::default();
+    let feature: GeoJsonFeature<'_> = serde_json::from_slice(line).map_err(|_| PointSkipReason::BadRow)?;
+    let mut row = SourceRow::default();
     for (name, value) in feature.properties {
         let Some(role) = role(&name) else { continue };
         match value {
@@ -38,9 +38,11 @@ pub(super) fn read<'a>(line: &[u8]) -> Result<Row<'a>, Skipped> {
             _ => {}
         }
     }
-    let [longitude, latitude, ..] = feature.geometry.coordinates[..] else { return Err(Skipped::NoPlace) };
-    row.set(Role::Longitude, longitude.to_string().into());
-    row.set(Role::Latitude, latitude.to_string().into());
+    let [longitude, latitude, ..] = feature.geometry.coordinates[..] else {
+        return Err(PointSkipReason::NoPlace);
+    };
+    row.set(SourceColumnRole::Longitude, longitude.to_string().into());
+    row.set(SourceColumnRole::Latitude, latitude.to_string().into());
     Ok(row)
 }
 
@@ -53,13 +55,19 @@ mod tests {
         let line = br#"{"type":"Feature","properties":{"hash":"x","number":12,"street":"Main St","unit":"","city":null,
             "postcode":"78701"},"geometry":{"type":"Point","coordinates":[-97.74,30.27]}},"#;
         let row = read(line).unwrap();
-        let values = [Role::Number, Role::Street, Role::Zip, Role::Longitude, Role::Latitude]
-            .map(|role| row.get(role));
+        let values = [
+            SourceColumnRole::Number,
+            SourceColumnRole::Street,
+            SourceColumnRole::Zip,
+            SourceColumnRole::Longitude,
+            SourceColumnRole::Latitude,
+        ]
+        .map(|role| row.get(role));
         assert_eq!(values, ["12", "Main St", "78701", "-97.74", "30.27"]);
-        assert_eq!(read(br#"{"properties":{},"geometry":null}"#).unwrap_err(), Skipped::BadRow);
+        assert_eq!(read(br#"{"properties":{},"geometry":null}"#).unwrap_err(), PointSkipReason::BadRow);
         assert_eq!(
             read(br#"{"properties":{},"geometry":{"coordinates":[]}}"#).unwrap_err(),
-            Skipped::NoPlace
+            PointSkipReason::NoPlace
         );
     }
 }

@@ -1,14 +1,14 @@
 //! From a row to a point, or why it is none. Pure.
 
-use address::{AddressInput, Parsed};
-use store::PointRow;
+use address::{AddressInput, ParsedAddress};
+use store::AddressPointRow;
 
-use super::columns::Role;
-use super::row::Row;
+use super::columns::SourceColumnRole;
+use super::row::SourceRow;
 
 /// Why a row is no point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Skipped {
+pub(super) enum PointSkipReason {
     BadRow,
     NotActive,
     NoNumber,
@@ -18,7 +18,7 @@ pub(super) enum Skipped {
     Unreadable,
 }
 
-impl Skipped {
+impl PointSkipReason {
     /// The reason, for people.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
@@ -53,19 +53,23 @@ const HOMES: [&str; 9] = [
 const UNKNOWN_USES: [&str; 6] = ["", "unknown", "not available", "n/a", "na", "none"];
 
 /// The point that a row is.
-pub(super) fn point(row: &Row<'_>) -> Result<PointRow, Skipped> {
-    if !IN_USE.contains(&row.get(Role::Status).to_ascii_lowercase().as_str()) {
-        return Err(Skipped::NotActive);
+pub(super) fn point(row: &SourceRow<'_>) -> Result<AddressPointRow, PointSkipReason> {
+    if !IN_USE.contains(&row.get(SourceColumnRole::Status).to_ascii_lowercase().as_str()) {
+        return Err(PointSkipReason::NotActive);
     }
-    let number = number(row).ok_or(Skipped::NoNumber)?;
-    let street = street(row).ok_or(Skipped::NoStreet)?;
-    let (zip, sent_plus4) = zip(row.get(Role::Zip)).ok_or(Skipped::NoZip)?;
-    let (city_of_zip, state) = address::zip_place(&zip).ok_or(Skipped::NoZip)?;
-    let (latitude, longitude) = place(row).ok_or(Skipped::NoPlace)?;
-    let city =
-        [Role::PostalCity, Role::City].into_iter().map(|role| row.get(role)).find(|city| is_city(city));
-    let plus4 =
-        [row.get(Role::Plus4), sent_plus4].into_iter().find(|plus4| is_plus4(plus4)).map(str::to_owned);
+    let number = number(row).ok_or(PointSkipReason::NoNumber)?;
+    let street = street(row).ok_or(PointSkipReason::NoStreet)?;
+    let (zip, sent_plus4) = zip(row.get(SourceColumnRole::Zip)).ok_or(PointSkipReason::NoZip)?;
+    let (city_of_zip, state) = address::zip_place(&zip).ok_or(PointSkipReason::NoZip)?;
+    let (latitude, longitude) = place(row).ok_or(PointSkipReason::NoPlace)?;
+    let city = [SourceColumnRole::PostalCity, SourceColumnRole::City]
+        .into_iter()
+        .map(|role| row.get(role))
+        .find(|city| is_city(city));
+    let plus4 = [row.get(SourceColumnRole::Plus4), sent_plus4]
+        .into_iter()
+        .find(|plus4| is_plus4(plus4))
+        .map(str::to_owned);
     let parsed = address::parse(AddressInput {
         address_1: &format!("{number} {street}"),
         address_2: &unit(row),
@@ -74,41 +78,41 @@ pub(super) fn point(row: &Row<'_>) -> Result<PointRow, Skipped> {
         zip: &zip,
     });
     // The post office of a ZIP is known better than a city hall's name for it.
-    let key = parsed.point_key().ok_or(Skipped::Unreadable)?;
+    let key = parsed.point_key().ok_or(PointSkipReason::Unreadable)?;
     let street = parsed.street_parts();
     if street.name.is_empty() {
-        return Err(Skipped::Unreadable);
+        return Err(PointSkipReason::Unreadable);
     }
-    let residential = residential(row.get(Role::Use));
-    let Parsed { line1, city, state, .. } = parsed;
-    Ok(PointRow { key, street, latitude, longitude, line_1: line1, city, state, plus4, residential })
+    let residential = residential(row.get(SourceColumnRole::Use));
+    let ParsedAddress { line1, city, state, .. } = parsed;
+    Ok(AddressPointRow { key, street, latitude, longitude, line_1: line1, city, state, plus4, residential })
 }
 
 /// The house number with what belongs to it: `123`, `123A`, `123 1/2`. `0` stands for none.
-fn number(row: &Row<'_>) -> Option<String> {
-    let number = row.get(Role::Number).trim_start_matches('0');
+fn number(row: &SourceRow<'_>) -> Option<String> {
+    let number = row.get(SourceColumnRole::Number).trim_start_matches('0');
     if !number.bytes().any(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    let suffix = row.get(Role::NumberSuffix);
+    let suffix = row.get(SourceColumnRole::NumberSuffix);
     let space = if suffix.starts_with(|c: char| c.is_ascii_digit()) { " " } else { "" };
-    Some(format!("{}{number}{space}{suffix}", row.get(Role::NumberPrefix)))
+    Some(format!("{}{number}{space}{suffix}", row.get(SourceColumnRole::NumberPrefix)))
 }
 
-fn street(row: &Row<'_>) -> Option<String> {
-    let whole = row.get(Role::Street);
-    if row.get(Role::StreetName).is_empty() {
+fn street(row: &SourceRow<'_>) -> Option<String> {
+    let whole = row.get(SourceColumnRole::Street);
+    if row.get(SourceColumnRole::StreetName).is_empty() {
         return (!whole.is_empty()).then(|| whole.to_owned());
     }
     let parts = [
-        Role::PreModifier,
-        Role::PreDirectional,
-        Role::PreType,
-        Role::PreSeparator,
-        Role::StreetName,
-        Role::StreetType,
-        Role::PostDirectional,
-        Role::PostModifier,
+        SourceColumnRole::PreModifier,
+        SourceColumnRole::PreDirectional,
+        SourceColumnRole::PreType,
+        SourceColumnRole::PreSeparator,
+        SourceColumnRole::StreetName,
+        SourceColumnRole::StreetType,
+        SourceColumnRole::PostDirectional,
+        SourceColumnRole::PostModifier,
     ];
     let parts: Vec<&str> =
         parts.into_iter().map(|role| row.get(role)).filter(|part| !part.is_empty()).collect();
@@ -116,14 +120,17 @@ fn street(row: &Row<'_>) -> Option<String> {
 }
 
 /// The unit as the second address line has it.
-fn unit(row: &Row<'_>) -> String {
+fn unit(row: &SourceRow<'_>) -> String {
     let mut parts = Vec::new();
-    if !row.get(Role::Urbanization).is_empty() {
-        parts.push(format!("URB {}", row.get(Role::Urbanization)));
+    if !row.get(SourceColumnRole::Urbanization).is_empty() {
+        parts.push(format!("URB {}", row.get(SourceColumnRole::Urbanization)));
     }
-    for (role, designator) in
-        [(Role::Building, "Bldg"), (Role::Floor, "Fl"), (Role::Unit, "#"), (Role::Room, "Rm")]
-    {
+    for (role, designator) in [
+        (SourceColumnRole::Building, "Bldg"),
+        (SourceColumnRole::Floor, "Fl"),
+        (SourceColumnRole::Unit, "#"),
+        (SourceColumnRole::Room, "Rm"),
+    ] {
         let value = row.get(role);
         if value.is_empty() {
             continue;
@@ -132,7 +139,7 @@ fn unit(row: &Row<'_>) -> String {
         let is_bare = !value.contains(' ') && !value.starts_with('#');
         if is_bare {
             parts.push(format!("{designator} {value}"));
-        } else if role != Role::Building {
+        } else if role != SourceColumnRole::Building {
             parts.push(value.to_owned());
         }
     }
@@ -156,9 +163,9 @@ fn is_city(text: &str) -> bool {
 }
 
 /// Degrees north and east, in the parts of the globe that have ZIPs.
-fn place(row: &Row<'_>) -> Option<(f64, f64)> {
-    let latitude: f64 = row.get(Role::Latitude).parse().ok()?;
-    let longitude: f64 = row.get(Role::Longitude).parse().ok()?;
+fn place(row: &SourceRow<'_>) -> Option<(f64, f64)> {
+    let latitude: f64 = row.get(SourceColumnRole::Latitude).parse().ok()?;
+    let longitude: f64 = row.get(SourceColumnRole::Longitude).parse().ok()?;
     let is_there = (-20.0..=75.0).contains(&latitude) && (-180.0..=180.0).contains(&longitude);
     (is_there && (latitude, longitude) != (0.0, 0.0)).then_some((latitude, longitude))
 }
@@ -173,7 +180,7 @@ fn residential(use_of_it: &str) -> Option<bool> {
 
 /// Each address once, in the order of the key. Of points that share an address the last gives the place; what it
 /// leaves open an earlier one says, and one home makes it a home.
-pub(super) fn distinct(mut rows: Vec<PointRow>) -> Vec<PointRow> {
+pub(super) fn distinct(mut rows: Vec<AddressPointRow>) -> Vec<AddressPointRow> {
     rows.sort_by_key(|row| (row.key.zip, row.key.address_id));
     rows.dedup_by(|later, kept| {
         let is_same = (later.key.zip, later.key.address_id) == (kept.key.zip, kept.key.address_id);
@@ -194,24 +201,24 @@ pub(super) fn distinct(mut rows: Vec<PointRow>) -> Vec<PointRow> {
 mod tests {
     use super::*;
 
-    fn row(values: &[(Role, &'static str)]) -> Row<'static> {
-        let mut row = Row::default();
+    fn row(values: &[(SourceColumnRole, &'static str)]) -> SourceRow<'static> {
+        let mut row = SourceRow::default();
         for (role, value) in values {
             row.set(*role, (*value).into());
         }
         row
     }
 
-    const USUAL: [(Role, &str); 6] = [
-        (Role::Number, "12"),
-        (Role::StreetName, "MAIN"),
-        (Role::StreetType, "ST"),
-        (Role::Zip, "78701"),
-        (Role::Latitude, "30.27"),
-        (Role::Longitude, "-97.74"),
+    const USUAL: [(SourceColumnRole, &str); 6] = [
+        (SourceColumnRole::Number, "12"),
+        (SourceColumnRole::StreetName, "MAIN"),
+        (SourceColumnRole::StreetType, "ST"),
+        (SourceColumnRole::Zip, "78701"),
+        (SourceColumnRole::Latitude, "30.27"),
+        (SourceColumnRole::Longitude, "-97.74"),
     ];
 
-    fn usual_but(role: Role, value: &'static str) -> Result<PointRow, Skipped> {
+    fn usual_but(role: SourceColumnRole, value: &'static str) -> Result<AddressPointRow, PointSkipReason> {
         // The first value stays.
         let values: Vec<_> = [(role, value)]
             .into_iter()
@@ -232,11 +239,11 @@ mod tests {
         let found = point(&row(&[
             &USUAL[..],
             &[
-                (Role::NumberSuffix, "1/2"),
-                (Role::PreDirectional, "N"),
-                (Role::Unit, "4"),
-                (Role::Use, "Multi-Family"),
-                (Role::Plus4, "1234"),
+                (SourceColumnRole::NumberSuffix, "1/2"),
+                (SourceColumnRole::PreDirectional, "N"),
+                (SourceColumnRole::Unit, "4"),
+                (SourceColumnRole::Use, "Multi-Family"),
+                (SourceColumnRole::Plus4, "1234"),
             ],
         ]
         .concat()))
@@ -252,17 +259,17 @@ mod tests {
     #[test]
     fn bad_rows_have_their_reason() {
         for (role, value, reason) in [
-            (Role::Number, "0", Skipped::NoNumber),
-            (Role::Number, "", Skipped::NoNumber),
-            (Role::StreetName, "", Skipped::NoStreet),
-            (Role::Zip, "", Skipped::NoZip),
-            (Role::Zip, "99999", Skipped::NoZip),
-            (Role::Zip, "7870X", Skipped::NoZip),
-            (Role::Latitude, "x", Skipped::NoPlace),
-            (Role::Latitude, "NaN", Skipped::NoPlace),
-            (Role::Latitude, "91", Skipped::NoPlace),
-            (Role::Status, "INACTIVE", Skipped::NotActive),
-            (Role::Status, "Retired", Skipped::NotActive),
+            (SourceColumnRole::Number, "0", PointSkipReason::NoNumber),
+            (SourceColumnRole::Number, "", PointSkipReason::NoNumber),
+            (SourceColumnRole::StreetName, "", PointSkipReason::NoStreet),
+            (SourceColumnRole::Zip, "", PointSkipReason::NoZip),
+            (SourceColumnRole::Zip, "99999", PointSkipReason::NoZip),
+            (SourceColumnRole::Zip, "7870X", PointSkipReason::NoZip),
+            (SourceColumnRole::Latitude, "x", PointSkipReason::NoPlace),
+            (SourceColumnRole::Latitude, "NaN", PointSkipReason::NoPlace),
+            (SourceColumnRole::Latitude, "91", PointSkipReason::NoPlace),
+            (SourceColumnRole::Status, "INACTIVE", PointSkipReason::NotActive),
+            (SourceColumnRole::Status, "Retired", PointSkipReason::NotActive),
         ] {
             assert_eq!(usual_but(role, value).unwrap_err(), reason, "{role:?} {value}");
         }
@@ -270,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_blank_city_and_a_foreign_state_are_those_of_the_zip() {
-        let found = usual_but(Role::Zip, "17327").unwrap();
+        let found = usual_but(SourceColumnRole::Zip, "17327").unwrap();
         assert_eq!(found.state, "PA");
         assert!(!found.city.is_empty());
     }
@@ -284,20 +291,23 @@ mod tests {
             ("Commercial", Some(false)),
             ("PRIVATE VACANT", Some(false)),
         ] {
-            assert_eq!(usual_but(Role::Use, written).unwrap().residential, expected, "{written}");
+            assert_eq!(usual_but(SourceColumnRole::Use, written).unwrap().residential, expected, "{written}");
         }
     }
 
     #[test]
     fn a_label_that_occurs_more_than_once_is_one_point() {
-        let first = PointRow {
+        let first = AddressPointRow {
             plus4: Some("1111".to_owned()),
             residential: Some(true),
-            ..usual_but(Role::Use, "").unwrap()
+            ..usual_but(SourceColumnRole::Use, "").unwrap()
         };
-        let second =
-            PointRow { latitude: 30.5, residential: Some(false), ..usual_but(Role::Use, "").unwrap() };
-        let other = usual_but(Role::Number, "14").unwrap();
+        let second = AddressPointRow {
+            latitude: 30.5,
+            residential: Some(false),
+            ..usual_but(SourceColumnRole::Use, "").unwrap()
+        };
+        let other = usual_but(SourceColumnRole::Number, "14").unwrap();
         let rows = distinct(vec![first, other, second]);
         assert_eq!(rows.len(), 2);
         let kept = rows.iter().find(|row| row.line_1 == "12 Main St").unwrap();

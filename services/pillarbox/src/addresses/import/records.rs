@@ -5,14 +5,14 @@
 const LINES_PER_RECORD: usize = 16;
 
 /// Whether the lines passed so far end inside quotes.
-pub(super) struct Quotes {
+pub(super) struct QuoteState {
     separator: Option<u8>,
     are_open: bool,
     /// Lines since they were opened.
     lines: usize,
 }
 
-impl Quotes {
+impl QuoteState {
     /// Outside quotes. Without a separator there are none.
     pub(super) const fn new(separator: Option<u8>) -> Self {
         Self { separator, are_open: false, lines: 0 }
@@ -69,7 +69,7 @@ pub(super) fn records(text: &[u8], separator: Option<u8>) -> Vec<&[u8]> {
 
 /// The bytes of the first row with its end.
 fn record_length(text: &[u8], separator: Option<u8>) -> usize {
-    let mut quotes = Quotes::new(separator);
+    let mut quotes = QuoteState::new(separator);
     let (mut first_line, mut length) = (None, 0);
     for line in text.split_inclusive(|byte| *byte == b'\n').take(LINES_PER_RECORD) {
         let was_open = quotes.are_open();

@@ -4,36 +4,36 @@ use std::borrow::Cow;
 
 use anyhow::ensure;
 
-use super::columns::{Role, role};
+use super::columns::{SourceColumnRole, role};
 use super::geojson;
-use super::point::Skipped;
+use super::point::PointSkipReason;
 
 /// The separators that are known, the most usual first.
 const SEPARATORS: [u8; 4] = [b',', b'\t', b'|', b';'];
 
 /// The shape of a file's rows.
 #[derive(Debug)]
-pub(super) enum Shape {
+pub(super) enum SourceFormat {
     /// Separated values: the separator, and the role of each column.
-    Separated(u8, Vec<Option<Role>>),
+    Separated(u8, Vec<Option<SourceColumnRole>>),
     /// One GeoJSON feature a line.
     GeoJson,
 }
 
 /// The values of a line by role; absent ones are empty.
 #[derive(Debug, Default)]
-pub(super) struct Row<'a>([Cow<'a, str>; Role::COUNT]);
+pub(super) struct SourceRow<'a>([Cow<'a, str>; SourceColumnRole::COUNT]);
 
-impl Row<'_> {
+impl SourceRow<'_> {
     /// The value, trimmed.
-    pub(super) fn get(&self, role: Role) -> &str {
+    pub(super) fn get(&self, role: SourceColumnRole) -> &str {
         self.0[role as usize].trim()
     }
 }
 
-impl<'a> Row<'a> {
+impl<'a> SourceRow<'a> {
     /// Sets a value; the first that is not empty stays.
-    pub(super) fn set(&mut self, role: Role, value: Cow<'a, str>) {
+    pub(super) fn set(&mut self, role: SourceColumnRole, value: Cow<'a, str>) {
         let place = &mut self.0[role as usize];
         if place.is_empty() {
             *place = value;
@@ -41,7 +41,7 @@ impl<'a> Row<'a> {
     }
 }
 
-impl Shape {
+impl SourceFormat {
     /// The shape that the first line shows, and where the rows begin. `length` is what the line takes in the file.
     pub(super) fn of(first: &[u8], length: u64) -> anyhow::Result<(Self, u64)> {
         let text = String::from_utf8_lossy(first);
@@ -51,14 +51,19 @@ impl Shape {
         }
         let count = |separator: &u8| text.bytes().filter(|byte| byte == separator).count();
         let separator = SEPARATORS.into_iter().rev().max_by_key(count).unwrap_or(b',');
-        let roles: Vec<Option<Role>> =
+        let roles: Vec<Option<SourceColumnRole>> =
             fields(text.as_bytes(), separator).iter().map(|heading| role(heading)).collect();
-        let has = |wanted: Role| roles.contains(&Some(wanted));
+        let has = |wanted: SourceColumnRole| roles.contains(&Some(wanted));
         ensure!(
-            has(Role::Number) && (has(Role::Street) || has(Role::StreetName)) && has(Role::Zip),
+            has(SourceColumnRole::Number)
+                && (has(SourceColumnRole::Street) || has(SourceColumnRole::StreetName))
+                && has(SourceColumnRole::Zip),
             "the first line names no columns for house number, street and ZIP"
         );
-        ensure!(has(Role::Latitude) && has(Role::Longitude), "the first line names no columns for degrees");
+        ensure!(
+            has(SourceColumnRole::Latitude) && has(SourceColumnRole::Longitude),
+            "the first line names no columns for degrees"
+        );
         Ok((Self::Separated(separator, roles), length))
     }
 
@@ -71,13 +76,13 @@ impl Shape {
     }
 
     /// The values of a row.
-    pub(super) fn read<'a>(&self, line: &'a [u8]) -> Result<Row<'a>, Skipped> {
+    pub(super) fn read<'a>(&self, line: &'a [u8]) -> Result<SourceRow<'a>, PointSkipReason> {
         let Self::Separated(separator, roles) = self else { return geojson::read(line) };
         let fields = fields(line, *separator);
         if fields.len() != roles.len() {
-            return Err(Skipped::BadRow);
+            return Err(PointSkipReason::BadRow);
         }
-        let mut row = Row::default();
+        let mut row = SourceRow::default();
         for (field, role) in fields.into_iter().zip(roles) {
             if let Some(role) = role {
                 row.set(*role, field);
@@ -153,7 +158,7 @@ mod tests {
         ];
         fuzz::Target::new(samples).words(words).cases(2_000).run(|content| {
             let first = content.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
-            let Ok((shape, start)) = Shape::of(first, first.len() as u64) else { return Ok(()) };
+            let Ok((shape, start)) = SourceFormat::of(first, first.len() as u64) else { return Ok(()) };
             let text = &content[usize::try_from(start).unwrap()..];
             let records = records(text, shape.separator());
             proptest::prop_assert!(records.iter().map(|record| record.len()).sum::<usize>() <= text.len());
@@ -183,17 +188,25 @@ mod tests {
     #[test]
     fn the_first_line_shows_the_shape() {
         let length = 7;
-        let (shape, start) =
-            Shape::of(b"\xef\xbb\xbfLON,LAT,NUMBER,STREET,UNIT,CITY,DISTRICT,REGION,POSTCODE,ID\n", length)
-                .unwrap();
+        let (shape, start) = SourceFormat::of(
+            b"\xef\xbb\xbfLON,LAT,NUMBER,STREET,UNIT,CITY,DISTRICT,REGION,POSTCODE,ID\n",
+            length,
+        )
+        .unwrap();
         assert_eq!(start, length);
         let row = shape.read(b"-97.7,30.2,1,Main St,Apt 2,Austin,,TX,78701,x").unwrap();
-        let values =
-            [Role::Number, Role::Street, Role::Unit, Role::City, Role::Zip].map(|role| row.get(role));
+        let values = [
+            SourceColumnRole::Number,
+            SourceColumnRole::Street,
+            SourceColumnRole::Unit,
+            SourceColumnRole::City,
+            SourceColumnRole::Zip,
+        ]
+        .map(|role| row.get(role));
         assert_eq!(values, ["1", "Main St", "Apt 2", "Austin", "78701"]);
-        assert_eq!(shape.read(b"1,2,3").unwrap_err(), Skipped::BadRow);
-        assert!(matches!(Shape::of(b"{\"type\":\"Feature\"", 9).unwrap(), (Shape::GeoJson, 0)));
-        assert!(Shape::of(b"name,phone\n", 11).is_err());
-        assert!(Shape::of(b"Add_Number|St_Name|Zip_Code\n", 28).is_err(), "without degrees");
+        assert_eq!(shape.read(b"1,2,3").unwrap_err(), PointSkipReason::BadRow);
+        assert!(matches!(SourceFormat::of(b"{\"type\":\"Feature\"", 9).unwrap(), (SourceFormat::GeoJson, 0)));
+        assert!(SourceFormat::of(b"name,phone\n", 11).is_err());
+        assert!(SourceFormat::of(b"Add_Number|St_Name|Zip_Code\n", 28).is_err(), "without degrees");
     }
 }

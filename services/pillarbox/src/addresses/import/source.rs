@@ -10,8 +10,8 @@ use std::sync::mpsc::SyncSender;
 use anyhow::Context;
 use flate2::bufread::MultiGzDecoder;
 
-use super::records::Quotes;
-use super::row::Shape;
+use super::records::QuoteState;
+use super::row::SourceFormat;
 
 /// Bytes of a chunk: some tens of thousands of rows, merged in one transaction.
 const CHUNK_BYTES: usize = 4 * 1024 * 1024;
@@ -29,7 +29,7 @@ const HASHED_BYTES: u64 = 1024 * 1024;
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// A file of address points.
-pub(super) struct Source {
+pub(super) struct AddressPointSource {
     file: File,
     /// What it is known by, whatever its name is.
     pub(super) hash: [u8; 32],
@@ -41,7 +41,7 @@ pub(super) struct Source {
 }
 
 /// Whole rows of a file.
-pub(super) struct Chunk {
+pub(super) struct SourceChunk {
     /// As they are in the file.
     pub(super) text: Vec<u8>,
     /// Where the unpacked file goes on behind it.
@@ -50,7 +50,7 @@ pub(super) struct Chunk {
     pub(super) bytes_read: u64,
 }
 
-impl Source {
+impl AddressPointSource {
     /// Opens a file.
     pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
         let mut file = File::open(path).context("cannot open the file")?;
@@ -64,11 +64,11 @@ impl Source {
     }
 
     /// The shape of its rows, and where they begin.
-    pub(super) fn shape(&self) -> anyhow::Result<(Shape, u64)> {
+    pub(super) fn shape(&self) -> anyhow::Result<(SourceFormat, u64)> {
         let mut reader = self.unpacked(0)?.0;
         let mut line = Vec::new();
         let read = read_line(&mut reader, &mut line)?;
-        Shape::of(&line, read)
+        SourceFormat::of(&line, read)
     }
 
     /// Reads from a position of the unpacked file to its end, as long as somebody receives.
@@ -77,7 +77,7 @@ impl Source {
         self,
         position: u64,
         separator: Option<u8>,
-        chunks: &SyncSender<anyhow::Result<Chunk>>,
+        chunks: &SyncSender<anyhow::Result<SourceChunk>>,
     ) {
         if let Err(error) = self.read_chunks(position, separator, chunks) {
             // An error: nobody receives any more.
@@ -89,12 +89,12 @@ impl Source {
         &self,
         mut position: u64,
         separator: Option<u8>,
-        chunks: &SyncSender<anyhow::Result<Chunk>>,
+        chunks: &SyncSender<anyhow::Result<SourceChunk>>,
     ) -> anyhow::Result<()> {
         let (mut reader, bytes_read) = self.unpacked(position)?;
         loop {
             let mut text = Vec::with_capacity(CHUNK_BYTES + LINE_BYTES as usize);
-            let (mut is_end, mut quotes) = (false, Quotes::new(separator));
+            let (mut is_end, mut quotes) = (false, QuoteState::new(separator));
             while (text.len() < CHUNK_BYTES || quotes.are_open()) && !is_end {
                 let start = text.len();
                 let read = read_line(&mut reader, &mut text).context("cannot read on")?;
@@ -106,7 +106,7 @@ impl Source {
                 return Ok(());
             }
             let bytes_read = bytes_read.load(Ordering::Relaxed);
-            if chunks.send(Ok(Chunk { text, position, bytes_read })).is_err() {
+            if chunks.send(Ok(SourceChunk { text, position, bytes_read })).is_err() {
                 return Ok(());
             }
         }
@@ -119,7 +119,7 @@ impl Source {
         let start = if self.is_packed { 0 } else { position };
         file.seek(SeekFrom::Start(start))?;
         bytes_read.store(start, Ordering::Relaxed);
-        let counted = Counted { file, bytes_read: bytes_read.clone() };
+        let counted = CountingReader { file, bytes_read: bytes_read.clone() };
         let counted = BufReader::with_capacity(BUFFER_BYTES, counted);
         if !self.is_packed {
             return Ok((Box::new(counted), bytes_read));
@@ -132,12 +132,12 @@ impl Source {
 }
 
 /// A file that tells how much of it was read.
-struct Counted {
+struct CountingReader {
     file: File,
     bytes_read: Arc<AtomicU64>,
 }
 
-impl Read for Counted {
+impl Read for CountingReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read(buffer)?;
         self.bytes_read.fetch_add(read as u64, Ordering::Relaxed);

@@ -119,7 +119,7 @@ fn columns_are_found_in_any_case() {
 
 #[test]
 fn a_tree_without_conditions_takes_everybody() {
-    assert!(Conditions::default().matches(&BTreeMap::new(), today()));
+    assert!(FilterConditions::default().matches(&BTreeMap::new(), today()));
     for document in [json!({ "all": [] }), json!({ "any": [] }), json!({ "all": [{ "any": [] }] })] {
         assert!(matches(&document, &[]), "{document}");
     }

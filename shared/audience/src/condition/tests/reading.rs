@@ -66,7 +66,7 @@ fn values_that_an_operator_cannot_take_are_refused() {
     ];
     for document in refused {
         let problem = parse(&document).unwrap_err().problem;
-        assert!(matches!(problem, Problem::Value { .. }), "{document}: {problem}");
+        assert!(matches!(problem, ConditionErrorKind::Value { .. }), "{document}: {problem}");
     }
 }
 
@@ -85,17 +85,17 @@ fn a_value_that_is_missing_is_refused_where_the_operator_takes_one() {
 fn shapes_that_are_no_group_and_no_condition_are_refused() {
     let shape = [json!(null), json!([]), json!("all"), json!({}), json!({ "column": "zip" })];
     for document in shape {
-        assert_eq!(parse(&document).unwrap_err().problem, Problem::Shape, "{document}");
+        assert_eq!(parse(&document).unwrap_err().problem, ConditionErrorKind::Shape, "{document}");
     }
     let both = json!({ "all": [], "any": [] });
-    assert_eq!(parse(&both).unwrap_err().problem, Problem::UnknownKey("any".to_owned()));
+    assert_eq!(parse(&both).unwrap_err().problem, ConditionErrorKind::UnknownKey("any".to_owned()));
     let extra = json!({ "column": "zip", "operator": "is", "value": "1", "not": true });
-    assert_eq!(parse(&extra).unwrap_err().problem, Problem::UnknownKey("not".to_owned()));
+    assert_eq!(parse(&extra).unwrap_err().problem, ConditionErrorKind::UnknownKey("not".to_owned()));
     let list = json!({ "any": { "column": "zip" } });
-    assert_eq!(parse(&list).unwrap_err().problem, Problem::NotAList("any"));
+    assert_eq!(parse(&list).unwrap_err().problem, ConditionErrorKind::NotAList("any"));
     for column in [json!(""), json!("  "), json!(5)] {
         let document = json!({ "column": column, "operator": "is_empty" });
-        assert_eq!(parse(&document).unwrap_err().problem, Problem::Column, "{document}");
+        assert_eq!(parse(&document).unwrap_err().problem, ConditionErrorKind::Column, "{document}");
     }
 }
 
@@ -112,7 +112,7 @@ fn nesting_is_bounded() {
     assert!(parse(&nested(MAX_DEPTH)).is_ok());
     for groups in [MAX_DEPTH + 1, 2_000] {
         let error = parse(&nested(groups)).unwrap_err();
-        assert_eq!(error.problem, Problem::TooDeep);
+        assert_eq!(error.problem, ConditionErrorKind::TooDeep);
         assert_eq!(error.path.matches("all[0]").count(), MAX_DEPTH + 1);
     }
 }
@@ -124,7 +124,7 @@ fn the_number_of_nodes_is_bounded() {
         json!({ "any": [{ "all": vec![leaf; conditions] }] })
     };
     assert!(parse(&tree(MAX_NODES - 2)).is_ok());
-    assert_eq!(parse(&tree(MAX_NODES - 1)).unwrap_err().problem, Problem::TooMany);
+    assert_eq!(parse(&tree(MAX_NODES - 1)).unwrap_err().problem, ConditionErrorKind::TooMany);
 }
 
 #[test]
@@ -148,14 +148,14 @@ fn an_unknown_column_takes_what_any_type_takes() {
         assert!(parse(&condition("gone", operator, &value)).is_ok(), "{operator}");
     }
     let refused = parse(&condition("gone", "anniversary_today", &Json::Null)).unwrap_err();
-    assert!(matches!(refused.problem, Problem::Operator { .. }));
+    assert!(matches!(refused.problem, ConditionErrorKind::Operator { .. }));
     let refused = parse(&condition("gone", "greater", &json!("much"))).unwrap_err();
-    assert!(matches!(refused.problem, Problem::Value { .. }));
+    assert!(matches!(refused.problem, ConditionErrorKind::Value { .. }));
 }
 
 #[test]
 fn no_conditions_are_the_default_and_read_back() {
-    let none = Conditions::default();
+    let none = FilterConditions::default();
     assert!(none.is_empty());
     assert_eq!(parse(&serde_json::to_value(&none).unwrap()), Ok(none));
 }

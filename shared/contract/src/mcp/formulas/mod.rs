@@ -6,7 +6,7 @@ mod error;
 mod schemas;
 
 use crate::id::ApiKeyId;
-use crate::mcp::{Annotations, ServerInfo, Tool};
+use crate::mcp::{McpTool, ServerInfo, ToolAnnotations};
 use serde::{Deserialize, Serialize};
 
 pub use answers::{
@@ -110,9 +110,9 @@ impl FormulaTool {
     }
 
     /// All that a client knows of it.
-    pub fn tool(self) -> Tool {
+    pub fn tool(self) -> McpTool {
         let (title, annotations) = self.title_and_hints();
-        Tool {
+        McpTool {
             name: self.name(),
             title,
             description: self.description().to_owned(),
@@ -122,14 +122,14 @@ impl FormulaTool {
         }
     }
 
-    const fn title_and_hints(self) -> (&'static str, Annotations) {
+    const fn title_and_hints(self) -> (&'static str, ToolAnnotations) {
         match self {
-            Self::ListColumns => ("List columns", Annotations::READS),
-            Self::ListFunctions => ("List functions", Annotations::READS),
-            Self::CheckFormula => ("Check a formula", Annotations::READS),
-            Self::PreviewFormula => ("Preview a formula", Annotations::READS),
-            Self::SaveFormula => ("Save a formula column", Annotations::REMOVES),
-            Self::ExplainFormula => ("Explain a formula column", Annotations::READS),
+            Self::ListColumns => ("List columns", ToolAnnotations::READS),
+            Self::ListFunctions => ("List functions", ToolAnnotations::READS),
+            Self::CheckFormula => ("Check a formula", ToolAnnotations::READS),
+            Self::PreviewFormula => ("Preview a formula", ToolAnnotations::READS),
+            Self::SaveFormula => ("Save a formula column", ToolAnnotations::REMOVES),
+            Self::ExplainFormula => ("Explain a formula column", ToolAnnotations::READS),
         }
     }
 

@@ -2,34 +2,34 @@
 
 use chrono::NaiveDate;
 
-use super::{Fault, Piece, fault, pieces, refuse_strange};
+use super::{FormatCharacter, FormatError, fault, pieces, refuse_strange};
 
 /// How a date is written.
-pub(super) struct Format(Vec<Part>);
+pub(super) struct DateFormat(Vec<DateFormatPart>);
 
-enum Part {
+enum DateFormatPart {
     Literal(char),
     /// As chrono writes it.
     Field(&'static str),
 }
 
-impl Format {
+impl DateFormat {
     /// Runs of Y, M and D in any case; what has no letters stands for itself.
-    pub(super) fn read(format: &str) -> Result<Self, Fault> {
+    pub(super) fn read(format: &str) -> Result<Self, FormatError> {
         let pieces = pieces(format)?;
         let mut parts = Vec::new();
         let mut rest = pieces.as_slice();
         while let [(at, first), behind @ ..] = rest {
             rest = behind;
             match *first {
-                Piece::Literal(character) => parts.push(Part::Literal(character)),
-                Piece::Sign(sign) if sign.is_alphabetic() => {
-                    let is_same = |(_, piece): &&(usize, Piece)| matches!(piece, Piece::Sign(one) if one.eq_ignore_ascii_case(&sign));
+                FormatCharacter::Literal(character) => parts.push(DateFormatPart::Literal(character)),
+                FormatCharacter::Sign(sign) if sign.is_alphabetic() => {
+                    let is_same = |(_, piece): &&(usize, FormatCharacter)| matches!(piece, FormatCharacter::Sign(one) if one.eq_ignore_ascii_case(&sign));
                     let more = behind.iter().take_while(is_same).count();
-                    parts.push(Part::Field(field(*at, sign, more + 1)?));
+                    parts.push(DateFormatPart::Field(field(*at, sign, more + 1)?));
                     rest = &behind[more..];
                 }
-                Piece::Sign(sign @ ('0' | '#' | ';')) => {
+                FormatCharacter::Sign(sign @ ('0' | '#' | ';')) => {
                     return fault(
                         *at,
                         format!(
@@ -37,13 +37,13 @@ impl Format {
                         ),
                     );
                 }
-                Piece::Sign(sign) => {
+                FormatCharacter::Sign(sign) => {
                     refuse_strange(*at, sign)?;
-                    parts.push(Part::Literal(sign));
+                    parts.push(DateFormatPart::Literal(sign));
                 }
             }
         }
-        if !parts.iter().any(|part| matches!(part, Part::Field(_))) {
+        if !parts.iter().any(|part| matches!(part, DateFormatPart::Field(_))) {
             return fault(0, "A date is written where Y, M or D stands, as in MMMM D, YYYY.");
         }
         Ok(Self(parts))
@@ -54,15 +54,15 @@ impl Format {
         let mut text = String::new();
         for part in &self.0 {
             match part {
-                Part::Literal(character) => text.push(*character),
-                Part::Field(field) => text.push_str(&date.format(field).to_string()),
+                DateFormatPart::Literal(character) => text.push(*character),
+                DateFormatPart::Field(field) => text.push_str(&date.format(field).to_string()),
             }
         }
         text
     }
 }
 
-fn field(at: usize, letter: char, count: usize) -> Result<&'static str, Fault> {
+fn field(at: usize, letter: char, count: usize) -> Result<&'static str, FormatError> {
     Ok(match (letter.to_ascii_uppercase(), count) {
         ('Y', 1 | 2) => "%y",
         ('Y', 3 | 4) => "%Y",
@@ -106,7 +106,7 @@ mod tests {
         ];
         for (format, expected) in cases {
             assert_eq!(
-                Format::read(format).map(|format| format.write(date)),
+                DateFormat::read(format).map(|format| format.write(date)),
                 Ok(expected.to_owned()),
                 "{format}"
             );
@@ -130,7 +130,7 @@ mod tests {
             ("\"only\"", 0),
             ("--", 0),
         ] {
-            assert_eq!(Format::read(format).err().map(|fault| fault.at), Some(at), "{format}");
+            assert_eq!(DateFormat::read(format).err().map(|fault| fault.at), Some(at), "{format}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `$#,##0.00;($0.00)`, `0%`, `(000) 000-0000`.
 
-use super::{Fault, Piece, fault, pieces, refuse_strange};
+use super::{FormatCharacter, FormatError, fault, pieces, refuse_strange};
 use crate::value::round_to;
 
 /// Most digits behind the point that a format may ask for.
@@ -10,17 +10,17 @@ const MAX_DECIMALS: usize = 15;
 const MAX_SECTIONS: usize = 3;
 
 /// How a number is written.
-pub(super) struct Format {
+pub(super) struct NumberFormat {
     /// At least one.
-    sections: Vec<Section>,
+    sections: Vec<NumberFormatSection>,
 }
 
 /// How numbers of a sign are written.
 #[derive(Default)]
-struct Section {
+struct NumberFormatSection {
     prefix: String,
     /// Places of digits before the point, and what stands between them.
-    whole: Vec<Place>,
+    whole: Vec<DigitPlaceholder>,
     is_grouped: bool,
     /// Digits behind the point: those that are shown, and those of them that are shown although they are zero.
     decimals: usize,
@@ -31,7 +31,7 @@ struct Section {
 }
 
 #[derive(Clone, Copy)]
-enum Place {
+enum DigitPlaceholder {
     /// A digit, zero where there is none.
     Zero,
     /// A digit, nothing where there is none.
@@ -40,16 +40,17 @@ enum Place {
     Literal(char),
 }
 
-impl Format {
+impl NumberFormat {
     /// Reads the sections.
-    pub(super) fn read(format: &str) -> Result<Self, Fault> {
+    pub(super) fn read(format: &str) -> Result<Self, FormatError> {
         let pieces = pieces(format)?;
-        let parts: Vec<_> = pieces.split(|(_, piece)| *piece == Piece::Sign(';')).collect();
+        let parts: Vec<_> = pieces.split(|(_, piece)| *piece == FormatCharacter::Sign(';')).collect();
         if let Some(beyond) = parts.get(MAX_SECTIONS) {
             let at = beyond.first().map_or(format.chars().count(), |(at, _)| *at);
             return fault(at, "A format has three sections at the most: above zero, below it, and zero.");
         }
-        let sections = parts.iter().map(|part| Section::read(part)).collect::<Result<Vec<_>, _>>()?;
+        let sections =
+            parts.iter().map(|part| NumberFormatSection::read(part)).collect::<Result<Vec<_>, _>>()?;
         if !sections[0].has_digits() {
             return fault(0, "A number is written where 0 or # stands, as in $#,##0.00.");
         }
@@ -73,22 +74,23 @@ impl Format {
     }
 }
 
-impl Section {
+impl NumberFormatSection {
     /// What stands before the first and behind the last of the digits stays, and between those before the point.
-    fn read(pieces: &[(usize, Piece)]) -> Result<Self, Fault> {
-        let is_digit = |(_, piece): &(usize, Piece)| matches!(piece, Piece::Sign('0' | '#'));
+    fn read(pieces: &[(usize, FormatCharacter)]) -> Result<Self, FormatError> {
+        let is_digit =
+            |(_, piece): &(usize, FormatCharacter)| matches!(piece, FormatCharacter::Sign('0' | '#'));
         let mut section = Self::default();
         let (prefix, picture, suffix) = match pieces.iter().position(is_digit) {
             Some(first) => {
                 // `.00` begins with its point.
-                let has_point = first > 0 && pieces[first - 1].1 == Piece::Sign('.');
+                let has_point = first > 0 && pieces[first - 1].1 == FormatCharacter::Sign('.');
                 let start = first - usize::from(has_point);
                 let end = pieces.iter().rposition(is_digit).map_or(first, |last| last + 1);
                 (&pieces[..start], &pieces[start..end], &pieces[end..])
             }
             None => (pieces, &pieces[..0], &pieces[..0]),
         };
-        if let [(at, Piece::Sign(',')), ..] = suffix
+        if let [(at, FormatCharacter::Sign(',')), ..] = suffix
             && !picture.is_empty()
         {
             return fault(
@@ -108,30 +110,34 @@ impl Section {
         Ok(section)
     }
 
-    fn read_picture(&mut self, picture: &[(usize, Piece)]) -> Result<(), Fault> {
-        let point = picture.iter().position(|(_, piece)| *piece == Piece::Sign('.')).unwrap_or(picture.len());
+    fn read_picture(&mut self, picture: &[(usize, FormatCharacter)]) -> Result<(), FormatError> {
+        let point = picture
+            .iter()
+            .position(|(_, piece)| *piece == FormatCharacter::Sign('.'))
+            .unwrap_or(picture.len());
         let (whole, decimals) = picture.split_at(point);
         for (at, piece) in whole {
             let place = match piece {
-                Piece::Sign('0') => Place::Zero,
-                Piece::Sign('#') => Place::Number,
-                Piece::Sign(',') => {
+                FormatCharacter::Sign('0') => DigitPlaceholder::Zero,
+                FormatCharacter::Sign('#') => DigitPlaceholder::Number,
+                FormatCharacter::Sign(',') => {
                     self.is_grouped = true;
                     continue;
                 }
-                Piece::Sign('%') => return fault(*at, "A % stands before or behind all digits."),
-                other => Place::Literal(self.literal(*at, *other)?),
+                FormatCharacter::Sign('%') => return fault(*at, "A % stands before or behind all digits."),
+                other => DigitPlaceholder::Literal(self.literal(*at, *other)?),
             };
             self.whole.push(place);
         }
-        let between = whole.iter().find(|(_, piece)| !matches!(piece, Piece::Sign('0' | '#' | ',')));
+        let between =
+            whole.iter().find(|(_, piece)| !matches!(piece, FormatCharacter::Sign('0' | '#' | ',')));
         if let (Some((at, _)), true) = (between, self.is_grouped || !decimals.is_empty()) {
             return fault(*at, "Digits are either grouped and with a point, or parted by other signs.");
         }
         for (at, piece) in decimals.iter().skip(1) {
             match piece {
-                Piece::Sign('0') => self.needed = self.decimals + 1,
-                Piece::Sign('#') => {}
+                FormatCharacter::Sign('0') => self.needed = self.decimals + 1,
+                FormatCharacter::Sign('#') => {}
                 _ => return fault(*at, "Behind the point stand only 0 and #."),
             }
             self.decimals += 1;
@@ -143,10 +149,10 @@ impl Section {
     }
 
     /// A character beside the digits, as it prints.
-    fn literal(&mut self, at: usize, piece: Piece) -> Result<char, Fault> {
+    fn literal(&mut self, at: usize, piece: FormatCharacter) -> Result<char, FormatError> {
         let sign = match piece {
-            Piece::Literal(character) => return Ok(character),
-            Piece::Sign(sign) => sign,
+            FormatCharacter::Literal(character) => return Ok(character),
+            FormatCharacter::Sign(sign) => sign,
         };
         refuse_strange(at, sign)?;
         match sign {
@@ -166,7 +172,7 @@ impl Section {
     }
 
     fn has_digits(&self) -> bool {
-        self.decimals > 0 || self.whole.iter().any(|place| !matches!(place, Place::Literal(_)))
+        self.decimals > 0 || self.whole.iter().any(|place| !matches!(place, DigitPlaceholder::Literal(_)))
     }
 
     /// The number that is written.
@@ -199,12 +205,12 @@ impl Section {
             text.push(digit);
             count += 1;
         };
-        let first = self.whole.iter().position(|place| !matches!(place, Place::Literal(_)));
+        let first = self.whole.iter().position(|place| !matches!(place, DigitPlaceholder::Literal(_)));
         for (at, place) in self.whole.iter().enumerate().rev() {
             match place {
-                Place::Literal(character) => text.push(*character),
-                Place::Zero => push(&mut text, left.next().unwrap_or('0')),
-                Place::Number => left.next().into_iter().for_each(|digit| push(&mut text, digit)),
+                DigitPlaceholder::Literal(character) => text.push(*character),
+                DigitPlaceholder::Zero => push(&mut text, left.next().unwrap_or('0')),
+                DigitPlaceholder::Number => left.next().into_iter().for_each(|digit| push(&mut text, digit)),
             }
             if Some(at) == first {
                 left.by_ref().for_each(|digit| push(&mut text, digit));
@@ -252,7 +258,7 @@ mod tests {
             (1e300, "0.0", &format!("{:.1}", 1e300)),
         ];
         for (number, format, expected) in cases {
-            let written = Format::read(format).map(|format| format.write(number));
+            let written = NumberFormat::read(format).map(|format| format.write(number));
             assert_eq!(written, Ok(expected.to_owned()), "{number} as {format}");
         }
     }
@@ -269,7 +275,7 @@ mod tests {
             (12.0, "0\"/\"0", "1/2"),
         ];
         for (number, format, expected) in cases {
-            let written = Format::read(format).map(|format| format.write(number));
+            let written = NumberFormat::read(format).map(|format| format.write(number));
             assert_eq!(written, Ok(expected.to_owned()), "{number} as {format}");
         }
     }
@@ -288,7 +294,7 @@ mod tests {
             (5.0, "0;;", "5"),
         ];
         for (number, format, expected) in cases {
-            let written = Format::read(format).map(|format| format.write(number));
+            let written = NumberFormat::read(format).map(|format| format.write(number));
             assert_eq!(written, Ok(expected.to_owned()), "{number} as {format}");
         }
     }
@@ -314,7 +320,7 @@ mod tests {
             ("\"only\"", 0),
             ("0.0000000000000000", 17),
         ] {
-            assert_eq!(Format::read(format).err().map(|fault| fault.at), Some(at), "{format}");
+            assert_eq!(NumberFormat::read(format).err().map(|fault| fault.at), Some(at), "{format}");
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::machine::{Answer, Machine, error};
-use crate::node::Node;
-use crate::value::Cell;
+use crate::machine::{EvaluationResult, FormulaEvaluator, error};
+use crate::node::ExpressionNode;
+use crate::value::CellValue;
 
 /// The beginning of a text, for a message.
 pub(in crate::function) fn shown(text: &str) -> String {
@@ -14,50 +14,53 @@ pub(in crate::function) fn shown(text: &str) -> String {
 
 /// A text that is going to be searched, with the steps for it taken.
 pub(in crate::function) fn searched<'a>(
-    machine: &mut Machine<'a>,
-    node: &'a Node,
-) -> Answer<'a, Cow<'a, str>> {
+    machine: &mut FormulaEvaluator<'a>,
+    node: &'a ExpressionNode,
+) -> EvaluationResult<'a, Cow<'a, str>> {
     let text = machine.text(node)?;
     machine.spend_text(text.len())?;
     Ok(text)
 }
 
 pub(super) fn changed<'a>(
-    machine: &mut Machine<'a>,
-    node: &'a Node,
+    machine: &mut FormulaEvaluator<'a>,
+    node: &'a ExpressionNode,
     change: fn(&str) -> String,
-) -> Answer<'a> {
+) -> EvaluationResult<'a> {
     let text = searched(machine, node)?;
     // A change of case makes a text three times as long at the most.
-    Ok(Cell::Text(Cow::Owned(change(&text))))
+    Ok(CellValue::Text(Cow::Owned(change(&text))))
 }
 
 pub(super) fn compared<'a>(
-    machine: &mut Machine<'a>,
-    arguments: &'a [Node],
+    machine: &mut FormulaEvaluator<'a>,
+    arguments: &'a [ExpressionNode],
     compare: fn(&str, &str) -> bool,
-) -> Answer<'a> {
+) -> EvaluationResult<'a> {
     let (text, part) = (searched(machine, &arguments[0])?, searched(machine, &arguments[1])?);
-    Ok(Cell::YesNo(compare(&text, &part)))
+    Ok(CellValue::YesNo(compare(&text, &part)))
 }
 
 pub(super) fn split<'a>(
-    machine: &mut Machine<'a>,
-    arguments: &'a [Node],
+    machine: &mut FormulaEvaluator<'a>,
+    arguments: &'a [ExpressionNode],
     pick: for<'t> fn(&'t str, &str) -> &'t str,
-) -> Answer<'a> {
+) -> EvaluationResult<'a> {
     let (text, separator) = (searched(machine, &arguments[0])?, searched(machine, &arguments[1])?);
     if separator.is_empty() {
         return error("the separator is blank");
     }
-    Ok(Cell::Text(match text {
+    Ok(CellValue::Text(match text {
         Cow::Borrowed(text) => Cow::Borrowed(pick(text, &separator)),
         Cow::Owned(text) => Cow::Owned(pick(&text, &separator).to_owned()),
     }))
 }
 
 /// A count of characters, one when there is none.
-pub(super) fn count<'a>(machine: &mut Machine<'a>, node: Option<&'a Node>) -> Answer<'a, usize> {
+pub(super) fn count<'a>(
+    machine: &mut FormulaEvaluator<'a>,
+    node: Option<&'a ExpressionNode>,
+) -> EvaluationResult<'a, usize> {
     let Some(node) = node else {
         return Ok(1);
     };
@@ -69,22 +72,25 @@ pub(super) fn count<'a>(machine: &mut Machine<'a>, node: Option<&'a Node>) -> An
 
 /// A part of a text: the window tells the first character, from 0, and the count, of the text's length.
 pub(super) fn part<'a>(
-    machine: &mut Machine<'a>,
-    node: &'a Node,
+    machine: &mut FormulaEvaluator<'a>,
+    node: &'a ExpressionNode,
     window: impl Fn(usize) -> (usize, usize),
-) -> Answer<'a> {
+) -> EvaluationResult<'a> {
     let text = searched(machine, node)?;
     let (skipped, count) = window(text.chars().count());
     let byte = |text: &str, chars: usize| text.char_indices().nth(chars).map_or(text.len(), |(at, _)| at);
     let start = byte(&text, skipped);
     let end = start + byte(&text[start..], count);
-    Ok(Cell::Text(match text {
+    Ok(CellValue::Text(match text {
         Cow::Borrowed(text) => Cow::Borrowed(&text[start..end]),
         Cow::Owned(text) => Cow::Owned(text[start..end].to_owned()),
     }))
 }
 
-pub(super) fn join_with<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
+pub(super) fn join_with<'a>(
+    machine: &mut FormulaEvaluator<'a>,
+    arguments: &'a [ExpressionNode],
+) -> EvaluationResult<'a> {
     let separator = machine.text(&arguments[0])?;
     let mut joined = String::new();
     for node in &arguments[1..] {
@@ -97,14 +103,17 @@ pub(super) fn join_with<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) ->
         }
         machine.append(&mut joined, &text)?;
     }
-    Ok(Cell::Text(Cow::Owned(joined)))
+    Ok(CellValue::Text(Cow::Owned(joined)))
 }
 
-pub(super) fn substitute<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
+pub(super) fn substitute<'a>(
+    machine: &mut FormulaEvaluator<'a>,
+    arguments: &'a [ExpressionNode],
+) -> EvaluationResult<'a> {
     let text = searched(machine, &arguments[0])?;
     let (old, new) = (machine.text(&arguments[1])?, machine.text(&arguments[2])?);
     if old.is_empty() {
-        return Ok(Cell::Text(text));
+        return Ok(CellValue::Text(text));
     }
     let mut made = String::with_capacity(text.len());
     for (at, piece) in text.split(&*old).enumerate() {
@@ -114,14 +123,17 @@ pub(super) fn substitute<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -
         machine.append(&mut made, piece)?;
         machine.spend(1)?;
     }
-    Ok(Cell::Text(Cow::Owned(made)))
+    Ok(CellValue::Text(Cow::Owned(made)))
 }
 
-pub(super) fn repeat<'a>(machine: &mut Machine<'a>, arguments: &'a [Node]) -> Answer<'a> {
+pub(super) fn repeat<'a>(
+    machine: &mut FormulaEvaluator<'a>,
+    arguments: &'a [ExpressionNode],
+) -> EvaluationResult<'a> {
     let text = machine.text(&arguments[0])?;
     let count = count(machine, arguments.get(1))?;
     machine.spend_text(text.len().saturating_mul(count))?;
-    Ok(Cell::Text(Cow::Owned(text.repeat(count))))
+    Ok(CellValue::Text(Cow::Owned(text.repeat(count))))
 }
 
 /// One space for each run of white space, none outside.

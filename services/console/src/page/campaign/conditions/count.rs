@@ -2,17 +2,17 @@
 
 use std::time::Instant;
 
-use audience::Conditions;
-use columns::Profile;
+use audience::FilterConditions;
+use columns::RecipientProfile;
 use computed::FormulaColumns;
 use contract::id::CampaignId;
-use store::{Column, WaitingRecipient};
+use store::{BookRecipient, TeamColumn};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::Console;
-use crate::access::Person;
-use crate::failure::Failure;
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::failure::PageError;
 use crate::page::COMPUTING_TIME;
 use crate::show::grouped;
 use crate::turn;
@@ -25,34 +25,34 @@ static COUNTED_AT_A_TIME: Semaphore = Semaphore::const_new(2);
 
 /// How many match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Count {
+pub(super) struct MatchCount {
     looked_at: usize,
     matching: usize,
     /// Whether time was over before all were looked at.
     is_cut_short: bool,
 }
 
-impl Count {
+impl MatchCount {
     /// Asks the conditions about the recipients as the mailer would ask them today, until it is too late. Those whose address
     /// could not be verified are never asked about.
     pub(super) async fn of(
-        console: &Console,
-        person: &Person,
+        console: &ConsoleState,
+        person: &CurrentMember,
         campaign_id: &CampaignId,
-        conditions: Conditions,
-        columns: &[Column],
-    ) -> Result<Self, Failure> {
+        conditions: FilterConditions,
+        columns: &[TeamColumn],
+    ) -> Result<Self, PageError> {
         let Ok(place) = timeout(COMPUTING_TIME, COUNTED_AT_A_TIME.acquire()).await else {
             return Ok(Self { looked_at: 0, matching: 0, is_cut_short: true });
         };
         let store = &console.process.store;
         let recipients = store.recipient_sample(person.0.team_id, campaign_id, LOOKED_AT).await?;
-        let today = crate::show::Zone::new(&person.0.time_zone).day(console.process.clock.now());
+        let today = crate::show::TeamTimeZone::new(&person.0.time_zone).day(console.process.clock.now());
         let formulas = FormulaColumns::new(columns);
         let count = move || {
             let begun = Instant::now();
-            let matches = |recipient: &WaitingRecipient| {
-                let profile = Profile::stored(&recipient.entry, &recipient.values);
+            let matches = |recipient: &BookRecipient| {
+                let profile = RecipientProfile::stored(&recipient.entry, &recipient.values);
                 conditions.matches(&formulas.over(&profile, today), today)
             };
             Self::among(&recipients, matches, || begun.elapsed() > COMPUTING_TIME)
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn a_count_says_how_much_it_knows() {
         let sentence =
-            |looked_at, matching, is_cut_short| Count { looked_at, matching, is_cut_short }.sentence();
+            |looked_at, matching, is_cut_short| MatchCount { looked_at, matching, is_cut_short }.sentence();
         assert_eq!(sentence(0, 0, false), "The campaign has received nobody yet.");
         assert_eq!(sentence(999, 12, false), "12 of the 999 recipients received match.");
         assert_eq!(
@@ -128,9 +128,9 @@ mod tests {
             asked.set(asked.get() + 1);
             number % 2 == 0
         };
-        let count = Count::among(&[1, 2, 3, 4, 5, 6], is_even, || asked.get() >= 4);
-        assert_eq!((count, asked.get()), (Count { looked_at: 4, matching: 2, is_cut_short: true }, 4));
-        let count = Count::among(&[1, 2, 3], |number| number % 2 == 0, || false);
-        assert_eq!(count, Count { looked_at: 3, matching: 1, is_cut_short: false });
+        let count = MatchCount::among(&[1, 2, 3, 4, 5, 6], is_even, || asked.get() >= 4);
+        assert_eq!((count, asked.get()), (MatchCount { looked_at: 4, matching: 2, is_cut_short: true }, 4));
+        let count = MatchCount::among(&[1, 2, 3], |number| number % 2 == 0, || false);
+        assert_eq!(count, MatchCount { looked_at: 3, matching: 1, is_cut_short: false });
     }
 }

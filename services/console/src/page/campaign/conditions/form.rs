@@ -2,18 +2,20 @@
 
 use askama::Template;
 use audience::condition::operators_for;
-use audience::{BuiltIn, ColumnType, Operator};
+use audience::{BuiltInColumn, ColumnType, Operator};
 use axum::response::Response;
 use contract::id::CampaignId;
 use serde_json::Value;
-use store::{CampaignSummary, Column};
+use store::{CampaignSummary, TeamColumn};
 
-use super::tree::{Node, Operand, Part, Tree, Typed, operand};
-use super::{Shown, column_type};
-use crate::Console;
-use crate::access::Person;
-use crate::answer::{Frame, Notice, page, refused};
-use crate::failure::Failure;
+use super::tree::{
+    ConditionFormNode, ConditionFormOperand, ConditionFormPart, ConditionFormTree, ConditionInput, operand,
+};
+use super::{ConditionsPageState, column_type};
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::answer::{ActionNotice, PageFrame, page, refused};
+use crate::failure::PageError;
 use crate::page::campaign::{PART, find};
 
 /// Names of columns that the form suggests; others can be typed.
@@ -21,14 +23,14 @@ const SUGGESTED: usize = 1_000;
 
 /// What is wrong with a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Problem {
+pub(super) struct ConditionFormError {
     pub(super) position: usize,
     pub(super) sentence: String,
 }
 
 /// A line of conditions in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::page::campaign) struct Sentence {
+pub(in crate::page::campaign) struct ConditionSentence {
     /// How deep it stands.
     pub(in crate::page::campaign) depth: usize,
     /// The words.
@@ -36,14 +38,14 @@ pub(in crate::page::campaign) struct Sentence {
 }
 
 /// A part as the form shows it.
-struct Line<'a> {
+struct ConditionFormRow<'a> {
     position: usize,
-    node: &'a Node,
+    node: &'a ConditionFormNode,
     /// The operators of its column.
     operators: &'static [Operator],
     /// The operator that stands there and is none of these: it is shown as it is until another is chosen.
     misfit: Option<&'a str>,
-    operand: Operand,
+    operand: ConditionFormOperand,
     is_yes_no: bool,
     has_room: bool,
     problem: Option<&'a str>,
@@ -54,14 +56,14 @@ struct Line<'a> {
 #[derive(Template)]
 #[template(path = "campaign_conditions.html")]
 struct ConditionsPage<'a> {
-    frame: Frame,
+    frame: PageFrame,
     campaign: CampaignSummary,
-    lines: Vec<Line<'a>>,
+    lines: Vec<ConditionFormRow<'a>>,
     suggestions: Vec<&'a str>,
     count: Option<String>,
     problem: Option<&'static str>,
     seen: String,
-    overtaken: Option<Vec<Sentence>>,
+    overtaken: Option<Vec<ConditionSentence>>,
 }
 
 /// What is said above the form when something in it is wrong.
@@ -71,24 +73,25 @@ const NOT_USABLE: &str = "These conditions cannot be used: requests are refused 
 
 /// The page with this tree.
 pub(super) async fn conditions_page(
-    console: &Console,
-    person: &Person,
+    console: &ConsoleState,
+    person: &CurrentMember,
     campaign_id: &CampaignId,
-    columns: &[Column],
-    shown: Shown,
-    notice: Option<Notice>,
-) -> Result<Response, Failure> {
+    columns: &[TeamColumn],
+    shown: ConditionsPageState,
+    notice: Option<ActionNotice>,
+) -> Result<Response, PageError> {
     let campaign = find(console, person, campaign_id).await?;
-    let Shown { tree, problem, count, seen, overtaken, is_stored } = shown;
+    let ConditionsPageState { tree, problem, count, seen, overtaken, is_stored } = shown;
     let own = columns.iter().map(|column| column.name.as_str());
-    let suggestions = BuiltIn::ALL.iter().map(|column| column.key()).chain(own).take(SUGGESTED).collect();
+    let suggestions =
+        BuiltInColumn::ALL.iter().map(|column| column.key()).chain(own).take(SUGGESTED).collect();
     let is_refused = !is_stored && (problem.is_some() || overtaken.is_some());
     let shown = ConditionsPage {
-        frame: Frame::new(person, PART).with_notice(notice),
+        frame: PageFrame::new(person, PART).with_notice(notice),
         campaign,
         lines: lines(&tree, columns, problem.as_ref()),
         suggestions,
-        count: count.map(super::Count::sentence),
+        count: count.map(super::MatchCount::sentence),
         problem: problem.as_ref().map(|_| if is_stored { NOT_USABLE } else { NOT_SAVED }),
         seen,
         overtaken,
@@ -96,16 +99,20 @@ pub(super) async fn conditions_page(
     Ok(if is_refused { refused(&shown) } else { page(&shown) })
 }
 
-fn lines<'a>(tree: &'a Tree, columns: &[Column], problem: Option<&'a Problem>) -> Vec<Line<'a>> {
+fn lines<'a>(
+    tree: &'a ConditionFormTree,
+    columns: &[TeamColumn],
+    problem: Option<&'a ConditionFormError>,
+) -> Vec<ConditionFormRow<'a>> {
     let nodes = tree.nodes();
-    let line = |(position, node): (usize, &'a Node)| {
+    let line = |(position, node): (usize, &'a ConditionFormNode)| {
         let next_depth = nodes.get(position + 1).map_or(0, |next| next.depth);
-        let is_group = matches!(node.part, Part::Group { .. });
-        let Choices { operators, misfit, operand, is_yes_no } = match &node.part {
-            Part::Group { .. } => Choices::default(),
-            Part::Condition(typed) => Choices::of(typed, columns),
+        let is_group = matches!(node.part, ConditionFormPart::Group { .. });
+        let ConditionChoices { operators, misfit, operand, is_yes_no } = match &node.part {
+            ConditionFormPart::Group { .. } => ConditionChoices::default(),
+            ConditionFormPart::Condition(typed) => ConditionChoices::of(typed, columns),
         };
-        Line {
+        ConditionFormRow {
             position,
             node,
             operators,
@@ -123,23 +130,23 @@ fn lines<'a>(tree: &'a Tree, columns: &[Column], problem: Option<&'a Problem>) -
 }
 
 /// What can stand in a condition.
-struct Choices<'a> {
+struct ConditionChoices<'a> {
     operators: &'static [Operator],
     misfit: Option<&'a str>,
-    operand: Operand,
+    operand: ConditionFormOperand,
     is_yes_no: bool,
 }
 
-impl Default for Choices<'_> {
+impl Default for ConditionChoices<'_> {
     fn default() -> Self {
-        Self { operators: &[], misfit: None, operand: Operand::None, is_yes_no: false }
+        Self { operators: &[], misfit: None, operand: ConditionFormOperand::None, is_yes_no: false }
     }
 }
 
-impl<'a> Choices<'a> {
+impl<'a> ConditionChoices<'a> {
     /// What a condition's operator can be, and what that takes. While the column is not known it can be any.
-    fn of(typed: &'a Typed, columns: &[Column]) -> Self {
-        let built_in = BuiltIn::from_name(&typed.column).map(BuiltIn::column_type);
+    fn of(typed: &'a ConditionInput, columns: &[TeamColumn]) -> Self {
+        let built_in = BuiltInColumn::from_name(&typed.column).map(BuiltInColumn::column_type);
         let column_type = built_in.or_else(|| column_type(columns, &typed.column));
         let operators =
             column_type.map_or(Operator::ALL, |column_type| operators_for(&typed.column, column_type));
@@ -187,27 +194,29 @@ pub(in crate::page::campaign) const fn operator_name(operator: &Operator) -> &'s
     }
 }
 
-impl Sentence {
+impl ConditionSentence {
     /// A stored tree in words, a line for each group and condition.
     pub(in crate::page::campaign) fn all(document: &Value) -> Vec<Self> {
-        let tree = Tree::of(document);
+        let tree = ConditionFormTree::of(document);
         let nodes = if tree.is_empty() { &[] } else { tree.nodes() };
         nodes.iter().map(|node| Self { depth: node.depth, text: words(&node.part) }).collect()
     }
 }
 
-fn words(part: &Part) -> String {
+fn words(part: &ConditionFormPart) -> String {
     match part {
-        Part::Group { is_any: true } => "Any of these:".to_owned(),
-        Part::Group { is_any: false } => "All of these:".to_owned(),
-        Part::Condition(Typed { column, operator, value, until }) => {
+        ConditionFormPart::Group { is_any: true } => "Any of these:".to_owned(),
+        ConditionFormPart::Group { is_any: false } => "All of these:".to_owned(),
+        ConditionFormPart::Condition(ConditionInput { column, operator, value, until }) => {
             let name =
                 Operator::from_name(operator).map_or(operator.as_str(), |operator| operator_name(&operator));
             match operand(operator) {
-                Operand::None => format!("{column} {name}"),
-                Operand::One => format!("{column} {name} {value}"),
-                Operand::Range => format!("{column} {name} {value} and {until}"),
-                Operand::List => format!("{column} {name} {}", value.lines().collect::<Vec<_>>().join(", ")),
+                ConditionFormOperand::None => format!("{column} {name}"),
+                ConditionFormOperand::One => format!("{column} {name} {value}"),
+                ConditionFormOperand::Range => format!("{column} {name} {value} and {until}"),
+                ConditionFormOperand::List => {
+                    format!("{column} {name} {}", value.lines().collect::<Vec<_>>().join(", "))
+                }
             }
         }
     }
@@ -225,8 +234,10 @@ mod tests {
             { "column": "state", "operator": "is_one_of", "value": ["TX", "OK"] },
             { "any": [{ "column": "visits", "operator": "between", "value": [1, 5] }, { "column": "email", "operator": "is_empty" }] },
         ] });
-        let sentences: Vec<_> =
-            Sentence::all(&document).into_iter().map(|sentence| (sentence.depth, sentence.text)).collect();
+        let sentences: Vec<_> = ConditionSentence::all(&document)
+            .into_iter()
+            .map(|sentence| (sentence.depth, sentence.text))
+            .collect();
         let expected = [
             (0, "All of these:"),
             (1, "state is one of TX, OK"),
@@ -235,13 +246,13 @@ mod tests {
             (2, "email is empty"),
         ];
         assert_eq!(sentences, expected.map(|(depth, text)| (depth, text.to_owned())));
-        assert!(Sentence::all(&json!({ "all": [] })).is_empty());
+        assert!(ConditionSentence::all(&json!({ "all": [] })).is_empty());
     }
 
     #[test]
     fn groups_close_where_they_end() {
         let document = json!({ "all": [{ "any": [{ "all": [] }] }, { "column": "city", "operator": "is", "value": "x" }] });
-        let tree = Tree::of(&document);
+        let tree = ConditionFormTree::of(&document);
         let closes: Vec<usize> = lines(&tree, &[], None).iter().map(|line| line.closes).collect();
         assert_eq!(closes, [0, 0, 2, 1]);
     }

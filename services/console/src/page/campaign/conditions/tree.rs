@@ -7,7 +7,7 @@ use serde_json::{Map, Number, Value, json};
 
 /// What an operator takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Operand {
+pub(super) enum ConditionFormOperand {
     /// Nothing.
     None,
     /// One value.
@@ -19,30 +19,32 @@ pub(super) enum Operand {
 }
 
 /// What an operator of this name takes; one that nobody knows, one value.
-pub(super) fn operand(operator: &str) -> Operand {
+pub(super) fn operand(operator: &str) -> ConditionFormOperand {
     match Operator::from_name(operator) {
-        Some(Operator::IsEmpty | Operator::IsNotEmpty | Operator::AnniversaryToday) => Operand::None,
-        Some(Operator::Between) => Operand::Range,
-        Some(Operator::IsOneOf) => Operand::List,
-        _ => Operand::One,
+        Some(Operator::IsEmpty | Operator::IsNotEmpty | Operator::AnniversaryToday) => {
+            ConditionFormOperand::None
+        }
+        Some(Operator::Between) => ConditionFormOperand::Range,
+        Some(Operator::IsOneOf) => ConditionFormOperand::List,
+        _ => ConditionFormOperand::One,
     }
 }
 
 /// A group or a condition.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum ConditionFormPart {
     /// All of its parts are to hold, or any.
     Group {
         /// Whether one is enough.
         is_any: bool,
     },
     /// A condition as typed.
-    Condition(Typed),
+    Condition(ConditionInput),
 }
 
 /// A condition as typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Typed {
+pub(super) struct ConditionInput {
     /// The column's name.
     pub(super) column: String,
     /// The operator's name.
@@ -55,21 +57,21 @@ pub(super) struct Typed {
 
 /// A part and the position of its group, which stands before it; the first part is the root.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Node {
+pub(super) struct ConditionFormNode {
     pub(super) parent: usize,
     pub(super) depth: usize,
-    pub(super) part: Part,
+    pub(super) part: ConditionFormPart,
 }
 
 /// The tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Tree {
-    nodes: Vec<Node>,
+pub(super) struct ConditionFormTree {
+    nodes: Vec<ConditionFormNode>,
 }
 
 /// The form does not hold a tree.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Unreadable {
+pub(super) enum ConditionFormTreeError {
     /// It was not made by the page.
     #[error("The conditions could not be read. Go back, reload the page and try again.")]
     Form,
@@ -81,13 +83,19 @@ pub(super) enum Unreadable {
     TooDeep,
 }
 
-impl Default for Tree {
+impl Default for ConditionFormTree {
     fn default() -> Self {
-        Self { nodes: vec![Node { parent: 0, depth: 0, part: Part::Group { is_any: false } }] }
+        Self {
+            nodes: vec![ConditionFormNode {
+                parent: 0,
+                depth: 0,
+                part: ConditionFormPart::Group { is_any: false },
+            }],
+        }
     }
 }
 
-impl Tree {
+impl ConditionFormTree {
     /// The stored tree. One that is a single condition gets a group around it.
     pub(super) fn of(document: &Value) -> Self {
         let mut tree = Self { nodes: Vec::new() };
@@ -105,11 +113,19 @@ impl Tree {
         }
         let group = ["all", "any"].into_iter().find_map(|name| Some((name, document.get(name)?.as_array()?)));
         let Some((name, parts)) = group else {
-            self.nodes.push(Node { parent, depth, part: Part::Condition(typed(document)) });
+            self.nodes.push(ConditionFormNode {
+                parent,
+                depth,
+                part: ConditionFormPart::Condition(typed(document)),
+            });
             return;
         };
         let position = self.nodes.len();
-        self.nodes.push(Node { parent, depth, part: Part::Group { is_any: name == "any" } });
+        self.nodes.push(ConditionFormNode {
+            parent,
+            depth,
+            part: ConditionFormPart::Group { is_any: name == "any" },
+        });
         for part in parts {
             self.read(part, position, depth + 1);
         }
@@ -118,55 +134,58 @@ impl Tree {
     /// The tree of a form: fields named `part.POSITION.NAME`.
     ///
     /// # Errors
-    /// [`Unreadable`] when the form was not made by the page.
-    pub(super) fn of_form(fields: &[(String, String)]) -> Result<Self, Unreadable> {
-        let mut nodes: Vec<Node> = Vec::new();
+    /// [`ConditionFormTreeError`] when the form was not made by the page.
+    pub(super) fn of_form(fields: &[(String, String)]) -> Result<Self, ConditionFormTreeError> {
+        let mut nodes: Vec<ConditionFormNode> = Vec::new();
         for (name, value) in fields {
             let Some((position, name)) = name.strip_prefix("part.").and_then(|rest| rest.split_once('.'))
             else {
                 continue;
             };
-            let position: usize = position.parse().map_err(|_| Unreadable::Form)?;
+            let position: usize = position.parse().map_err(|_| ConditionFormTreeError::Form)?;
             if name == "parent" {
                 let node = Self::new_node(&nodes, value)?;
                 nodes.push(node);
             }
-            let node = nodes.get_mut(position).ok_or(Unreadable::Form)?;
+            let node = nodes.get_mut(position).ok_or(ConditionFormTreeError::Form)?;
             match (&mut node.part, name) {
-                (part, "group") => *part = Part::Group { is_any: value == "any" },
-                (Part::Condition(typed), "column") => typed.column.clone_from(value),
-                (Part::Condition(typed), "operator") => typed.operator.clone_from(value),
-                (Part::Condition(typed), "value") => typed.value.clone_from(value),
-                (Part::Condition(typed), "until") => typed.until.clone_from(value),
+                (part, "group") => *part = ConditionFormPart::Group { is_any: value == "any" },
+                (ConditionFormPart::Condition(typed), "column") => typed.column.clone_from(value),
+                (ConditionFormPart::Condition(typed), "operator") => typed.operator.clone_from(value),
+                (ConditionFormPart::Condition(typed), "value") => typed.value.clone_from(value),
+                (ConditionFormPart::Condition(typed), "until") => typed.until.clone_from(value),
                 _ => {}
             }
         }
         match nodes.first() {
-            Some(Node { part: Part::Group { .. }, .. }) => Ok(Self { nodes }),
-            _ => Err(Unreadable::Form),
+            Some(ConditionFormNode { part: ConditionFormPart::Group { .. }, .. }) => Ok(Self { nodes }),
+            _ => Err(ConditionFormTreeError::Form),
         }
     }
 
-    fn new_node(nodes: &[Node], parent: &str) -> Result<Node, Unreadable> {
-        let parent: usize = parent.parse().map_err(|_| Unreadable::Form)?;
+    fn new_node(
+        nodes: &[ConditionFormNode],
+        parent: &str,
+    ) -> Result<ConditionFormNode, ConditionFormTreeError> {
+        let parent: usize = parent.parse().map_err(|_| ConditionFormTreeError::Form)?;
         let depth = match nodes {
             [] => 0,
             nodes => match nodes.get(parent) {
-                Some(Node { part: Part::Group { .. }, depth, .. }) => depth + 1,
-                _ => return Err(Unreadable::Form),
+                Some(ConditionFormNode { part: ConditionFormPart::Group { .. }, depth, .. }) => depth + 1,
+                _ => return Err(ConditionFormTreeError::Form),
             },
         };
         if nodes.len() >= MAX_NODES {
-            return Err(Unreadable::TooMany);
+            return Err(ConditionFormTreeError::TooMany);
         }
         if depth > MAX_DEPTH {
-            return Err(Unreadable::TooDeep);
+            return Err(ConditionFormTreeError::TooDeep);
         }
-        Ok(Node { parent, depth, part: Part::Condition(Typed::default()) })
+        Ok(ConditionFormNode { parent, depth, part: ConditionFormPart::Condition(ConditionInput::default()) })
     }
 
     /// Its parts in their order, the root first.
-    pub(super) fn nodes(&self) -> &[Node] {
+    pub(super) fn nodes(&self) -> &[ConditionFormNode] {
         &self.nodes
     }
 
@@ -181,12 +200,16 @@ impl Tree {
     }
 
     /// Adds a part at the end of a group; does nothing without room for it.
-    pub(super) fn add(&mut self, group: usize, part: Part) {
-        let Some(Node { part: Part::Group { .. }, depth, .. }) = self.nodes.get(group) else { return };
+    pub(super) fn add(&mut self, group: usize, part: ConditionFormPart) {
+        let Some(ConditionFormNode { part: ConditionFormPart::Group { .. }, depth, .. }) =
+            self.nodes.get(group)
+        else {
+            return;
+        };
         if !self.has_room(group) {
             return;
         }
-        let node = Node { parent: group, depth: depth + 1, part };
+        let node = ConditionFormNode { parent: group, depth: depth + 1, part };
         let end = self.end(group);
         self.nodes.insert(end, node);
         for later in &mut self.nodes[end + 1..] {
@@ -220,13 +243,13 @@ impl Tree {
         let mut children: Vec<Vec<Value>> = vec![Vec::new(); self.nodes.len()];
         for (position, node) in self.nodes.iter().enumerate().rev() {
             let value = match &node.part {
-                Part::Group { is_any } => {
+                ConditionFormPart::Group { is_any } => {
                     let mut parts = std::mem::take(&mut children[position]);
                     parts.reverse();
                     let name = if *is_any { "any" } else { "all" };
                     Value::Object(Map::from_iter([(name.to_owned(), Value::Array(parts))]))
                 }
-                Part::Condition(typed) => typed.document(types(&typed.column)),
+                ConditionFormPart::Condition(typed) => typed.document(types(&typed.column)),
             };
             if position == 0 {
                 return value;
@@ -249,17 +272,17 @@ impl Tree {
     }
 }
 
-impl Typed {
+impl ConditionInput {
     fn document(&self, column_type: Option<ColumnType>) -> Value {
         let mut condition = Map::new();
         condition.insert("column".to_owned(), self.column.trim().into());
         condition.insert("operator".to_owned(), self.operator.as_str().into());
         let scalar = |text: &str| scalar(text, column_type);
         let value = match operand(&self.operator) {
-            Operand::None => return Value::Object(condition),
-            Operand::One => scalar(&self.value),
-            Operand::Range => json!([scalar(&self.value), scalar(&self.until)]),
-            Operand::List => {
+            ConditionFormOperand::None => return Value::Object(condition),
+            ConditionFormOperand::One => scalar(&self.value),
+            ConditionFormOperand::Range => json!([scalar(&self.value), scalar(&self.until)]),
+            ConditionFormOperand::List => {
                 let lines = self.value.lines().map(str::trim).filter(|line| !line.is_empty());
                 lines.map(Value::from).collect()
             }
@@ -279,20 +302,20 @@ fn scalar(text: &str, column_type: Option<ColumnType>) -> Value {
     }
 }
 
-fn typed(document: &Value) -> Typed {
+fn typed(document: &Value) -> ConditionInput {
     let text = |name: &str| document.get(name).map(shown).unwrap_or_default();
     let operator = text("operator");
     let (value, until) = match (operand(&operator), document.get("value")) {
-        (Operand::Range, Some(Value::Array(ends))) => {
+        (ConditionFormOperand::Range, Some(Value::Array(ends))) => {
             let end = |at: usize| ends.get(at).map(shown).unwrap_or_default();
             (end(0), end(1))
         }
-        (Operand::List, Some(Value::Array(items))) => {
+        (ConditionFormOperand::List, Some(Value::Array(items))) => {
             (items.iter().map(shown).collect::<Vec<_>>().join("\n"), String::new())
         }
         (_, value) => (value.map(shown).unwrap_or_default(), String::new()),
     };
-    Typed { column: text("column"), operator, value, until }
+    ConditionInput { column: text("column"), operator, value, until }
 }
 
 /// A value as people write it.

@@ -18,15 +18,15 @@ fn nested() -> Value {
 }
 
 /// The tree as the page sends it.
-fn sent(tree: &Tree) -> Vec<(String, String)> {
+fn sent(tree: &ConditionFormTree) -> Vec<(String, String)> {
     let mut fields = Vec::new();
     for (position, node) in tree.nodes().iter().enumerate() {
         let mut field =
             |name: &str, value: &str| fields.push((format!("part.{position}.{name}"), value.to_owned()));
         field("parent", &node.parent.to_string());
         match &node.part {
-            Part::Group { is_any } => field("group", if *is_any { "any" } else { "all" }),
-            Part::Condition(typed) => {
+            ConditionFormPart::Group { is_any } => field("group", if *is_any { "any" } else { "all" }),
+            ConditionFormPart::Condition(typed) => {
                 field("column", &typed.column);
                 field("operator", &typed.operator);
                 field("value", &typed.value);
@@ -39,23 +39,23 @@ fn sent(tree: &Tree) -> Vec<(String, String)> {
 
 #[test]
 fn nested_groups_of_a_file_come_back_as_they_were() {
-    let tree = Tree::of(&nested());
+    let tree = ConditionFormTree::of(&nested());
     assert_eq!(tree.document(types), nested());
-    assert_eq!(Tree::of_form(&sent(&tree)), Ok(tree));
+    assert_eq!(ConditionFormTree::of_form(&sent(&tree)), Ok(tree));
 }
 
 #[test]
 fn a_single_condition_gets_a_group() {
     let condition = json!({ "column": "state", "operator": "is", "value": "TX" });
-    assert_eq!(Tree::of(&condition).document(types), json!({ "all": [condition] }));
+    assert_eq!(ConditionFormTree::of(&condition).document(types), json!({ "all": [condition] }));
 }
 
 #[test]
 fn a_place_in_the_document_is_a_part_of_the_form() {
-    let tree = Tree::of(&nested());
+    let tree = ConditionFormTree::of(&nested());
     let column = |path: &str| match &tree.nodes()[tree.position(path).unwrap()].part {
-        Part::Condition(typed) => typed.column.clone(),
-        Part::Group { .. } => "a group".to_owned(),
+        ConditionFormPart::Condition(typed) => typed.column.clone(),
+        ConditionFormPart::Group { .. } => "a group".to_owned(),
     };
     assert_eq!(column("any[0]"), "state");
     assert_eq!(column("any[1].all[1].all[0]"), "birthday");
@@ -66,14 +66,14 @@ fn a_place_in_the_document_is_a_part_of_the_form() {
 
 #[test]
 fn parts_are_added_at_the_end_of_their_group_and_removed_with_all_in_them() {
-    let mut tree = Tree::of(&nested());
+    let mut tree = ConditionFormTree::of(&nested());
     let group = tree.position("any[1]").unwrap();
     tree.add(
         group,
-        Part::Condition(Typed {
+        ConditionFormPart::Condition(ConditionInput {
             column: "zip".to_owned(),
             operator: "is_empty".to_owned(),
-            ..Typed::default()
+            ..ConditionInput::default()
         }),
     );
     let document = tree.document(types);
@@ -97,26 +97,26 @@ fn forms_that_the_page_did_not_make_are_refused() {
         vec![field("part.5.group", "all")],
         vec![field("part.99999999999999999999.parent", "0")],
     ] {
-        assert_eq!(Tree::of_form(&fields), Err(Unreadable::Form), "{fields:?}");
+        assert_eq!(ConditionFormTree::of_form(&fields), Err(ConditionFormTreeError::Form), "{fields:?}");
     }
     let mut fields = vec![field("part.0.parent", "0"), field("part.0.group", "all")];
     fields.extend((1..=MAX_NODES).map(|position| field(&format!("part.{position}.parent"), "0")));
-    assert_eq!(Tree::of_form(&fields), Err(Unreadable::TooMany));
+    assert_eq!(ConditionFormTree::of_form(&fields), Err(ConditionFormTreeError::TooMany));
 }
 
 proptest! {
     #[test]
     fn whatever_is_added_and_removed_the_tree_stays_one(changes in prop::collection::vec((0_u8..3, 0_usize..12), 0..60)) {
-        let mut tree = Tree::default();
+        let mut tree = ConditionFormTree::default();
         for (change, position) in changes {
             match change {
-                0 => tree.add(position, Part::Condition(Typed { column: "city".to_owned(), operator: "is".to_owned(), value: "x".to_owned(), ..Typed::default() })),
-                1 => tree.add(position, Part::Group { is_any: position % 2 == 0 }),
+                0 => tree.add(position, ConditionFormPart::Condition(ConditionInput { column: "city".to_owned(), operator: "is".to_owned(), value: "x".to_owned(), ..ConditionInput::default() })),
+                1 => tree.add(position, ConditionFormPart::Group { is_any: position % 2 == 0 }),
                 _ => tree.remove(position),
             }
         }
-        prop_assert_eq!(Tree::of_form(&sent(&tree)), Ok(tree.clone()));
-        prop_assert!(audience::Conditions::parse(&tree.document(types), types).is_ok());
-        prop_assert_eq!(Tree::of(&tree.document(types)), tree);
+        prop_assert_eq!(ConditionFormTree::of_form(&sent(&tree)), Ok(tree.clone()));
+        prop_assert!(audience::FilterConditions::parse(&tree.document(types), types).is_ok());
+        prop_assert_eq!(ConditionFormTree::of(&tree.document(types)), tree);
     }
 }

@@ -1,16 +1,16 @@
 //! Conditions and what is wrong with them, in the words of the form.
 
 use audience::Operator;
-use audience::condition::Problem;
+use audience::condition::ConditionErrorKind;
 use serde_json::Value;
 
-use super::form::{Sentence, operator_name};
+use super::form::{ConditionSentence, operator_name};
 
 /// What is wrong with a part of a tree: a sentence without its full stop.
-pub(super) fn problem(problem: &Problem) -> String {
+pub(super) fn problem(problem: &ConditionErrorKind) -> String {
     match problem {
-        Problem::Column => "Choose a column for this condition".to_owned(),
-        Problem::Operator { column, operator, allowed } => {
+        ConditionErrorKind::Column => "Choose a column for this condition".to_owned(),
+        ConditionErrorKind::Operator { column, operator, allowed } => {
             let name = Operator::from_name(operator)
                 .map_or_else(|| operator.clone(), |operator| plain(&operator).to_owned());
             let allowed: Vec<String> =
@@ -21,12 +21,15 @@ pub(super) fn problem(problem: &Problem) -> String {
                 allowed.join(", ")
             )
         }
-        Problem::Value { column, operator, expected } => {
+        ConditionErrorKind::Value { column, operator, expected } => {
             let expected = expected.replacen("an array of", "a list of", 1);
             format!("{} \u{201c}{}\u{201d}: the value {expected}", label(column), plain(operator))
         }
-        Problem::TooDeep => "Groups stand too deep in one another here".to_owned(),
-        Problem::Shape | Problem::UnknownKey(_) | Problem::NotAList(_) | Problem::TooMany => {
+        ConditionErrorKind::TooDeep => "Groups stand too deep in one another here".to_owned(),
+        ConditionErrorKind::Shape
+        | ConditionErrorKind::UnknownKey(_)
+        | ConditionErrorKind::NotAList(_)
+        | ConditionErrorKind::TooMany => {
             format!("This cannot be read: it {problem}")
         }
     }
@@ -51,7 +54,7 @@ fn plain(operator: &Operator) -> &'static str {
 
 /// Conditions in one line, for the log.
 pub(super) fn line(conditions: Option<&Value>) -> String {
-    let sentences = conditions.map(Sentence::all).unwrap_or_default();
+    let sentences = conditions.map(ConditionSentence::all).unwrap_or_default();
     if sentences.is_empty() {
         return "everybody".to_owned();
     }
@@ -70,7 +73,7 @@ mod tests {
 
     #[test]
     fn problems_are_told_in_the_words_of_the_form() {
-        let operator = Problem::Operator {
+        let operator = ConditionErrorKind::Operator {
             column: "first_name".to_owned(),
             operator: "greater".to_owned(),
             allowed: vec![Operator::Is, Operator::InLastDays],
@@ -79,7 +82,7 @@ mod tests {
             problem(&operator),
             "First name cannot be compared with \u{201c}is greater than\u{201d}; it has \u{201c}is\u{201d}, \u{201c}is in the last days\u{201d}"
         );
-        let value = Problem::Value {
+        let value = ConditionErrorKind::Value {
             column: "Score".to_owned(),
             operator: Operator::Between,
             expected: "must be an array of two values, the lower first".to_owned(),

@@ -1,6 +1,6 @@
 //! A CSV file of addresses.
 
-use address::{AddressInput, Listed};
+use address::{AddressInput, AddressListEntry};
 use csv::{ByteRecord, Position, ReaderBuilder};
 use spreadsheet::{ForeignFile, LineCounter};
 use uuid::Uuid;
@@ -19,7 +19,7 @@ const PARTS: [&str; 5] = ["address_1", "address_2", "city", "state", "zip"];
 
 /// What was read.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct ReadFile {
+pub(super) struct DoNotMailFile {
     /// Verified addresses, ids and lines, each once.
     pub(super) addresses: Vec<(Uuid, String)>,
     /// The first lines that could not be taken: their numbers, from 1, and why.
@@ -30,7 +30,7 @@ pub(super) struct ReadFile {
 
 /// Why nothing of a file can be taken.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum FileError {
+pub(super) enum DoNotMailFileError {
     /// Its first line names no address.
     #[error(
         "The first line has to name the columns: either \"{LINE}\", or \"address_1\", \"city\", \"state\" and \"zip\", and \"address_2\" if there are units."
@@ -49,13 +49,13 @@ pub(super) enum FileError {
 
 /// Where an address stands in a line.
 #[derive(Debug)]
-enum Columns {
+enum DoNotMailFileColumns {
     Line(usize),
     Parts([Option<usize>; 5]),
 }
 
-impl Columns {
-    fn of(headings: &ByteRecord) -> Result<Self, FileError> {
+impl DoNotMailFileColumns {
+    fn of(headings: &ByteRecord) -> Result<Self, DoNotMailFileError> {
         let name = |cell: &[u8]| String::from_utf8_lossy(cell).trim().to_lowercase();
         let find = |wanted: &str| headings.iter().position(|cell| name(cell) == wanted);
         if let Some(at) = find(LINE) {
@@ -63,17 +63,17 @@ impl Columns {
         }
         let parts = PARTS.map(find);
         let is_whole = parts.iter().zip(PARTS).all(|(at, name)| at.is_some() || name == "address_2");
-        is_whole.then_some(Self::Parts(parts)).ok_or(FileError::Headings)
+        is_whole.then_some(Self::Parts(parts)).ok_or(DoNotMailFileError::Headings)
     }
 
     /// The address of a line; `None` of a line without one.
-    fn read(&self, record: &ByteRecord) -> Option<Result<Listed, String>> {
+    fn read(&self, record: &ByteRecord) -> Option<Result<AddressListEntry, String>> {
         let cell = |at: usize| std::str::from_utf8(record.get(at).unwrap_or_default()).map(str::trim);
         let not_utf_8 = || "it is not text in UTF-8".to_owned();
         match self {
             Self::Line(at) => match cell(*at) {
                 Ok("") => None,
-                Ok(line) => Some(Listed::from_line(line)),
+                Ok(line) => Some(AddressListEntry::from_line(line)),
                 Err(_) => Some(Err(not_utf_8())),
             },
             Self::Parts(parts) => {
@@ -81,7 +81,13 @@ impl Columns {
                 match cells.as_deref() {
                     Ok(cells) if cells.iter().all(|cell| cell.is_empty()) => None,
                     Ok([address_1, address_2, city, state, zip]) => {
-                        Some(Listed::from_parts(AddressInput { address_1, address_2, city, state, zip }))
+                        Some(AddressListEntry::from_parts(AddressInput {
+                            address_1,
+                            address_2,
+                            city,
+                            state,
+                            zip,
+                        }))
                     }
                     _ => Some(Err(not_utf_8())),
                 }
@@ -93,22 +99,22 @@ impl Columns {
 /// Reads a file. Lines that cannot be taken are told; blank ones do not count.
 ///
 /// # Errors
-/// [`FileError`] when nothing of it can be taken.
-pub(super) fn read(file: &[u8]) -> Result<ReadFile, FileError> {
+/// [`DoNotMailFileError`] when nothing of it can be taken.
+pub(super) fn read(file: &[u8]) -> Result<DoNotMailFile, DoNotMailFileError> {
     if let Some(foreign) = ForeignFile::of(file) {
-        return Err(FileError::Foreign(foreign));
+        return Err(DoNotMailFileError::Foreign(foreign));
     }
     // Of lines with too few cells the rest counts as blank.
     let mut reader = ReaderBuilder::new().flexible(true).from_reader(LineCounter::new(file));
-    let unreadable = |_: csv::Error| FileError::Unreadable;
-    let columns = Columns::of(reader.byte_headers().map_err(unreadable)?)?;
-    let (mut read, mut record, mut lines) = (ReadFile::default(), ByteRecord::new(), 0);
+    let unreadable = |_: csv::Error| DoNotMailFileError::Unreadable;
+    let columns = DoNotMailFileColumns::of(reader.byte_headers().map_err(unreadable)?)?;
+    let (mut read, mut record, mut lines) = (DoNotMailFile::default(), ByteRecord::new(), 0);
     while reader.read_byte_record(&mut record).map_err(unreadable)? {
         let line = reader.get_mut().line_of_row(record.position().map_or(0, Position::byte));
         let Some(address) = columns.read(&record) else { continue };
         lines += 1;
         if lines > MOST_ADDRESSES {
-            return Err(FileError::TooMany);
+            return Err(DoNotMailFileError::TooMany);
         }
         match address {
             Ok(listed) => read.addresses.push((listed.id.as_uuid(), listed.line)),
@@ -170,15 +176,15 @@ mod tests {
     fn a_workbook_is_told_from_a_csv_file() {
         let problem = read(b"PK\x03\x04\x14\0\x06\0").unwrap_err().to_string();
         assert!(problem.starts_with("The file is an Excel workbook (.xlsx)"), "{problem}");
-        assert_eq!(read(b"\xff\xfea\0"), Err(FileError::Foreign(ForeignFile::Utf16)));
+        assert_eq!(read(b"\xff\xfea\0"), Err(DoNotMailFileError::Foreign(ForeignFile::Utf16)));
     }
 
     #[test]
     fn a_file_without_headings_or_with_too_many_lines_is_refused() {
-        assert_eq!(read("1100 Congress Ave\n".as_bytes()), Err(FileError::Headings));
-        assert_eq!(read("".as_bytes()), Err(FileError::Headings));
+        assert_eq!(read("1100 Congress Ave\n".as_bytes()), Err(DoNotMailFileError::Headings));
+        assert_eq!(read("".as_bytes()), Err(DoNotMailFileError::Headings));
         let file = format!("address\n{}", "x\n".repeat(MOST_ADDRESSES + 1));
-        assert_eq!(read(file.as_bytes()), Err(FileError::TooMany));
+        assert_eq!(read(file.as_bytes()), Err(DoNotMailFileError::TooMany));
     }
 
     #[test]

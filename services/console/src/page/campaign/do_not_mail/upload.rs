@@ -9,12 +9,12 @@ use contract::id::CampaignId;
 use store::CampaignSummary;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::file::{self, ReadFile};
-use super::{Refused, Shown, list_page};
-use crate::Console;
-use crate::access::Person;
-use crate::answer::{Frame, page};
-use crate::failure::Failure;
+use super::file::{self, DoNotMailFile};
+use super::{DoNotMailListQuery, RejectedDoNotMailInput, list_page};
+use crate::ConsoleState;
+use crate::access::CurrentMember;
+use crate::answer::{PageFrame, page};
+use crate::failure::PageError;
 use crate::page::campaign::{CampaignPath, PART, find};
 use crate::show::grouped;
 use crate::turn;
@@ -34,28 +34,28 @@ const PORTION: usize = 5_000;
 
 #[derive(Template)]
 #[template(path = "campaign_do_not_mail_file.html")]
-struct UploadedPage {
-    frame: Frame,
+struct DoNotMailUploadPage {
+    frame: PageFrame,
     campaign: CampaignSummary,
     added: String,
     known: String,
     bad: String,
-    file: ReadFile,
+    file: DoNotMailFile,
 }
 
 /// A file with its place in memory.
-struct Received {
+struct ReceivedFile {
     content: BytesMut,
     memory: SemaphorePermit<'static>,
 }
 
 /// Takes a file, and says what became of its lines.
 pub(super) async fn take(
-    State(console): State<Console>,
-    person: Person,
+    State(console): State<ConsoleState>,
+    person: CurrentMember,
     path: CampaignPath,
     form: Result<Multipart, MultipartRejection>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let campaign_id = path?.0;
     let campaign = find(&console, &person, &campaign_id).await?;
     let received = match form {
@@ -68,16 +68,18 @@ pub(super) async fn take(
     };
     let file = match read {
         Ok(file) => file,
-        Err(Failure::Invalid(problem)) => {
-            let what = Refused { file_problem: Some(problem), ..Refused::default() };
-            let frame = Frame::new(&person, PART);
-            return list_page(&console, &person, frame, &campaign_id, Shown::default(), what).await;
+        Err(PageError::Invalid(problem)) => {
+            let what =
+                RejectedDoNotMailInput { file_problem: Some(problem), ..RejectedDoNotMailInput::default() };
+            let frame = PageFrame::new(&person, PART);
+            return list_page(&console, &person, frame, &campaign_id, DoNotMailListQuery::default(), what)
+                .await;
         }
         Err(failure) => return Err(failure),
     };
     let added = save(&console, &person, &campaign_id, &campaign.name, &file).await?;
-    Ok(page(&UploadedPage {
-        frame: Frame::new(&person, PART),
+    Ok(page(&DoNotMailUploadPage {
+        frame: PageFrame::new(&person, PART),
         campaign,
         added: grouped(added),
         known: grouped(file.addresses.len() as u64 - added),
@@ -87,16 +89,16 @@ pub(super) async fn take(
 }
 
 /// Receives the form's file. It waits for nobody but its sender: without memory for what arrives it is refused.
-async fn receive(mut form: Multipart, memory: &'static Semaphore) -> Result<Received, Failure> {
+async fn receive(mut form: Multipart, memory: &'static Semaphore) -> Result<ReceivedFile, PageError> {
     let place = |bytes: usize| {
-        let bytes = u32::try_from(bytes).map_err(|_| Failure::Busy)?;
-        memory.try_acquire_many(bytes).map_err(|_| Failure::Busy)
+        let bytes = u32::try_from(bytes).map_err(|_| PageError::Busy)?;
+        memory.try_acquire_many(bytes).map_err(|_| PageError::Busy)
     };
     while let Some(mut field) = form.next_field().await.map_err(|_| cut_off())? {
         if field.name() != Some("file") {
             continue;
         }
-        let mut received = Received { content: BytesMut::new(), memory: place(0)? };
+        let mut received = ReceivedFile { content: BytesMut::new(), memory: place(0)? };
         while let Some(piece) = field.chunk().await.map_err(|_| cut_off())? {
             received.memory.merge(place(piece.len())?);
             received.content.extend_from_slice(&piece);
@@ -107,20 +109,20 @@ async fn receive(mut form: Multipart, memory: &'static Semaphore) -> Result<Rece
 }
 
 /// Reads a file when it is its turn, and gives its memory back.
-async fn read(Received { content, memory }: Received) -> Result<ReadFile, Failure> {
+async fn read(ReceivedFile { content, memory }: ReceivedFile) -> Result<DoNotMailFile, PageError> {
     // Never closed.
     let place = READ_AT_A_TIME.acquire().await;
     let read = turn::during((place, memory), move || file::read(&content)).await?;
-    read.map_err(|error| Failure::Invalid(error.to_string()))
+    read.map_err(|error| PageError::Invalid(error.to_string()))
 }
 
 async fn save(
-    console: &Console,
-    person: &Person,
+    console: &ConsoleState,
+    person: &CurrentMember,
     campaign_id: &CampaignId,
     name: &str,
-    file: &ReadFile,
-) -> Result<u64, Failure> {
+    file: &DoNotMailFile,
+) -> Result<u64, PageError> {
     let now = console.process.clock.now();
     let mut connection = console.process.store.connection().await?;
     let transaction = connection.begin().await?;
@@ -134,12 +136,12 @@ async fn save(
     Ok(added)
 }
 
-fn no_file() -> Failure {
-    Failure::Invalid("Choose a CSV file first.".to_owned())
+fn no_file() -> PageError {
+    PageError::Invalid("Choose a CSV file first.".to_owned())
 }
 
-fn cut_off() -> Failure {
-    Failure::Invalid(format!(
+fn cut_off() -> PageError {
+    PageError::Invalid(format!(
         "The file did not arrive whole, or has more than {} MB. Nothing of it was taken.",
         BYTES / 1024 / 1024
     ))
@@ -168,7 +170,7 @@ mod tests {
         let first = receive(form(format!("{HEAD}{END}")).await, &MEMORY).await.ok().unwrap();
         assert_eq!((&first.content[..], MEMORY.available_permits()), (&b"address\n"[..], 2));
         let second = receive(form(format!("{HEAD}{END}")).await, &MEMORY).await;
-        assert!(matches!(second, Err(Failure::Busy)));
+        assert!(matches!(second, Err(PageError::Busy)));
         assert!(read(first).await.is_ok());
         assert_eq!(MEMORY.available_permits(), 10, "a file that is read holds none");
     }
@@ -177,7 +179,7 @@ mod tests {
     async fn a_file_that_breaks_off_is_refused() {
         let broken_off = receive(form(HEAD.to_owned()).await, &MEMORY).await;
         assert!(
-            matches!(broken_off, Err(Failure::Invalid(problem)) if problem.contains("did not arrive whole"))
+            matches!(broken_off, Err(PageError::Invalid(problem)) if problem.contains("did not arrive whole"))
         );
     }
 }

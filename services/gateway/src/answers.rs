@@ -11,7 +11,7 @@ use axum::response::Response;
 use contract::id::TeamId;
 use contract::limits::RESPONSE_BYTES;
 use service::config;
-use service::memory::{MemoryAccount, MemoryBudget, MemoryLimits, MemoryReservation};
+use service::memory::{MemoryAccount, MemoryBudget, MemoryLimits, MemoryReservation, is_counted};
 use service::source::{source_address, subject};
 use service::trace::RequestIdentity;
 
@@ -88,6 +88,9 @@ pub(crate) async fn hold(
     let source = gateway.source_of(peer.ip(), request.headers());
     let mut response = next.run(request).await;
     let reserved = response.extensions_mut().remove::<Arc<MemoryReservation>>().and_then(Arc::into_inner);
+    if !is_counted(&response) {
+        return response;
+    }
     let place = reserved.unwrap_or_else(|| gateway.answers.open(identity.asker(), source));
     place.hold(response).await
 }

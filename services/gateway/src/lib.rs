@@ -16,6 +16,7 @@ mod scan;
 mod shield;
 
 use std::net::SocketAddr;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -39,9 +40,12 @@ pub use crate::api::api_document;
 use crate::body::BodyReader;
 use crate::scan::ScanRecorder;
 
-/// What the handlers share. All of it is handles; none of it is state of a client.
+/// What the handlers share, handed to each request.
 #[derive(Clone)]
-struct GatewayState {
+struct GatewayState(Arc<Gateway>);
+
+/// All of it is handles; none of it is state of a client.
+struct Gateway {
     process: Process,
     send_gate: Arc<AdmissionGate>,
     requests_gate: Arc<AdmissionGate>,
@@ -56,6 +60,14 @@ struct GatewayState {
     scans: Arc<ScanRecorder>,
     scans_gate: Arc<AdmissionGate>,
     scan_waiters: Arc<scan::feed::Waiters>,
+}
+
+impl Deref for GatewayState {
+    type Target = Gateway;
+
+    fn deref(&self) -> &Gateway {
+        &self.0
+    }
 }
 
 /// Runs the gateway on the configured address until the process is to stop.
@@ -102,7 +114,7 @@ impl GatewayState {
     /// # Errors
     /// When a configured file cannot be read.
     fn start(process: Process) -> anyhow::Result<Self> {
-        Ok(Self {
+        Ok(Self(Arc::new(Gateway {
             scans: Arc::new(ScanRecorder::start(&process)?),
             scans_gate: Arc::new(AdmissionGate::new(&process, RateGroup::scans(&process.config))),
             scan_waiters: Arc::default(),
@@ -117,7 +129,7 @@ impl GatewayState {
             formulas: QueueCaller::start(&process.broker, FORMULA_QUEUE, process.background.clone()),
             formula_turns: Arc::default(),
             process,
-        })
+        })))
     }
 
     /// Asks a worker, and gives up waiting at the last moment at which the client can still be told so. Errors: as of

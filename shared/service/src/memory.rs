@@ -202,9 +202,9 @@ impl MemoryReservation {
     }
 
     /// Has an answer whose body is all there count until it has been read, or has made place for others: then its connection breaks
-    /// off. Small ones, and those that are made while they are read, pass.
+    /// off. Those that do not count ([`is_counted`]) pass.
     pub async fn hold(self, answer: Response) -> Response {
-        if answer.body().size_hint().lower() <= SMALL_ANSWER_BYTES {
+        if !is_counted(&answer) {
             return answer;
         }
         let (parts, body) = answer.into_parts();
@@ -223,6 +223,11 @@ impl MemoryReservation {
             change(ledger, id, now)
         })
     }
+}
+
+/// Whether an answer is large enough to count: small ones, and those that are made while they are read, pass.
+pub fn is_counted(answer: &Response) -> bool {
+    answer.body().size_hint().lower() > SMALL_ANSWER_BYTES
 }
 
 /// Bytes with their place.

@@ -1,14 +1,19 @@
 //! One line: fields of an event and of the spans around it, as JSON or as text.
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::fmt::{Debug, Write};
 
 use chrono::{SecondsFormat, Utc};
+use serde::Serializer as _;
 use serde_json::{Value, json};
 use tracing::field::{Field, Visit};
 use tracing::{Level, Metadata};
 
 use super::cause::LoggedError;
+
+/// Bytes of most lines.
+const USUAL_BYTES: usize = 512;
 
 /// The field with an event's text.
 const MESSAGE: &str = "message";
@@ -57,28 +62,28 @@ fn is_for_logs(field: &Field) -> bool {
 
 impl Visit for LogFields {
     fn record_f64(&mut self, field: &Field, value: f64) {
-        self.record(field, json!(value));
+        self.record(field, || value.into());
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.record(field, json!(value));
+        self.record(field, || value.into());
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.record(field, json!(value));
+        self.record(field, || value.into());
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.record(field, json!(value));
+        self.record(field, || value.into());
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.record(field, json!(value));
+        self.record(field, || value.into());
     }
 
     fn record_error(&mut self, field: &Field, value: &(dyn Error + 'static)) {
         let LoggedError { error, causes, database } = LoggedError::of(value);
-        self.record(field, json!(error));
+        self.record(field, || error.into());
         if !causes.is_empty() {
             self.set("cause", json!(causes.join(": ")));
         }
@@ -88,14 +93,14 @@ impl Visit for LogFields {
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        self.record(field, json!(format!("{value:?}")));
+        self.record(field, || format!("{value:?}").into());
     }
 }
 
 impl LogFields {
-    fn record(&mut self, field: &Field, value: Value) {
+    fn record(&mut self, field: &Field, value: impl FnOnce() -> Value) {
         if is_for_logs(field) {
-            self.set(field.name(), value);
+            self.set(field.name(), value());
         }
     }
 }
@@ -121,29 +126,32 @@ impl<'a> LogLine<'a> {
     }
 
     /// Everything in the order in which it is written: when, how bad, what, then the rest.
-    fn parts(&self) -> Vec<(&str, Value)> {
+    fn parts(&self) -> impl Iterator<Item = (&str, Cow<'_, Value>)> {
         let timestamp = Utc::now().to_rfc3339_opts(SecondsFormat::Micros, true);
+        let own = |name, value: &str| (name, Cow::Owned(Value::from(value)));
         let first = [
-            ("timestamp", json!(timestamp)),
-            ("level", json!(self.level.as_str())),
-            (MESSAGE, json!(self.fields.message())),
+            own("timestamp", &timestamp),
+            own("level", self.level.as_str()),
+            own(MESSAGE, self.fields.message()),
         ];
         let rest = self.fields.0.iter().filter(|(name, _)| *name != MESSAGE);
-        let last = [("process", json!(self.process)), ("target", json!(self.target))];
-        first.into_iter().chain(rest.map(|(name, value)| (*name, value.clone()))).chain(last).collect()
+        let last = [own("process", self.process), own("target", self.target)];
+        first.into_iter().chain(rest.map(|(name, value)| (*name, Cow::Borrowed(value)))).chain(last)
     }
 
     /// One JSON object and the line's end.
     pub(super) fn to_json(&self) -> String {
-        let parts: Vec<String> =
-            self.parts().iter().map(|(name, value)| format!("{}:{value}", json!(name))).collect();
-        format!("{{{}}}\n", parts.join(","))
+        let mut bytes = Vec::with_capacity(USUAL_BYTES);
+        // Names are texts and nothing fails to be written into memory, so it is always whole.
+        let _ = serde_json::Serializer::new(&mut bytes).collect_map(self.parts());
+        bytes.push(b'\n');
+        String::from_utf8(bytes).unwrap_or_default()
     }
 
     /// For people: the first three parts bare, then names with their values.
     pub(super) fn to_text(&self) -> String {
         let mut text = String::new();
-        for (at, (name, value)) in self.parts().iter().enumerate() {
+        for (at, (name, value)) in self.parts().enumerate() {
             // Writing to a string cannot fail.
             let _ = match value.as_str() {
                 Some(bare) if at < 3 => write!(text, "{} ", bare.replace('\n', " ")),

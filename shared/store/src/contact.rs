@@ -274,8 +274,7 @@ impl Store {
 
     /// Erases the values of removed contacts, at most `limit` of them: of those that a full sync missed before `missed_before`,
     /// which no undo restores from then on, and of those that a syncer of an earlier version deleted
-    /// and left with their values. Contacts that a
-    /// batch is writing are left for another time. Returns how many.
+    /// and left with their values. Contacts that a batch is writing are left for another time. Returns how many.
     ///
     /// # Errors
     /// [`crate::StoreError`] when the database cannot be asked.

@@ -57,11 +57,11 @@ impl CallHandler for Obedient {
             "hold" => {
                 self.holds.notify_one();
                 self.released.notified().await;
-                Some(QueueReply { kind: "ok".to_owned(), body: call.body })
+                Some(QueueReply::new("ok", call.body))
             }
             "answer" | "die first" => {
                 self.answered.fetch_add(1, Ordering::Relaxed);
-                Some(QueueReply { kind: "ok".to_owned(), body: call.body })
+                Some(QueueReply::new("ok", call.body))
             }
             _ => None,
         }

@@ -10,12 +10,12 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
-use contract::id::{RequestId, TeamId};
+use contract::id::TeamId;
 use contract::idempotency::{IdempotencyKey, IdempotencyKeyError};
 use contract::key::PresentedKey;
 use contract::limits::BODY_BYTES;
 use contract::message::{REPLY_OK, REPLY_REPLAYED, SEND_V1, SEND_VALIDATE_V1};
-use contract::send::{self, COST_HEADER, SendContext, SendError};
+use contract::send::{self, COST_HEADER, SendContext, SendError, SendReplyContext};
 use queue::{CallError, QueueCall, QueueReply};
 use store::AdmittedKey;
 use tracing::Instrument;
@@ -32,9 +32,6 @@ use service::trace::RequestIdentity;
 
 /// Bodies up to this size are checked in place; larger ones on a thread of their own.
 const INLINE_CHECK_BYTES: usize = 64 * 1024;
-
-/// How long an answer that is there waits to be told with what it has cost.
-const COST_PATIENCE: Duration = Duration::from_secs(1);
 
 /// How often the stored response is looked for after the way of the reply was lost.
 const RESPONSE_POLL: Duration = Duration::from_millis(250);
@@ -97,7 +94,8 @@ pub(crate) async fn post(
 /// The answer to a send.
 struct SendResult {
     answered: ReplayableAnswer,
-    /// What it has cost; `None` of a dry run, of a stored answer, and when the database does not say so in time.
+    /// What it has cost, told in a header: the answer stays the stored one, byte for byte. `None` of a dry run and of a
+    /// replayed answer.
     cost_cents: Option<i64>,
 }
 
@@ -113,13 +111,7 @@ async fn handle(
         Ok((access, body)) => {
             check(&body).await?;
             let question = MailerRequest::read(&gateway, &parts, access).await?;
-            let is_dry = question.is_dry;
-            let answered = ask_mailer(&gateway, question, body, &identity).await?;
-            let cost_cents = match is_dry || answered.is_replayed {
-                true => None,
-                false => cost(&gateway, access.team_id, identity.request_id).await,
-            };
-            Ok(SendResult { answered, cost_cents })
+            ask_mailer(&gateway, question, body, &identity).await
         }
         Err(error) => {
             drain(body);
@@ -228,7 +220,7 @@ async fn ask_mailer(
     question: MailerRequest,
     body: Bytes,
     identity: &RequestIdentity,
-) -> Result<ReplayableAnswer, SendError> {
+) -> Result<SendResult, SendError> {
     let access = question.access;
     let patience = Duration::from_millis(gateway.process.config.gateway.call_deadline_ms);
     let begun = Instant::now();
@@ -260,29 +252,17 @@ async fn ask_mailer(
     }
 }
 
-fn answer(reply: QueueReply) -> Result<ReplayableAnswer, SendError> {
+fn answer(reply: QueueReply) -> Result<SendResult, SendError> {
+    let cost_cents = SendReplyContext::of_text(&reply.context).cost_cents;
+    let answered =
+        |is_replayed, body| Ok(SendResult { answered: ReplayableAnswer { body, is_replayed }, cost_cents });
     match reply.kind.as_str() {
-        REPLY_OK => Ok(ReplayableAnswer { body: reply.body, is_replayed: false }),
-        REPLY_REPLAYED => Ok(ReplayableAnswer { body: reply.body, is_replayed: true }),
+        REPLY_OK => answered(false, reply.body),
+        REPLY_REPLAYED => answered(true, reply.body),
         _ => Err(serde_json::from_slice(&reply.body).unwrap_or_else(|error| {
             tracing::error!(error = &error as &dyn Error, "a reply cannot be read");
             SendError::InternalError
         })),
-    }
-}
-
-/// What a send has cost. It is told in a header: the answer stays the stored one, byte for byte. `None` when
-/// the database does not say so within [`COST_PATIENCE`], or by the last moment of a stop.
-async fn cost(gateway: &GatewayState, team_id: TeamId, request_id: RequestId) -> Option<i64> {
-    tokio::select! {
-        cost = gateway.process.store.send_cost(team_id, request_id) => cost.inspect_err(|error| {
-            tracing::warn!(error = error as &dyn Error, %request_id, "cannot tell what a send has cost");
-        }).ok(),
-        () = tokio::time::sleep(COST_PATIENCE) => {
-            tracing::warn!(%request_id, "the database did not tell in time what a send has cost");
-            None
-        }
-        () = gateway.process.last_moment() => None,
     }
 }
 
@@ -292,14 +272,15 @@ async fn wait_for_response(
     access: FullAccess,
     identity: &RequestIdentity,
     deadline: Instant,
-) -> Result<ReplayableAnswer, SendError> {
+) -> Result<SendResult, SendError> {
     let store = &gateway.process.store;
     let stored = async {
         loop {
             tokio::time::sleep(RESPONSE_POLL).await;
             match store.send_response(access.team_id, identity.request_id).await {
                 Ok(Some(finished)) => {
-                    return ReplayableAnswer { body: finished.response, is_replayed: false };
+                    let answered = ReplayableAnswer { body: finished.response, is_replayed: false };
+                    return SendResult { answered, cost_cents: Some(finished.cost_cents) };
                 }
                 Ok(None) => {}
                 Err(error) => {

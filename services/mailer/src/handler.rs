@@ -3,9 +3,10 @@
 use bytes::Bytes;
 use contract::id::{RequestId, TeamId};
 use contract::message::{REPLY_ERROR, REPLY_OK, REPLY_REPLAYED, SEND_QUEUE, SEND_V1, SEND_VALIDATE_V1};
-use contract::send::{SendContext, SendError};
+use contract::send::{SendContext, SendError, SendReplyContext};
 use queue::{CallHandler, QueueCall, QueueReply, SlotPermit};
 use service::trace::{TraceContext, work};
+use store::FinishedSend;
 
 use crate::MailerState;
 use crate::send::{self, IncomingSend};
@@ -14,7 +15,9 @@ use crate::validate;
 /// An answer to a sender.
 pub(crate) enum SendAnswer {
     /// To this request.
-    New(Bytes),
+    New(FinishedSend),
+    /// To a dry run.
+    Validated(Bytes),
     /// Stored by an earlier one.
     Replayed(Bytes),
 }
@@ -38,7 +41,7 @@ impl SendHandler {
     ) -> Result<SendAnswer, SendError> {
         let mailer = self.mailer.in_turn(turn);
         if is_dry {
-            return Box::pin(validate::validate(&mailer, &incoming)).await.map(SendAnswer::New);
+            return Box::pin(validate::validate(&mailer, &incoming)).await.map(SendAnswer::Validated);
         }
         // Boxed: it is large, and would be moved from layer to layer.
         Box::pin(send::send(&mailer, incoming)).await
@@ -67,7 +70,7 @@ impl CallHandler for SendHandler {
 
 fn code_of(result: &Result<SendAnswer, SendError>) -> &'static str {
     match result {
-        Ok(SendAnswer::New(_)) => "ok",
+        Ok(SendAnswer::New(_) | SendAnswer::Validated(_)) => "ok",
         Ok(SendAnswer::Replayed(_)) => "replayed",
         Err(error) => error.code(),
     }
@@ -75,9 +78,13 @@ fn code_of(result: &Result<SendAnswer, SendError>) -> &'static str {
 
 fn reply(result: Result<SendAnswer, SendError>) -> QueueReply {
     match result {
-        Ok(SendAnswer::New(body)) => QueueReply { kind: REPLY_OK.to_owned(), body },
-        Ok(SendAnswer::Replayed(body)) => QueueReply { kind: REPLY_REPLAYED.to_owned(), body },
-        Err(error) => QueueReply { kind: REPLY_ERROR.to_owned(), body: error_body(&error) },
+        Ok(SendAnswer::New(FinishedSend { response, cost_cents })) => {
+            let context = SendReplyContext { cost_cents: Some(cost_cents) };
+            QueueReply::new(REPLY_OK, response).with_context(context.to_text())
+        }
+        Ok(SendAnswer::Validated(body)) => QueueReply::new(REPLY_OK, body),
+        Ok(SendAnswer::Replayed(body)) => QueueReply::new(REPLY_REPLAYED, body),
+        Err(error) => QueueReply::new(REPLY_ERROR, error_body(&error)),
     }
 }
 

@@ -31,6 +31,13 @@ pub enum PaymentOutcome {
     },
 }
 
+impl PaymentOutcome {
+    /// Whether the money was taken.
+    pub const fn is_paid(&self) -> bool {
+        matches!(self, Self::Paid { .. })
+    }
+}
+
 /// Whether the money was taken is not certain. The charge must stay open and be tried again with the same id.
 #[derive(Debug, thiserror::Error)]
 #[error("the payment of charge {charge_id} is not certain")]

@@ -10,7 +10,9 @@ use contract::idempotency::IdempotencyKey;
 use contract::limits::CENTERS_PER_REQUEST;
 use contract::send::{SendError, SendRequest, fingerprint, parse, request_hash};
 use service::fail_point;
-use store::{Campaign, NewSend, ReservedSend, SendClaim, SendIdempotencyKey, SendLease, StoreError};
+use store::{
+    Campaign, FinishedSend, NewSend, ReservedSend, SendClaim, SendIdempotencyKey, SendLease, StoreError,
+};
 use uuid::Uuid;
 
 use crate::MailerState;
@@ -59,7 +61,7 @@ pub(crate) async fn send(mailer: &MailerState, incoming: IncomingSend) -> Result
     let lease = match claim(mailer, asked, &campaign.campaign_id).await? {
         SendLeaseOutcome::New(lease) => lease,
         SendLeaseOutcome::Open(reserved) => {
-            return settle(mailer, &reserved, Some(&campaign)).await.map(SendAnswer::New);
+            return settle(mailer, &reserved, Some(&campaign)).await;
         }
         SendLeaseOutcome::Finished(answer) => return Ok(answer),
     };
@@ -72,10 +74,12 @@ pub(crate) async fn send(mailer: &MailerState, incoming: IncomingSend) -> Result
         deadline_ms: incoming.deadline_ms,
     };
     match while_held(mailer, lease, take_effect(mailer, &taking)).await {
-        Ok(ReserveOutcome::Finished(response)) => Ok(SendAnswer::New(response)),
+        Ok(ReserveOutcome::Finished(response)) => {
+            Ok(SendAnswer::New(FinishedSend { response, cost_cents: 0 }))
+        }
         Ok(ReserveOutcome::Open(reserved)) => {
             fail_point::pass("send.reserved");
-            settle(mailer, &reserved, Some(&campaign)).await.map(SendAnswer::New)
+            settle(mailer, &reserved, Some(&campaign)).await
         }
         Err(error) => Err(fail(mailer, lease, error).await),
     }
@@ -124,7 +128,7 @@ async fn answered_before(
             let store = &mailer.process.store;
             let campaign =
                 store.campaign_get(asked.incoming.team_id, &reserved.campaign_id).await.map_err(internal)?;
-            settle(mailer, &reserved, campaign.as_ref()).await.map(SendAnswer::New)
+            settle(mailer, &reserved, campaign.as_ref()).await
         }
         Some(SendLeaseOutcome::New(_)) | None => Err(refusal),
     }
@@ -158,9 +162,9 @@ async fn settle(
     mailer: &MailerState,
     reserved: &ReservedSend,
     campaign: Option<&Campaign>,
-) -> Result<Bytes, SendError> {
+) -> Result<SendAnswer, SendError> {
     let settled = while_held(mailer, reserved.lease, settle_send(mailer, reserved, campaign)).await;
-    settled.map_err(|error| unsettled(&error))
+    settled.map(SendAnswer::New).map_err(|error| unsettled(&error))
 }
 
 /// A Neighborhood Mail request holds fewer addresses than others.
@@ -242,11 +246,11 @@ async fn hold(
             None => return Ok(None),
             Some(SendClaim::New(lease)) => return Ok(Some(SendLeaseOutcome::New(lease))),
             Some(SendClaim::Resumed(reserved)) => return Ok(Some(SendLeaseOutcome::Open(reserved))),
-            Some(SendClaim::Finished { send_id, response }) if send_id == incoming.request_id => {
-                return Ok(Some(SendLeaseOutcome::Finished(SendAnswer::New(response))));
+            Some(SendClaim::Finished { send_id, finished }) if send_id == incoming.request_id => {
+                return Ok(Some(SendLeaseOutcome::Finished(SendAnswer::New(finished))));
             }
-            Some(SendClaim::Finished { response, .. }) => {
-                return Ok(Some(SendLeaseOutcome::Finished(SendAnswer::Replayed(response))));
+            Some(SendClaim::Finished { finished, .. }) => {
+                return Ok(Some(SendLeaseOutcome::Finished(SendAnswer::Replayed(finished.response))));
             }
             Some(SendClaim::InProgress) => return Err(SendError::InProgress),
             Some(SendClaim::KeyReused) => return Err(SendError::IdempotencyKeyReused),

@@ -11,7 +11,8 @@ use contract::limits::RESPONSE_BYTES;
 use contract::send::{NotMailedReason, SendError, SendResponse, write_response};
 use service::fail_point;
 use store::{
-    Campaign, CampaignFigure, Charge, JobLease, ReservedSend, StepJobPlan, StoreError, Transaction, retry,
+    Campaign, CampaignFigure, Charge, FinishedSend, JobLease, ReservedSend, StepJobPlan, StoreError,
+    Transaction, retry,
 };
 use tracing::Span;
 
@@ -35,13 +36,14 @@ pub(crate) async fn settle_send(
     mailer: &MailerState,
     reserved: &ReservedSend,
     campaign: Option<&Campaign>,
-) -> Result<Bytes, SettleError> {
+) -> Result<FinishedSend, SettleError> {
     let store = &mailer.process.store;
     let charge = store.charge_get(reserved.lease.team_id, ChargeId(reserved.lease.send_id.0)).await?;
     let payment = pay(mailer, &charge).await?;
     fail_point::pass("send.charged");
     let replacement = replacement(reserved, &payment).map_err(StoreError::from)?;
     let now = mailer.process.clock.now();
+    let cost_cents = if payment.is_paid() { charge.amount_cents } else { 0 };
     let close = ChargeClosing {
         charge: &charge,
         payment: &payment,
@@ -54,13 +56,14 @@ pub(crate) async fn settle_send(
         let transaction = connection.begin().await?;
         close_charge(&transaction, &close).await?;
         let stored = replacement.as_ref().map(|(body, mailed)| (&body[..], *mailed));
-        transaction.send_finish(reserved.lease, stored, now).await?;
+        transaction.send_finish(reserved.lease, stored, cost_cents, now).await?;
         transaction.commit().await
     })
     .await?;
     count_closed(&charge, &payment);
     fail_point::pass("send.settled");
-    Ok(replacement.map_or_else(|| reserved.response.clone(), |(body, _)| Bytes::from(body)))
+    let response = replacement.map_or_else(|| reserved.response.clone(), |(body, _)| Bytes::from(body));
+    Ok(FinishedSend { response, cost_cents })
 }
 
 /// The answer and its count of mailed recipients, where they differ from what was stored as if the charge succeeds:
@@ -69,7 +72,7 @@ fn replacement(
     reserved: &ReservedSend,
     payment: &PaymentOutcome,
 ) -> serde_json::Result<Option<(Vec<u8>, i32)>> {
-    let is_paid = matches!(payment, PaymentOutcome::Paid { .. });
+    let is_paid = payment.is_paid();
     if is_paid && reserved.response.len() <= RESPONSE_BYTES {
         return Ok(None);
     }
@@ -174,7 +177,7 @@ fn count_closed(charge: &Charge, payment: &PaymentOutcome) {
     span.record("charge", result);
     span.record("amount_cents", charge.amount_cents);
     count(charge, result);
-    if matches!(payment, PaymentOutcome::Paid { .. }) {
+    if payment.is_paid() {
         let cards = u64::try_from(charge.pieces).unwrap_or(0);
         metrics::counter!("pillarbox_cards_total", "kind" => charge.kind.as_str()).increment(cards);
     }

@@ -75,13 +75,12 @@ fn code_of(result: &Option<Result<ChangeAnswer, PushError>>) -> &'static str {
 
 fn reply(result: Result<ChangeAnswer, PushError>) -> QueueReply {
     match result {
-        Ok(ChangeAnswer::New(body)) => QueueReply { kind: REPLY_OK.to_owned(), body },
-        Ok(ChangeAnswer::Replayed(body)) => QueueReply { kind: REPLY_REPLAYED.to_owned(), body },
-        Err(error) => QueueReply {
-            kind: REPLY_ERROR.to_owned(),
+        Ok(ChangeAnswer::New(body)) => QueueReply::new(REPLY_OK, body),
+        Ok(ChangeAnswer::Replayed(body)) => QueueReply::new(REPLY_REPLAYED, body),
+        Err(error) => {
             // A code and its content can always be written.
-            body: serde_json::to_vec(&error).map(Bytes::from).unwrap_or_default(),
-        },
+            QueueReply::new(REPLY_ERROR, serde_json::to_vec(&error).map(Bytes::from).unwrap_or_default())
+        }
     }
 }
 

@@ -20,7 +20,7 @@ const DEADLINE_HEADER: &str = "deadline_ms";
 /// Header with the W3C trace context.
 const TRACE_HEADER: &str = "traceparent";
 
-/// Header with what the caller found out, as JSON.
+/// Header with what goes with a body, as JSON: of a call what the caller found out, of a reply what the worker did.
 const CONTEXT_HEADER: &str = "context";
 
 /// Header with the id of the team that asks.
@@ -61,6 +61,8 @@ pub struct QueueCall {
 pub struct QueueReply {
     /// What the body is.
     pub kind: String,
+    /// What the worker tells the caller besides the body, as JSON of a shape that the kind of the call tells; may be empty.
+    pub context: String,
     /// The answer's bytes.
     pub body: Bytes,
 }
@@ -84,12 +86,29 @@ pub enum CallError {
 }
 
 impl QueueReply {
+    /// A reply that is its body alone.
+    pub fn new(kind: &str, body: Bytes) -> Self {
+        Self { kind: kind.to_owned(), context: String::new(), body }
+    }
+
+    /// With what the caller is told besides.
+    pub fn with_context(self, context: String) -> Self {
+        Self { context, ..self }
+    }
+
     pub(crate) fn refused() -> Self {
-        Self { kind: REFUSED.to_owned(), body: Bytes::new() }
+        Self::new(REFUSED, Bytes::new())
     }
 
     pub(crate) fn given_up() -> Self {
-        Self { kind: GIVEN_UP.to_owned(), body: Bytes::new() }
+        Self::new(GIVEN_UP, Bytes::new())
+    }
+
+    /// Reads a reply that was delivered. `None` when it is none.
+    pub(crate) fn from_delivery(delivery: Delivery) -> Option<Self> {
+        let kind = delivery.properties.kind().as_ref()?.to_string();
+        let context = text_header(&delivery.properties, CONTEXT_HEADER).unwrap_or_default();
+        Some(Self { kind, context, body: Bytes::from(delivery.data) })
     }
 
     /// What the caller makes of it.
@@ -179,8 +198,13 @@ pub(crate) async fn send_reply(
     reply: QueueReply,
 ) -> lapin::Result<()> {
     let (Some(reply_to), Some(id)) = (call.reply_to(), call.correlation_id()) else { return Ok(()) };
-    let properties =
+    let mut properties =
         BasicProperties::default().with_correlation_id(id.clone()).with_type(reply.kind.as_str().into());
+    if !reply.context.is_empty() {
+        let mut headers = FieldTable::default();
+        headers.insert(CONTEXT_HEADER.into(), AMQPValue::LongString(reply.context.as_str().into()));
+        properties = properties.with_headers(headers);
+    }
     let options = BasicPublishOptions::default();
     channel.basic_publish("".into(), reply_to.clone(), options, &reply.body, properties).await.map(drop)
 }

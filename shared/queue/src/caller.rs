@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use bytes::Bytes;
 use futures_util::StreamExt;
 use lapin::message::Delivery;
 use lapin::options::{BasicConsumeOptions, BasicPublishOptions, ConfirmSelectOptions};
@@ -236,8 +235,8 @@ fn hand_over(delivery: Delivery, waiting: &WaitingReplies) {
     let properties = &delivery.properties;
     let id = properties.correlation_id().as_ref().and_then(|id| id.as_str().parse().ok());
     let sender = id.and_then(|id| lock(waiting).remove(&id));
-    if let (Some(sender), Some(kind)) = (sender, properties.kind()) {
-        let _ = sender.send(QueueReply { kind: kind.to_string(), body: Bytes::from(delivery.data) });
+    if let (Some(sender), Some(reply)) = (sender, QueueReply::from_delivery(delivery)) {
+        let _ = sender.send(reply);
     }
 }
 

@@ -139,7 +139,7 @@ pub use removal::{LastSyncRemoval, SyncRemoval};
 pub use return_address::ReturnLines;
 pub use scan::{NewScan, ScannedMailpiece};
 pub use scan_feed::RecordedScan;
-pub use send::{FinishedSend, NewSend, ReservedSend, SendClaim, SendLease, SendState};
+pub use send::{FinishedSend, NewSend, ReservedSend, SendClaim, SendLease};
 pub use send_key::SendIdempotencyKey;
 pub use send_status::SendStatus;
 pub use session::{MemberCredentials, SessionAgeLimits, SignedInMember};

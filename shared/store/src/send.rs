@@ -36,7 +36,7 @@ pub enum SendClaim {
         /// Whose response it is.
         send_id: RequestId,
         /// As it is stored.
-        response: Bytes,
+        finished: FinishedSend,
     },
     /// The first request with its key is being worked on.
     InProgress,
@@ -57,22 +57,20 @@ pub struct ReservedSend {
     pub copies: Vec<usize>,
 }
 
-/// The state column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SendState {
-    /// A worker is deciding.
-    Claimed,
-    /// Cards are reserved, the charge is open.
-    Reserved,
-    /// The response is stored.
-    Finished,
-}
-
 /// A finished send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishedSend {
     /// What was answered.
     pub response: Bytes,
+    /// What was charged: nothing when nobody was mailed, or when the payment was declined.
+    pub cost_cents: i64,
+}
+
+impl FinishedSend {
+    /// From the columns `response` and `cost_cents`.
+    fn from_row(row: &Row) -> Self {
+        Self { response: bytes(row, 0), cost_cents: row.get::<_, Option<i64>>(1).unwrap_or(0) }
+    }
 }
 
 /// A request to be claimed, what makes another one equal, and the times that decide about them.
@@ -177,11 +175,11 @@ impl Store {
     pub async fn send_response(&self, team_id: TeamId, send_id: RequestId) -> Result<Option<FinishedSend>> {
         let row = self
             .row(
-                "SELECT response FROM sends WHERE team_id = $1 AND send_id = $2 AND state = 'finished'",
+                "SELECT response, cost_cents FROM sends WHERE team_id = $1 AND send_id = $2 AND state = 'finished'",
                 &[&team_id.0, &send_id.0],
             )
             .await?;
-        Ok(row.map(|row| FinishedSend { response: bytes(&row, 0) }))
+        Ok(row.as_ref().map(FinishedSend::from_row))
     }
 
     /// Takes one reserved send whose worker's lease has run out, to finish it, of none of the `full_teams`. `None` when there
@@ -320,10 +318,11 @@ impl Transaction<'_> {
         let team_id = request.lease.team_id.0;
         match found.state.as_str() {
             "finished" => {
-                let sql = "SELECT response FROM sends WHERE team_id = $1 AND send_id = $2";
+                let sql = "SELECT response, cost_cents FROM sends WHERE team_id = $1 AND send_id = $2";
                 let row = self.row(sql, &[&team_id, &found.send_id]).await?;
                 let row = row.ok_or_else(|| StoreError::Corrupt("a finished send is gone".to_owned()))?;
-                Ok(SendClaim::Finished { send_id: RequestId(found.send_id), response: bytes(&row, 0) })
+                let finished = FinishedSend::from_row(&row);
+                Ok(SendClaim::Finished { send_id: RequestId(found.send_id), finished })
             }
             _ if found.leased_until >= request.now => Ok(SendClaim::Running(RequestId(found.send_id))),
             "reserved" => {
@@ -410,7 +409,7 @@ impl Transaction<'_> {
     }
 
     /// Finishes a reserved send. `replacement` is the response and its count of mailed recipients where they differ
-    /// from what was stored when it was reserved.
+    /// from what was stored when it was reserved; `cost_cents` is what was charged.
     ///
     /// # Errors
     /// [`StoreError::LeaseLost`] when another worker has finished it or taken it over.
@@ -418,6 +417,7 @@ impl Transaction<'_> {
         &self,
         lease: SendLease,
         replacement: Option<(&[u8], i32)>,
+        cost_cents: i64,
         now: DateTime<Utc>,
     ) -> Result<()> {
         let (response, mailed) = replacement.unzip();
@@ -425,11 +425,9 @@ impl Transaction<'_> {
             .execute(
                 "UPDATE sends SET state = 'finished', response = coalesce($4, response),
                      mailed = coalesce($5, mailed), finished_at = $6, copies = '{}',
-                     -- A request's charge has the request's id, and is closed by now.
-                     cost_cents = (SELECT amount_cents FROM charges
-                                   WHERE charges.team_id = $1 AND charge_id = $2 AND charges.state = 'settled')
+                     cost_cents = $7
                  WHERE team_id = $1 AND send_id = $2 AND lease_id = $3 AND state = 'reserved'",
-                &[&lease.team_id.0, &lease.send_id.0, &lease.lease_id, &response, &mailed, &now],
+                &[&lease.team_id.0, &lease.send_id.0, &lease.lease_id, &response, &mailed, &now, &cost_cents],
             )
             .await?;
         held(changed)

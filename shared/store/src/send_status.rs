@@ -42,13 +42,4 @@ impl Store {
             None => SendStatus::Running,
         }))
     }
-
-    /// What a finished request has cost, in cents: nothing when nobody was mailed, or when the payment was declined.
-    ///
-    /// # Errors
-    /// [`crate::StoreError`] when the database cannot be asked.
-    pub async fn send_cost(&self, team_id: TeamId, send_id: RequestId) -> Result<i64> {
-        let sql = "SELECT coalesce(cost_cents, 0) FROM sends WHERE team_id = $1 AND send_id = $2";
-        Ok(self.row(sql, &[&team_id.0, &send_id.0]).await?.map_or(0, |row| row.get(0)))
-    }
 }

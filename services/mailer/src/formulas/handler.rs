@@ -77,12 +77,11 @@ impl CallHandler for FormulaHandler {
 
 fn reply(result: Result<Bytes, FormulaError>) -> QueueReply {
     match result {
-        Ok(body) => QueueReply { kind: REPLY_OK.to_owned(), body },
-        // A code and its content can always be written.
-        Err(error) => QueueReply {
-            kind: REPLY_ERROR.to_owned(),
-            body: serde_json::to_vec(&error).map(Bytes::from).unwrap_or_default(),
-        },
+        Ok(body) => QueueReply::new(REPLY_OK, body),
+        Err(error) => {
+            // A code and its content can always be written.
+            QueueReply::new(REPLY_ERROR, serde_json::to_vec(&error).map(Bytes::from).unwrap_or_default())
+        }
     }
 }
 

@@ -11,7 +11,7 @@ mod validation;
 /// answer that is given again has none.
 pub const COST_HEADER: &str = "x-cost-cents";
 
-pub use context::SendContext;
+pub use context::{SendContext, SendReplyContext};
 pub use error::SendError;
 pub use request::{
     SendRequest, SendRequestError, SentRecipient, api_key_in, check, fingerprint, parse, request_hash,
